@@ -56,7 +56,6 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/sort_order.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
-    src/ops/nn/distance_rows.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear_distance.c

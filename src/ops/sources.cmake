@@ -11,14 +11,16 @@ list(APPEND TAPER_SOURCES
     src/ops/call/packs_file.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
-    src/ops/engine/elementwise.c
+    src/ops/engine/elementwise_run.c
     src/ops/engine/elementwise_cast.c
     src/ops/engine/elementwise_convert.c
+    src/ops/engine/elementwise_inner.c
     src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/elementwise_strided.c
     src/ops/engine/elementwise_vector.c
+    src/ops/engine/elementwise_walk.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
     src/ops/linalg/matmul.c
@@ -104,13 +106,13 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/conv_fold.c
     src/ops/nn/conv_run.c
     src/ops/nn/ctc_loss.c
-    src/ops/nn/distance_rows.c
     src/ops/nn/dropout.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear.c
     src/ops/nn/linear_parse.c
     src/ops/nn/linear_chain.c
+    src/ops/nn/linear_cosine.c
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/loss_class.c
@@ -166,6 +168,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_view.c
     src/ops/quantized/quantized_walk.c
     src/ops/signal/fft.c
+    src/ops/signal/fft_lines.c
     src/ops/signal/fft_plan.c
     src/ops/signal/istft.c
     src/ops/signal/stft.c

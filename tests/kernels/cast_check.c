@@ -9,20 +9,23 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { MOST = 150, U8, I8, I32, I64, F32, F64, BOOL };
+enum { MOST = 150, U8, I8, I16, I32, I64, F16, BF16, F32, F64, BOOL, C64 };
 
 static const struct {
     const char *name;
     uint8_t from, to;
 } casts[] = {
 #define CAST(from, to, x_type, y_type, value) {#from " to " #to, from, to},
-    TAPER_CASTS(CAST)
+    TAPER_CASTS(CAST) TAPER_CASTS_OF_HALVES(CAST)
 #undef CAST
 };
 
 static size_t size_of(int type)
 {
-    return type == U8 || type == I8 || type == BOOL ? 1 : type == I32 || type == F32 ? 4 : 8;
+    return type == U8 || type == I8 || type == BOOL     ? 1
+           : type == I16 || type == F16 || type == BF16 ? 2
+           : type == I32 || type == F32                 ? 4
+                                                        : 8;
 }
 
 // A number of the type, at the edges as often as not.
@@ -42,10 +45,46 @@ static void fill(int type, void *p, size_t n)
         } else if (type == F64) {
             memcpy(to, &wide, sizeof wide);
         } else {
-            const int64_t value = check_below(4) == 0 ? 0 : whole;
+            // Of halves all bits as often as those of small numbers.
+            const int64_t value = check_below(4) == 0           ? 0
+                                  : type == F16 || type == BF16 ? (int64_t)(bits & 0xFFFF)
+                                                                : whole;
             memcpy(to, &value, size_of(type)); // the lowest bytes
         }
     }
+}
+
+// The half next to x, which is even of two, found among all of them: exponents of so many bits.
+static float half_value(uint16_t bits, int fraction_bits)
+{
+    const int exponent = (bits & 0x7FFF) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
+    const int most = (1 << (15 - fraction_bits)) - 1;
+    const double magnitude =
+        exponent == most ? fraction != 0 ? NAN : (double)INFINITY
+        : exponent == 0  ? ldexp(fraction, 2 - (most + 1) / 2 - fraction_bits)
+                         : ldexp((1 << fraction_bits) + fraction, exponent + 1 - (most + 1) / 2 - fraction_bits);
+    return (float)(bits >> 15 != 0 ? -magnitude : magnitude);
+}
+
+static uint16_t half_of(float x, int fraction_bits)
+{
+    const uint16_t most = (uint16_t)(((1 << (15 - fraction_bits)) - 1) << fraction_bits);
+    const uint16_t sign = signbit(x) ? 0x8000 : 0;
+    if (isnan(x)) {
+        return (uint16_t)(sign | most | 1 << (fraction_bits - 1));
+    }
+    uint16_t low = 0, high = most; // magnitudes rise with their bits
+    const double a = fabs((double)x);
+    while (high - low > 1) {
+        const uint16_t middle = (uint16_t)((low + high) / 2);
+        *((double)half_value(middle, fraction_bits) <= a ? &low : &high) = middle;
+    }
+    // Infinity is as far off as the number that it stands in for.
+    const double below = (double)half_value(low, fraction_bits),
+                 above = high == most ? 2 * below - (double)half_value((uint16_t)(low - 1), fraction_bits)
+                                      : (double)half_value(high, fraction_bits);
+    const bool up = a - below > above - a || (!(a - below < above - a) && low % 2 != 0);
+    return (uint16_t)(sign | (up ? high : low));
 }
 
 static int64_t cut(double x, double limit)
@@ -63,20 +102,31 @@ static void want(int from, int to, const void *x, size_t i, void *y)
     if (from == F32 || from == F64) {
         memcpy(from == F32 ? (void *)&single : (void *)&real, p, size_of(from));
         real = from == F32 ? (double)single : real;
-        whole = cut(real, to == I32 ? 0x1p31 : 0x1p63);
+        whole = cut(real, to == I32 || to == I16 || to == I8 ? 0x1p31 : 0x1p63);
         single = (float)real;
     } else {
         memcpy(&whole, p, size_of(from));
-        whole = from == I8 ? (int8_t)whole : from == I32 ? (int32_t)whole : from == BOOL ? whole != 0 : whole;
+        whole = from == I8     ? (int8_t)whole
+                : from == I16  ? (int16_t)whole
+                : from == I32  ? (int32_t)whole
+                : from == BOOL ? whole != 0
+                               : whole;
         real = (double)whole;
         single = (float)whole;
     }
+    if (from == F16 || from == BF16) {
+        single = half_value((uint16_t)whole, from == F16 ? 10 : 7);
+    }
+    const uint16_t half = to == F16 || to == BF16 ? half_of(single, to == F16 ? 10 : 7) : 0;
     const int64_t truth = from == F32 || from == F64 ? real != 0 : whole != 0;
+    const float pair[2] = {single, 0};
     memcpy(y,
-           to == F32    ? (void *)&single
-           : to == F64  ? (void *)&real
-           : to == BOOL ? (void *)&truth
-                        : (void *)&whole,
+           to == F32                 ? (void *)&single
+           : to == C64               ? (const void *)pair
+           : to == F64               ? (void *)&real
+           : to == BOOL              ? (void *)&truth
+           : to == F16 || to == BF16 ? (void *)&half
+                                     : (void *)&whole,
            size_of(to));
 }
 
@@ -96,6 +146,10 @@ static void check_length(const taper_cast_entry *entry, size_t kind, size_t n)
             memcpy(&a, got, sizeof a), memcpy(&b, expected, sizeof b);
         } else if (to == F64) {
             memcpy(&c, got, sizeof c), memcpy(&d, expected, sizeof d);
+        } else if (to == F16 || to == BF16) { // NaN is any
+            uint16_t got_half, want_half;
+            memcpy(&got_half, got, sizeof got_half), memcpy(&want_half, expected, sizeof want_half);
+            a = half_value(got_half, to == F16 ? 10 : 7), b = half_value(want_half, to == F16 ? 10 : 7);
         }
         const bool nan = (isnan(a) && isnan(b)) || (isnan(c) && isnan(d));
         check_that(nan || memcmp(got, expected, size_of(to)) == 0, "%s of %zu: element %zu differs", casts[kind].name,

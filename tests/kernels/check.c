@@ -198,10 +198,16 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(bool bench);
     } families[] = {
-        {"gemm_f32", check_gemm_f32},         {"gemm_i8", check_gemm_i8},
-        {"dwconv_f32", check_dwconv_f32},     {"dwconv_i8", check_dwconv_i8},
-        {"vector_f32", check_vector_f32},     {"vector_u8", check_vector_u8},
-        {"winograd_f32", check_winograd_f32}, {"cast", check_cast},
+        {"gemm_f32", check_gemm_f32},
+        {"gemm_i8", check_gemm_i8},
+        {"dwconv_f32", check_dwconv_f32},
+        {"dwconv_i8", check_dwconv_i8},
+        {"vector_f32", check_vector_f32},
+        {"vector_u8", check_vector_u8},
+        {"winograd_f32", check_winograd_f32},
+        {"cast", check_cast},
+        {"native", check_native},
+        {"fft_f32", check_fft_f32},
     };
     bool bench = false;
     const char *only = "";

@@ -7,7 +7,7 @@
 
 #include "bench.h"
 #include "check.h"
-#include "ops/kernels/kernel_select.h"
+#include "vector_f32_check.h"
 
 #define MARK 12345.0f
 
@@ -25,6 +25,20 @@ static double clamp(double x, double low, double high)
     if (x < low)
         x = low;
     return x > high ? high : x;
+}
+
+// The root of erf(y) = x, by Newton's method from what belongs to the tail.
+static double inverse_erf(double x)
+{
+    const double a = fabs(x);
+    if (!(a < 1)) {
+        return a == 1 ? copysign(INFINITY, x) : NAN;
+    }
+    double y = a < 0.7 ? a : sqrt(-log((1 - a) * 1.5));
+    for (int i = 0; i < 40; i++) {
+        y += (a < 0.5 ? a - erf(y) : erfc(y) - (1 - a)) * 0.88622692545275801365 * exp(y * y);
+    }
+    return copysign(y, x);
 }
 
 static double reference(taper_unary op, double x, const float *p)
@@ -96,6 +110,33 @@ static double reference(taper_unary op, double x, const float *p)
         return x * tanh(log1p(exp(x)));
     case TAPER_UNARY_LOG_SIGMOID:
         return (x < 0 ? x : 0) - log1p(exp(-fabs(x)));
+    case TAPER_UNARY_ERFC:
+        return erfc(x);
+    case TAPER_UNARY_ERFINV:
+        return inverse_erf(x);
+    case TAPER_UNARY_EXP2:
+        return exp2(x);
+    case TAPER_UNARY_LOG2:
+        return log2(x);
+    case TAPER_UNARY_LOG10:
+        return log10(x);
+    case TAPER_UNARY_LOGIT:
+        x = p[0] < 0 ? x : clamp(x, (double)p[0], (double)(1 - p[0]));
+        return log(x / (1 - x));
+    case TAPER_UNARY_ATAN:
+        return atan(x);
+    case TAPER_UNARY_ASIN:
+        return asin(x);
+    case TAPER_UNARY_ACOS:
+        return acos(x);
+    case TAPER_UNARY_TAN:
+        return tan(x);
+    case TAPER_UNARY_SINH:
+        return sinh(x);
+    case TAPER_UNARY_COSH:
+        return cosh(x);
+    case TAPER_UNARY_FRAC:
+        return x - trunc(x);
     default:
         return 0;
     }
@@ -162,6 +203,27 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
         return *ulp <= 1.5;
     case TAPER_UNARY_EXPM1:
         return *ulp <= 2;
+    case TAPER_UNARY_FRAC:
+        return *ulp == 0;
+    case TAPER_UNARY_LOG2:
+    case TAPER_UNARY_LOG10:
+    case TAPER_UNARY_ATAN:
+    case TAPER_UNARY_EXP2:
+        return *ulp <= 2;
+    case TAPER_UNARY_ASIN:
+    case TAPER_UNARY_ACOS:
+        return *ulp <= 3;
+    case TAPER_UNARY_ERFINV:
+        return *ulp <= 4;
+    case TAPER_UNARY_TAN: // near its poles what x lacks counts
+        return *ulp <= 4 || fabs((double)got - want) <= 0x1p-22 * (1 + want * want);
+    case TAPER_UNARY_SINH:
+    case TAPER_UNARY_COSH:
+        return *ulp <= 5;
+    case TAPER_UNARY_ERFC: // as 1 - erf for small x, and the exponential's places beyond
+        return *ulp <= 6 || (x > 8.5 && fabs((double)got - want) <= 1e-36);
+    case TAPER_UNARY_LOGIT: // the quotient rounds
+        return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
     default:
         return false;
     }
@@ -238,99 +300,6 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
 
 // ---- the others: lengths up to a few vectors, memory without slack
 
-// The larger and the smaller, and what belongs to a whole quotient.
-static float whole_quotient(taper_binary op, float a, float b)
-{
-    const float r = fmodf(a, b);
-    const bool turns = r != 0 && (r < 0) != (b < 0);
-    if (isnan(a) || isnan(b)) {
-        return NAN;
-    }
-    switch (op) {
-    case TAPER_BINARY_MAXIMUM:
-        return a > b ? a : b;
-    case TAPER_BINARY_MINIMUM:
-        return a < b ? a : b;
-    case TAPER_BINARY_FMOD:
-        return r;
-    case TAPER_BINARY_REMAINDER:
-        return turns ? r + b : r;
-    default: {
-        const float d = (a - r) / b - (turns ? 1.0f : 0.0f), low = floorf(d);
-        return b == 0 ? a / b : d - low > 0.5f ? low + 1 : low;
-    }
-    }
-}
-
-// Of all magnitudes: fmod is exact, and the whole quotient is what belongs to it.
-static void quotients(const taper_vector_entry *v)
-{
-    const size_t n = 4096;
-    float *a = check_floats(n, CHECK_TAIL, 0), *b = check_floats(n, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0);
-    for (size_t round = 0; round < 64; round++) {
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t low = (uint32_t)check_below(1 << 16);
-            a[i] = of_bits((uint32_t)check_below(1 << 16) << 16 | low);
-            b[i] = round % 4 == 0   ? of_bits((uint32_t)check_below(1 << 16) << 16 | (low ^ 0x5A5A))
-                   : round % 4 == 1 ? a[i] / (float)(1 + check_below(1000))
-                   : round % 4 == 2 ? of_bits((uint32_t)(1 << 30) | low << 4)
-                                    : 0.1f * (float)(1 + check_below(30));
-            a[i] = round % 4 >= 2 ? fmodf(a[i], 1000.0f) : a[i];
-        }
-        for (int op = TAPER_BINARY_FMOD; op <= TAPER_BINARY_DIV_FLOOR && v->binary[op][0] != NULL; op++) {
-            v->binary[op][TAPER_OPERANDS_VV](n, a, b, y, -INFINITY, INFINITY);
-            for (size_t i = 0; i < n; i++) {
-                const float want = whole_quotient((taper_binary)op, a[i], b[i]);
-                check_that(y[i] == want || (isnan(y[i]) && isnan(want)), "binary %d: %a, %a gives %a, not %a", op,
-                           (double)a[i], (double)b[i], (double)y[i], (double)want);
-            }
-        }
-    }
-    check_memory_reset();
-}
-
-static void binaries(const taper_vector_entry *v, size_t n)
-{
-    for (int op = 0; op < TAPER_BINARY_COUNT; op++) {
-        for (int kind = 0; kind < TAPER_OPERANDS_COUNT && v->binary[op][0] != NULL; kind++) {
-            const size_t na = kind == TAPER_OPERANDS_SV ? 1 : n, nb = kind == TAPER_OPERANDS_VS ? 1 : n;
-            float *a = check_floats(na, CHECK_TAIL, 0), *b = check_floats(nb, CHECK_TAIL, 0);
-            check_fill(a, na, -4, 4), check_fill(b, nb, -4, 4);
-            check_fill_special(a, na, 8, false), check_fill_special(b, nb, 8, false);
-            float *y = check_below(2) && na == n ? a : check_floats(n, CHECK_TAIL, 0);
-            float *a_copy = check_floats(na, CHECK_TAIL, 0);
-            memcpy(a_copy, a, na * sizeof *a);
-            const float low = check_below(2) ? 0 : -INFINITY, high = check_below(2) ? 6 : INFINITY;
-            v->binary[op][kind](n, a, b, y, low, high);
-            for (size_t i = 0; i < n; i++) {
-                const float p = a_copy[na == 1 && kind == TAPER_OPERANDS_SV ? 0 : i],
-                            q = b[kind == TAPER_OPERANDS_VS ? 0 : i];
-                float want = op == TAPER_BINARY_ADD     ? p + q
-                             : op == TAPER_BINARY_SUB   ? p - q
-                             : op == TAPER_BINARY_MUL   ? p * q
-                             : op == TAPER_BINARY_DIV   ? p / q
-                             : op == TAPER_BINARY_PRELU ? (p > 0 ? p : p * q)
-                                                        : whole_quotient((taper_binary)op, p, q);
-                want = want < low ? low : want;
-                want = want > high ? high : want;
-                if (op == TAPER_BINARY_GLU && q < -87) {
-                    continue; // the sigmoid has few bits left, or none, and p may be infinite
-                }
-                if (op == TAPER_BINARY_GLU) {
-                    const double product = (double)p / (1 + exp(-(double)q));
-                    want = (float)(product < (double)low    ? (double)low
-                                   : product > (double)high ? (double)high
-                                                            : product);
-                }
-                const float bound = op == TAPER_BINARY_GLU && isfinite(want) ? fabsf(want) * 4e-7f + 1e-37f : 0;
-                check_that(check_close(y[i], want, bound), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p,
-                           (double)q, (double)y[i]);
-            }
-            check_memory_reset();
-        }
-    }
-}
-
 // All kinds over n floats, `step` apart: of a run, or of one column of rows.
 static bool fold_is(taper_reduction kind, float got, size_t n, const float *x, size_t step)
 {
@@ -369,6 +338,34 @@ static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t 
     }
 }
 
+static void distances(const taper_vector_entry *v, size_t n, const float *x, size_t rows, size_t stride)
+{
+    static const double powers[] = {1, 2, 3.5, INFINITY, 0};
+    float *from = check_floats(rows, CHECK_TAIL, 0), *out = check_floats(n, CHECK_TAIL, 0);
+    check_fill(from, rows, -4, 4);
+    for (size_t r = 0; r < rows && n > 0; r++) {
+        from[r] = check_below(4) == 0 ? x[r * stride] : from[r];
+    }
+    for (int kind = 0; kind < TAPER_DISTANCE_COUNT && v->distances[kind] != NULL; kind++) {
+        v->distances[kind](rows, n, from, x, stride, (float)powers[kind], out);
+        for (size_t c = 0; c < n; c++) {
+            double want = 0;
+            for (size_t r = 0; r < rows; r++) {
+                const double d = fabs((double)from[r] - (double)x[r * stride + c]);
+                want = kind == TAPER_DISTANCE_MOST ? fmax(want, d)
+                                                   : want + (powers[kind] == 0 ? d != 0 : pow(d, powers[kind]));
+            }
+            check_that(check_close(out[c], (float)want, (float)(want * 4e-6)), "distances %d: %g, not %g", kind,
+                       (double)out[c], want);
+        }
+    }
+    float number = NAN;
+    for (int kind = 0; kind < TAPER_DISTANCE_COUNT && v->distances[kind] != NULL && n > 0; kind++) {
+        v->distances[kind](1, n, &number, x, stride, (float)powers[kind], out);
+        check_that(isnan(out[n - 1]), "distances of NaN: %d", kind);
+    }
+}
+
 static void rows_and_channels(const taper_vector_entry *v, size_t n)
 {
     const size_t rows = check_below(7), stride = n + check_below(3), y_stride = n + check_below(3);
@@ -392,6 +389,8 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n)
         }
     }
     folds(v, n, x, rows, stride);
+    if (rows > 0)
+        distances(v, n, x, rows, stride);
     float *out = check_floats(n, CHECK_TAIL, 0);
     v->sum_rows(rows, n, x, stride, 0.25f, out);
     for (size_t c = 0; c < n; c++) {
@@ -671,10 +670,11 @@ static void check(bool benchmark, bool thorough)
             if (v->unary[op] != NULL) // builds for size lack some
                 unary(v, (taper_unary)op, thorough);
         }
-        quotients(v);
+        check_vector_f32_quotients(v);
+        check_vector_f32_functions(v);
         const size_t most = 5 * v->lanes + 3;
         for (size_t n = 0; n <= most; n++) {
-            binaries(v, n);
+            check_vector_f32_pairs(v, n);
             for (int i = 0; i < 4; i++)
                 rows_and_channels(v, n);
             reductions(v, n, false);

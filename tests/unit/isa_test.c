@@ -56,6 +56,12 @@ static const struct {
 #define FAMILY "cast"
 #include "ops/kernels/cast_list.inc"
 #undef FAMILY
+#define FAMILY "native"
+#include "ops/kernels/native_list.inc"
+#undef FAMILY
+#define FAMILY "fft_f32"
+#include "ops/kernels/fft_f32_list.inc"
+#undef FAMILY
 #undef KERNEL
 #undef KERNEL_TAPS
 };
@@ -276,7 +282,8 @@ static void best_kernel_is_chosen(void **state)
         assert_int_equal((taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |
                           taper_vector_u8_select(cpu)->cpu | taper_gemm_f32_select(cpu)->cpu |
                           taper_gemm_i8_select(cpu)->cpu | taper_vector_f32_select(cpu)->cpu |
-                          taper_cast_select(cpu)->cpu) &
+                          taper_cast_select(cpu)->cpu | taper_native_select(cpu)->cpu |
+                          taper_fft_f32_select(cpu)->cpu) &
                              above,
                          0);
     }

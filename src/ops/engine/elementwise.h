@@ -8,6 +8,7 @@
 
 #include "ops/call/promote.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/cast.h"
 
 // What the loops compute in. float16 and bfloat16 use F32, every integer I64, every complex C128.
 typedef enum taper_ew_class {
@@ -72,6 +73,7 @@ typedef struct taper_ew_op {
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // bool is refused
     uint8_t kernel;  // of vectors of floats: elementwise_loops.h; 0: none
+    uint8_t native;  // of ops/kernels/native.h, likewise
     bool converts;   // the elements stay what they are, but for the dtype
 } taper_ew_op;
 
@@ -129,6 +131,8 @@ TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_op *o
                                             const taper_ew_walk *walk);
 // Every element of the walk as another dtype (elementwise_cast.c); TAPER_DECLINED likewise.
 TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk);
+// The kernel for it, of elements side by side; NULL: there is none.
+taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
 // After such a run of the whole call, with a new result: calls made alike go over the same walk.
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk);
 
@@ -145,7 +149,8 @@ typedef union taper_ew_block {
 
 // The class of arithmetic of a dtype; quantized ones have none (TAPER_EW_CLASSES).
 taper_ew_class taper_ew_class_of(taper_dtype dtype);
-// Whether elements of dtype lie in memory as the class wants them.
+// The dtype whose elements lie in memory as the class wants them, and whether a dtype is that.
+taper_dtype taper_ew_native(taper_ew_class class_);
 bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_);
 size_t taper_ew_class_size(taper_ew_class class_);
 // Reads n elements, step bytes apart, as class_; temp holds a block. Writes likewise.

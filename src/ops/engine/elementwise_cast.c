@@ -5,12 +5,26 @@
 #include "ops/kernels/kernel_select.h"
 
 static const struct {
-    uint8_t from, to, from_size, to_size;
+    uint8_t from, to;
 } casts[] = {
-#define CAST(from, to, x_type, y_type, value) {TAPER_##from, TAPER_##to, sizeof(x_type), sizeof(y_type)},
-    TAPER_CASTS(CAST)
+#define CAST(from, to, x_type, y_type, value) {TAPER_##from, TAPER_##to},
+    TAPER_CASTS(CAST) TAPER_CASTS_OF_HALVES(CAST)
 #undef CAST
 };
+
+taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to)
+{
+    // Narrower integers and truth values are alike with and without a sign.
+    const bool whole = from <= TAPER_I64 || from == TAPER_BOOL;
+    const taper_dtype x = from == TAPER_I8 && (to == TAPER_U8 || to == TAPER_BOOL) ? TAPER_U8 : from;
+    const taper_dtype y = whole && to == TAPER_I8 ? TAPER_U8 : to;
+    for (size_t i = 0; i < TAPER_CAST_COUNT; i++) {
+        if (casts[i].from == x && casts[i].to == y) {
+            return taper_cast_select(cpu)->casts[i];
+        }
+    }
+    return NULL;
+}
 
 typedef struct cast_job {
     taper_cast_function *cast;
@@ -44,17 +58,12 @@ static void flat_range(void *argument, size_t begin, size_t end)
 
 taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk)
 {
-    size_t cast = 0;
-    while (cast < TAPER_CAST_COUNT && (casts[cast].from != from || casts[cast].to != to)) {
-        cast++;
-    }
-    if (cast == TAPER_CAST_COUNT || walk->steps[0][0] != casts[cast].to_size ||
-        walk->steps[1][0] != casts[cast].from_size) {
+    cast_job job = {.cast = taper_ew_find_cast(run->cpu, from, to), .walk = walk};
+    if (job.cast == NULL || walk->steps[0][0] != (int64_t)taper_dtype_size(to) ||
+        walk->steps[1][0] != (int64_t)taper_dtype_size(from)) {
         return TAPER_DECLINED;
     }
-    const taper_cast_entry *entry = taper_cast_select(run->cpu);
-    cast_job job = {.cast = entry->casts[cast], .walk = walk};
-    run->kernel = entry->name;
+    run->kernel = taper_cast_select(run->cpu)->name;
     if (walk->rank == 1) {
         return taper_run_floats(run, flat_range, &job, (size_t)walk->sizes[0], 2);
     }

@@ -19,10 +19,15 @@ taper_ew_class taper_ew_class_of(taper_dtype dtype)
     return (taper_ew_class)natural[dtype];
 }
 
-bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_)
+taper_dtype taper_ew_native(taper_ew_class class_)
 {
     static const uint8_t native[TAPER_EW_CLASSES] = {TAPER_F32, TAPER_F64, TAPER_I64, TAPER_BOOL, TAPER_C128};
-    return class_ < TAPER_EW_CLASSES && native[class_] == dtype;
+    return (taper_dtype)native[class_];
+}
+
+bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_)
+{
+    return class_ < TAPER_EW_CLASSES && taper_ew_native(class_) == dtype;
 }
 
 size_t taper_ew_class_size(taper_ew_class class_)

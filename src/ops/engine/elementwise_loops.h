@@ -5,6 +5,7 @@
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 
 #include "ops/engine/elementwise_math.h"
+#include "ops/kernels/native.h"
 #include "ops/kernels/vector_f32.h"
 
 #define TAPER_EW_NUMBERS_F(type)                                                                                       \
@@ -99,6 +100,19 @@ enum {
 #define TAPER_EW_KERNEL_OF_softplus ~, 1 + TAPER_UNARY_SOFTPLUS
 #define TAPER_EW_KERNEL_OF_mish ~, 1 + TAPER_UNARY_MISH
 #define TAPER_EW_KERNEL_OF_log_sigmoid ~, 1 + TAPER_UNARY_LOG_SIGMOID
+#define TAPER_EW_KERNEL_OF_erfc ~, 1 + TAPER_UNARY_ERFC
+#define TAPER_EW_KERNEL_OF_erfinv ~, 1 + TAPER_UNARY_ERFINV
+#define TAPER_EW_KERNEL_OF_exp2 ~, 1 + TAPER_UNARY_EXP2
+#define TAPER_EW_KERNEL_OF_log2 ~, 1 + TAPER_UNARY_LOG2
+#define TAPER_EW_KERNEL_OF_log10 ~, 1 + TAPER_UNARY_LOG10
+#define TAPER_EW_KERNEL_OF_atan ~, 1 + TAPER_UNARY_ATAN
+#define TAPER_EW_KERNEL_OF_asin ~, 1 + TAPER_UNARY_ASIN
+#define TAPER_EW_KERNEL_OF_acos ~, 1 + TAPER_UNARY_ACOS
+#define TAPER_EW_KERNEL_OF_tan ~, 1 + TAPER_UNARY_TAN
+#define TAPER_EW_KERNEL_OF_sinh ~, 1 + TAPER_UNARY_SINH
+#define TAPER_EW_KERNEL_OF_cosh ~, 1 + TAPER_UNARY_COSH
+#define TAPER_EW_KERNEL_OF_logit ~, 1 + TAPER_UNARY_LOGIT
+#define TAPER_EW_KERNEL_OF_frac ~, 1 + TAPER_UNARY_FRAC
 #define TAPER_EW_KERNEL_OF_add ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD
 #define TAPER_EW_KERNEL_OF_sub ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_SUB
 #define TAPER_EW_KERNEL_OF_mul ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL
@@ -110,9 +124,57 @@ enum {
 #define TAPER_EW_KERNEL_OF_fmod ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_FMOD
 #define TAPER_EW_KERNEL_OF_remainder ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_REMAINDER
 #define TAPER_EW_KERNEL_OF_div_floor ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_DIV_FLOOR
+#define TAPER_EW_KERNEL_OF_atan2 ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ATAN2
+#define TAPER_EW_KERNEL_OF_xlogy ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_XLOGY
+#define TAPER_EW_KERNEL_OF_xlog1py ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_XLOG1PY
+#define TAPER_EW_KERNEL_OF_logaddexp ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_LOGADDEXP
+#define TAPER_EW_KERNEL_OF_logaddexp2 ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_LOGADDEXP2
+// Likewise the kernels of ops/kernels/native.h, of the dtypes that they have.
+enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
+#define TAPER_EW_NATIVE_OF_add ~, 1 + TAPER_NATIVE_ADD
+#define TAPER_EW_NATIVE_OF_sub ~, 1 + TAPER_NATIVE_SUB
+#define TAPER_EW_NATIVE_OF_mul ~, 1 + TAPER_NATIVE_MUL
+#define TAPER_EW_NATIVE_OF_maximum ~, 1 + TAPER_NATIVE_MAXIMUM
+#define TAPER_EW_NATIVE_OF_minimum ~, 1 + TAPER_NATIVE_MINIMUM
+#define TAPER_EW_NATIVE_OF_fmax ~, 1 + TAPER_NATIVE_MAXIMUM
+#define TAPER_EW_NATIVE_OF_fmin ~, 1 + TAPER_NATIVE_MINIMUM
+#define TAPER_EW_NATIVE_OF_bitwise_and ~, 1 + TAPER_NATIVE_AND
+#define TAPER_EW_NATIVE_OF_bitwise_or ~, 1 + TAPER_NATIVE_OR
+#define TAPER_EW_NATIVE_OF_bitwise_xor ~, 1 + TAPER_NATIVE_XOR
+#define TAPER_EW_NATIVE_OF_bitwise_not ~, 1 + TAPER_NATIVE_NOT
+#define TAPER_EW_NATIVE_OF_neg ~, 1 + TAPER_NATIVE_NEG
+#define TAPER_EW_NATIVE_OF_abs ~, 1 + TAPER_NATIVE_ABS
+#define TAPER_EW_NATIVE_OF_conj ~, 1 + TAPER_NATIVE_CONJ
+#define TAPER_EW_NATIVE_OF_shift_left ~, 1 + TAPER_NATIVE_SHIFT_LEFT
+#define TAPER_EW_NATIVE_OF_shift_right ~, 1 + TAPER_NATIVE_SHIFT_RIGHT
+#define TAPER_EW_NATIVE_OF_clamp_scalars ~, 1 + TAPER_NATIVE_CLAMP
+#define TAPER_EW_NATIVE_OF_hardtanh ~, 1 + TAPER_NATIVE_CLAMP
+#define TAPER_EW_NATIVE_OF_eq ~, 1 + TAPER_NATIVE_EQ
+#define TAPER_EW_NATIVE_OF_ne ~, 1 + TAPER_NATIVE_NE
+#define TAPER_EW_NATIVE_OF_lt ~, 1 + TAPER_NATIVE_LT
+#define TAPER_EW_NATIVE_OF_le ~, 1 + TAPER_NATIVE_LE
+#define TAPER_EW_NATIVE_OF_gt ~, 1 + TAPER_NATIVE_LT + TAPER_EW_SWAPPED
+#define TAPER_EW_NATIVE_OF_ge ~, 1 + TAPER_NATIVE_LE + TAPER_EW_SWAPPED
+#define TAPER_EW_NATIVE_OF_div_trunc ~, 1 + TAPER_NATIVE_DIV_TRUNC
+#define TAPER_EW_NATIVE_OF_div_floor ~, 1 + TAPER_NATIVE_DIV_FLOOR
+#define TAPER_EW_NATIVE_OF_fmod ~, 1 + TAPER_NATIVE_FMOD
+#define TAPER_EW_NATIVE_OF_remainder ~, 1 + TAPER_NATIVE_REMAINDER
+#define TAPER_EW_NATIVE_OF_where ~, 1 + TAPER_NATIVE_WHERE
+#define TAPER_EW_NATIVE_OF_clamp ~, 1 + TAPER_NATIVE_CLAMP_TENSORS
+#define TAPER_EW_NATIVE_OF_addcmul ~, 1 + TAPER_NATIVE_ADDCMUL
+#define TAPER_EW_NATIVE_OF_addcdiv ~, 1 + TAPER_NATIVE_ADDCDIV
+#define TAPER_EW_NATIVE_OF_lerp ~, 1 + TAPER_NATIVE_LERP
+#define TAPER_EW_NATIVE_OF_nextafter ~, 1 + TAPER_NATIVE_NEXTAFTER
+#define TAPER_EW_NATIVE_OF_hypot ~, 1 + TAPER_NATIVE_HYPOT
+#define TAPER_EW_NATIVE_OF_complex ~, 1 + TAPER_NATIVE_COMPLEX
+#define TAPER_EW_NATIVE_OF_polar ~, 1 + TAPER_NATIVE_POLAR
+#define TAPER_EW_NATIVE_OF_angle ~, 1 + TAPER_NATIVE_ANGLE
+#define TAPER_EW_NATIVE_OF_div ~, 1 + TAPER_NATIVE_DIV
+#define TAPER_EW_NATIVE_OF_exp ~, 1 + TAPER_NATIVE_EXP
 #define TAPER_EW_SECOND(first, second, ...) second
 #define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)
+#define TAPER_EW_NATIVE(name) TAPER_EW_PICK(TAPER_EW_NATIVE_OF_##name, 0, ~)
 
 // Operators that have a loop over bools by themselves; NULL: those that compute them as integers.
 #define TAPER_EW_BOOL_OF_bitwise_and ~, bitwise_and_u8
@@ -131,6 +193,7 @@ enum {
                                          TAPER_EW_PROMOTION_##promotion,                                               \
                                          .result = TAPER_EW_##result_,                                                 \
                                          .scalars = (scalars_),                                                        \
-                                         .kernel = TAPER_EW_KERNEL(name)};
+                                         .kernel = TAPER_EW_KERNEL(name),                                              \
+                                         .native = TAPER_EW_NATIVE(name)};
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Float tensors of one shape without gaps, contiguous or all hidden NHWC, a few thousand elements: what most calls
-// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise.c decides is
+// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise_run.c decides is
 // known here.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise.h"

@@ -5,45 +5,58 @@
 
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_loops.h"
-#include "ops/kernels/kernel_select.h"
+#include "ops/engine/elementwise_walk.h"
 
 enum { FUNCTION = 4 }; // simple operations that a function takes, about
 
 typedef struct loop_job {
-    const taper_vector_entry *vector;
     const taper_ew_walk *walk;
-    taper_unary_f32_function *unary;
-    taper_binary_f32_function *binary;
-    float factor;        // of a sum's second operand, which is then a blend
-    float numbers[4];    // of unary
+    taper_ew_vector_loop loop;
     bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
     size_t wide, narrow; // then: the sides of the rows and of the factors
 } loop_job;
 
 // ---- which kernel
 
-static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+static bool choose_unary(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop)
 {
     const bool relu = op->kernel == TAPER_EW_KERNEL_RELU;
     if (op->kernel == 0 || op->kernel > TAPER_EW_KERNEL_RELU) {
         return false;
     }
-    job->unary = job->vector->unary[relu ? TAPER_UNARY_CLAMP : op->kernel - 1];
-    job->numbers[0] = relu ? 0 : (float)args->f[0];
-    job->numbers[1] = relu ? INFINITY : (float)args->f[1];
+    loop->unary = loop->vector->unary[relu ? TAPER_UNARY_CLAMP : op->kernel - 1];
+    loop->numbers[0] = relu ? 0 : (float)args->f[0];
+    loop->numbers[1] = relu ? INFINITY : (float)args->f[1];
     if (op->kernel == 1 + TAPER_UNARY_ELU) { // alpha, scale, scale of the input
-        job->numbers[0] = (float)(args->f[0] * args->f[1]);
-        job->numbers[2] = (float)args->f[2];
+        loop->numbers[0] = (float)(args->f[0] * args->f[1]);
+        loop->numbers[2] = (float)args->f[2];
     }
-    return job->unary != NULL && (op->kernel != 1 + TAPER_UNARY_CLAMP || job->numbers[0] <= job->numbers[1]);
+    return loop->unary != NULL && (op->kernel != 1 + TAPER_UNARY_CLAMP || loop->numbers[0] <= loop->numbers[1]);
 }
 
-static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+// Of operands of a kind.
+static bool choose_binary(const taper_ew_op *op, const taper_ew_args *args, taper_operands operands,
+                          taper_ew_vector_loop *loop)
 {
     if (op->kernel < TAPER_EW_KERNEL_BINARY) {
         return false;
     }
     const taper_binary kernel = (taper_binary)(op->kernel - TAPER_EW_KERNEL_BINARY);
+    loop->binary = loop->vector->binary[kernel][operands];
+    if ((kernel == TAPER_BINARY_ADD || kernel == TAPER_BINARY_SUB) && args->f[0] != 1.0) {
+        loop->factor = (float)(kernel == TAPER_BINARY_ADD ? args->f[0] : -args->f[0]);
+        return operands == TAPER_OPERANDS_VV && loop->vector->blend != NULL && loop->factor != 0;
+    }
+    return loop->binary != NULL;
+}
+
+bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop)
+{
+    return choose_unary(op, args, loop) || choose_binary(op, args, TAPER_OPERANDS_VV, loop);
+}
+
+static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+{
     const taper_ew_walk *w = job->walk;
     const int64_t a = w->steps[1][0], b = w->steps[2][0], item = sizeof(float);
     const bool alone = w->rank == 1 && w->sizes[0] == 1;
@@ -53,32 +66,30 @@ static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_a
     const taper_operands operands = alone || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
                                     : b == 0                    ? TAPER_OPERANDS_VS
                                                                 : TAPER_OPERANDS_SV;
-    job->binary = job->vector->binary[kernel][operands];
-    if ((kernel == TAPER_BINARY_ADD || kernel == TAPER_BINARY_SUB) && args->f[0] != 1.0) {
-        job->factor = (float)(kernel == TAPER_BINARY_ADD ? args->f[0] : -args->f[0]);
-        return operands == TAPER_OPERANDS_VV && job->vector->blend != NULL && job->factor != 0;
+    if (!choose_binary(op, args, operands, &job->loop)) {
+        return false;
     }
     // One vector of factors for many rows, short ones above all: a kernel of its own.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
         (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
-        job->scale = kernel == TAPER_BINARY_MUL;
-        job->shift = kernel == TAPER_BINARY_ADD;
+        job->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;
+        job->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && job->loop.factor == 0;
         job->narrow = w->steps[2][1] == 0 ? 2 : 1;
         job->wide = 3 - job->narrow;
     }
-    return job->binary != NULL;
+    return true;
 }
 
 // ---- loops
 
-static void run_loop(const loop_job *job, size_t n, const float *const *x, float *y)
+void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y)
 {
-    if (job->unary != NULL) {
-        job->unary(n, x[0], y, job->numbers);
-    } else if (job->factor != 0) {
-        job->vector->blend(n, x[0], x[1], 1, job->factor, y);
+    if (loop->unary != NULL) {
+        loop->unary(n, x[0], y, loop->numbers);
+    } else if (loop->factor != 0) {
+        loop->vector->blend(n, x[0], x[1], 1, loop->factor, y);
     } else {
-        job->binary(n, x[0], x[1], y, -INFINITY, INFINITY);
+        loop->binary(n, x[0], x[1], y, -INFINITY, INFINITY);
     }
 }
 
@@ -90,10 +101,10 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
     const bool flat = w->rank == 1;
     if ((job->scale || job->shift) && !flat) {
         const float *factors = (const float *)(const void *)at[job->narrow];
-        job->vector->channels(count, n, (const float *)(const void *)at[job->wide],
-                              (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
-                              job->shift ? factors : NULL, (float *)(void *)at[0],
-                              (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
+        job->loop.vector->channels(count, n, (const float *)(const void *)at[job->wide],
+                                   (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
+                                   job->shift ? factors : NULL, (float *)(void *)at[0],
+                                   (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -102,7 +113,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
             x[k - 1] = (const float *)(const void *)(at[k] + (flat ? 0 : (int64_t)i * w->steps[k][1]));
         }
         float *y = (float *)(void *)(at[0] + (flat ? 0 : (int64_t)i * w->steps[0][1]));
-        run_loop(job, n, x, y);
+        taper_ew_run_vector(&job->loop, n, x, y);
     }
 }
 
@@ -138,7 +149,7 @@ static void flat_range(void *argument, size_t begin, size_t end)
         x[k - 1] = (const float *)(const void *)(w->data[k] + (int64_t)begin * w->steps[k][0]);
     }
     float *y = (float *)(void *)(w->data[0] + (int64_t)begin * w->steps[0][0]);
-    run_loop(job, end - begin, x, y);
+    taper_ew_run_vector(&job->loop, end - begin, x, y);
 }
 
 enum { ALONE = 1024 }; // elements that are not worth dividing
@@ -146,20 +157,20 @@ enum { ALONE = 1024 }; // elements that are not worth dividing
 taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                              const taper_ew_walk *walk)
 {
-    loop_job job = {.vector = taper_vector_f32_select(run->cpu), .walk = walk};
+    loop_job job = {.walk = walk, .loop = {.vector = taper_vector_f32_select(run->cpu)}};
     const bool alone = walk->rank == 1 && walk->sizes[0] == 1;
     if (walk->steps[0][0] != sizeof(float) && !alone) {
         return TAPER_DECLINED;
     }
     if (walk->sides == 2) {
-        if ((walk->steps[1][0] != sizeof(float) && !alone) || !choose_unary(&job, op, args)) {
+        if ((walk->steps[1][0] != sizeof(float) && !alone) || !choose_unary(op, args, &job.loop)) {
             return TAPER_DECLINED;
         }
-    } else if (walk->sides != 3 || !choose_binary(&job, op, args)) {
+    } else if (walk->sides != 3 || !choose_operands(&job, op, args)) {
         return TAPER_DECLINED;
     }
-    run->kernel = job.vector->name;
-    const double floats = job.unary != NULL ? FUNCTION : 1; // that take as long as one
+    run->kernel = job.loop.vector->name;
+    const double floats = job.loop.unary != NULL ? FUNCTION : 1; // that take as long as one
     if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
         flat_range(&job, 0, (size_t)walk->sizes[0]);
         return taper_run_spend(run, (uint64_t)walk->sizes[0]);

@@ -79,8 +79,9 @@ typedef struct walk {
     const taper_reduce *r;
     taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // the smallest step first
     size_t kept_count, reduced_count;
-    bool side_by_side; // kept[0] are the lanes; otherwise reduced[0] is folded
-    bool direct;       // elements are read where they lie
+    bool side_by_side;         // kept[0] are the lanes; otherwise reduced[0] is folded
+    bool direct;               // elements are read where they lie
+    taper_cast_function *cast; // what converts elements side by side; NULL: none does
     taper_ew_class result_class;
     double count; // of elements behind one result
     taper_tensor *out[2];
@@ -142,7 +143,11 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     if (w->direct) {
         return from;
     }
-    taper_ew_load((taper_dtype)w->r->x->dtype, w->r->class_, &w->elements, from, step, n, &w->temp);
+    if (w->cast != NULL && step == (int64_t)taper_tensor_item(w->r->x)) {
+        w->cast(n, from, &w->elements);
+    } else {
+        taper_ew_load((taper_dtype)w->r->x->dtype, w->r->class_, &w->elements, from, step, n, &w->temp);
+    }
     return &w->elements;
 }
 
@@ -372,6 +377,9 @@ static taper_status run_walk(walk *w, taper_run *run)
         groups *= (size_t)w->kept[d].size; // at most the number of results
         results *= (size_t)w->kept[d].size;
     }
+    w->cast = TAPER_SMALL || run->portable
+                  ? NULL
+                  : taper_ew_find_cast(run->cpu, (taper_dtype)r->x->dtype, taper_ew_native(r->class_));
     const bool fast = w->direct && r->class_ == TAPER_EW_F32;
     w->has_vector[0] = fast && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
     w->has_vector[1] = fast && r->second != NULL && taper_reduce_vector_find(&w->vectors[1], run, r->second->kernel);

@@ -78,6 +78,18 @@ static const taper_cast_entry *const cast_entries[] = {
 #undef KERNEL
 };
 
+static const taper_native_entry *const native_entries[] = {
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_native_##isa, )
+#include "ops/kernels/native_list.inc"
+#undef KERNEL
+};
+
+static const taper_fft_entry *const fft_entries[] = {
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_fft_f32_##isa, )
+#include "ops/kernels/fft_f32_list.inc"
+#undef KERNEL
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
@@ -199,4 +211,30 @@ const taper_cast_entry *taper_cast_select(uint64_t cpu)
     while (!allows(cpu, cast_entries[i]->cpu))
         i++;
     return cast_entries[i];
+}
+
+const taper_native_entry *taper_native_entry_at(size_t index)
+{
+    return index < COUNT(native_entries) ? native_entries[index] : NULL;
+}
+
+const taper_native_entry *taper_native_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, native_entries[i]->cpu))
+        i++;
+    return native_entries[i];
+}
+
+const taper_fft_entry *taper_fft_f32_entry(size_t index)
+{
+    return index < COUNT(fft_entries) ? fft_entries[index] : NULL;
+}
+
+const taper_fft_entry *taper_fft_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, fft_entries[i]->cpu))
+        i++;
+    return fft_entries[i];
 }

@@ -17,6 +17,8 @@ const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
 const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
 const taper_cast_entry *taper_cast_select(uint64_t cpu);
+const taper_native_entry *taper_native_select(uint64_t cpu);
+const taper_fft_entry *taper_fft_f32_select(uint64_t cpu);
 
 // For checks and benchmarks: entry `index` of the list, NULL behind the last.
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index);
@@ -28,5 +30,7 @@ const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index);
 const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index);
 const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index);
 const taper_cast_entry *taper_cast_entry_at(size_t index);
+const taper_native_entry *taper_native_entry_at(size_t index);
+const taper_fft_entry *taper_fft_f32_entry(size_t index);
 
 #endif

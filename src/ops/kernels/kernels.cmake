@@ -91,7 +91,7 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
     elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND source MATCHES "/vector_f32_")
         # Many loops that wait for memory: a seventh less code.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
-    elseif(source MATCHES "/cast_" AND NOT CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+    elseif(source MATCHES "/(cast|native|fft_f32)_" AND NOT CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
         # Loops that the compiler is to make vectors of.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
     elseif(source MATCHES "/kernels/")

@@ -6,11 +6,14 @@
 //   convolution 1x1 stride 1, fully connected, matrix products    gemm_f32.h, gemm
 //   convolution k x k, strided 1x1, dilated, grouped, transposed  gemm_f32.h, igemm (pointers per pixel and tap)
 //   first layer with 3 channels                                   gemm_f32.h, igemm over kernel rows
-//   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm with mr =
+//   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm, mr = 1
+//   depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps
+//   batch norm, bias, squeeze-and-excite on NHWC                  vector_f32.h, channels
+//   activations, arithmetic, pooling, resize, softmax,
+//   layer norm, transposes                                        vector_f32.h
 //   conversions between dtypes                                    cast.h
-//   1 depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps batch norm,
-//   bias, squeeze-and-excite on NHWC                  vector_f32.h, channels activations, arithmetic, pooling, resize,
-//   softmax, layer norm, transposes   vector_f32.h
+//   arithmetic of integers, truth values, complex numbers         native.h
+//   Fourier transforms                                            fft_f32.h
 // Fuse into gemm: bias, residual sum, clamp. Into dwconv: bias, clamp. Other activations run over the result of a strip
 // or band while it is in the cache.
 //
@@ -27,8 +30,10 @@
 #include "ops/kernels/cast.h"
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/dwconv_i8.h"
+#include "ops/kernels/fft_f32.h"
 #include "ops/kernels/gemm_f32.h"
 #include "ops/kernels/gemm_i8.h"
+#include "ops/kernels/native.h"
 #include "ops/kernels/vector_f32.h"
 #include "ops/kernels/vector_u8.h"
 #include "ops/kernels/winograd_f32.h"

@@ -6,15 +6,8 @@
 
 // exp(x): 2^n * exp(r), r = x - n ln 2 in [-0.347, 0.347]; exp(r) = 1 + (r + r^2 q(r)). Gives r + r^2 q(r), and 2^n as
 // the product of two, as n goes from -150 to 128.
-TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
+TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t: 1.5 * 2^23 + n
 {
-    // Beyond these the result is 0 or infinity. NaN, in second place, passes.
-    x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
-    const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
-    const V t = v_fma(x, v_set(1.44269504f), magic);
-    const V n = v_sub(t, magic);
-    V r = v_fma(n, v_set(-0.693145752f), x); // 12 bits: the product is exact without FMA too
-    r = v_fma(n, v_set(-1.42860677e-6f), r);
     V q = v_fma(v_set(1.3950523860e-03f), r, v_set(8.3689082234e-03f));
     q = v_fma(q, r, v_set(4.1666205313e-02f));
     q = v_fma(q, r, v_set(1.6666518683e-01f));
@@ -24,6 +17,18 @@ TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
     *s1 = v_of_bits(vi_up23(vi_add(half, vi_set(127))));
     *s2 = v_of_bits(vi_up23(vi_add(vi_sub(i, half), vi_set(127))));
     return v_fma(v_mul(r, r), q, r);
+}
+
+TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
+{
+    // Beyond these the result is 0 or infinity. NaN, in second place, passes.
+    x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
+    const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
+    const V t = v_fma(x, v_set(1.44269504f), magic);
+    const V n = v_sub(t, magic);
+    V r = v_fma(n, v_set(-0.693145752f), x); // 12 bits: the product is exact without FMA too
+    r = v_fma(n, v_set(-1.42860677e-6f), r);
+    return v_exp_of(r, t, s1, s2);
 }
 
 TAPER_TEMPLATE V v_exp(V x)
@@ -133,17 +138,16 @@ TAPER_TEMPLATE V v_gelu_tanh(V x)
     return v_mul(x, v_sigmoid(u));
 }
 
-// log(x) = n ln 2 + log(1 + f), 1 + f in [sqrt(1/2), sqrt 2); log(1 + f) = f - f^2 / 2 + f^3 q(f). `low` is what f
-// lacks.
-TAPER_TEMPLATE V v_log_sum(V x, V low)
+// log(x) = n ln 2 + log(1 + f), 1 + f in [sqrt(1/2), sqrt 2); log(1 + f) = f - f^2 / 2 + f^3 q(f). Gives f, n and
+// f q(f).
+TAPER_TEMPLATE V v_log_parts(V x, V *n, V *fq)
 {
     const VM subnormal = v_less(x, v_set(0x1p-126f));
     const V y = v_pick(subnormal, v_mul(x, v_set(0x1p23f)), x);
     const VI i = vi_down23(vi_sub(v_bits(y), vi_set(0x3F3504F3)));
     const V magic = v_set(12582912.0f); // as in v_exp_parts
-    const V n =
-        v_sub(v_sub(v_of_bits(vi_add(i, vi_set(0x4B400000))), magic), v_pick(subnormal, v_set(23.0f), v_set(0.0f)));
-    const V f = v_sub(v_of_bits(vi_sub(v_bits(y), vi_up23(i))), v_set(1.0f)), s = v_mul(f, f);
+    *n = v_sub(v_sub(v_of_bits(vi_add(i, vi_set(0x4B400000))), magic), v_pick(subnormal, v_set(23.0f), v_set(0.0f)));
+    const V f = v_sub(v_of_bits(vi_sub(v_bits(y), vi_up23(i))), v_set(1.0f));
     V q = v_fma(v_set(6.7466013134e-02f), f, v_set(-1.1675640941e-01f));
     q = v_fma(q, f, v_set(1.1888174713e-01f));
     q = v_fma(q, f, v_set(-1.2405591458e-01f));
@@ -152,7 +156,16 @@ TAPER_TEMPLATE V v_log_sum(V x, V low)
     q = v_fma(q, f, v_set(2.0002119243e-01f));
     q = v_fma(q, f, v_set(-2.5000008941e-01f));
     q = v_fma(q, f, v_set(3.3333313465e-01f));
-    V r = v_fma(n, v_set(3.1946184945e-05f), v_fma(v_mul(q, f), s, low));
+    *fq = v_mul(q, f);
+    return f;
+}
+
+// `low` is what f lacks.
+TAPER_TEMPLATE V v_log_sum(V x, V low)
+{
+    V n, fq;
+    const V f = v_log_parts(x, &n, &fq), s = v_mul(f, f);
+    V r = v_fma(n, v_set(3.1946184945e-05f), v_fma(fq, s, low));
     r = v_add(v_fma(s, v_set(-0.5f), r), f);
     return v_fma(n, v_set(0.693115234375f), r);
 }

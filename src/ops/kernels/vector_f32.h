@@ -9,6 +9,8 @@
 // place:
 //   exp 1.0, sigmoid 2.6, silu 2.6 (7 below -87), tanh 1.3, erf 1.4, hardswish 2.5, hardsigmoid 1.4
 //   log 1.0, log1p 1.5, softplus 2.6, mish and log_sigmoid 3; sin, cos: absolute error at most 2^-22
+//   log2, log10 1.9, exp2 1.1, atan 1.5, asin 2.3, acos 1.1, tan 3.3, sinh and cosh 3, erfc 4.5, erfinv 3.3
+//   logit: absolute error 2^-22; atan2 and the others of two: 3.6e-7 of the result and of the larger operand of a sum
 //   gelu: absolute error at most 2^-23 of |x|; gelu_tanh: 2^-22 of |x|; elu: 2^-22 of p0
 //   softmax: relative error 5e-7 + 2^-24 * (distance to the maximum + n)
 // Results below 2^-126 are within 2 of the last denormal place.
@@ -54,7 +56,20 @@
     UNARY(TRUNC, trunc, 0, 4, TAPER_FAST(taper_ew_trunc))                                                  \
     UNARY(SOFTPLUS, softplus, 2, 1, TAPER_FAST(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
     UNARY(MISH, mish, 0, 1, TAPER_FAST(taper_ew_mish))                                                     \
-    UNARY(LOG_SIGMOID, log_sigmoid, 0, 1, TAPER_FAST(taper_ew_log_sigmoid))
+    UNARY(LOG_SIGMOID, log_sigmoid, 0, 1, TAPER_FAST(taper_ew_log_sigmoid))                                \
+    UNARY(ERFC, erfc, 0, 1, TAPER_FAST(taper_ew_erfc))                                                     \
+    UNARY(ERFINV, erfinv, 0, 1, TAPER_FAST(taper_ew_erfinv))                                               \
+    UNARY(EXP2, exp2, 0, 1, TAPER_FAST(taper_ew_exp2))                                                     \
+    UNARY(LOG2, log2, 0, 1, TAPER_FAST(taper_ew_log2))                                                     \
+    UNARY(LOG10, log10, 0, 1, TAPER_FAST(taper_ew_log10))                                                  \
+    UNARY(LOGIT, logit, 1, 1, TAPER_FAST(taper_op_logit)) /* log(x / (1 - x)), x clamped to p0, 1 - p0 */  \
+    UNARY(ATAN, atan, 0, 1, TAPER_FAST(taper_ew_atan))                                                     \
+    UNARY(ASIN, asin, 0, 1, TAPER_FAST(taper_ew_asin))                                                     \
+    UNARY(ACOS, acos, 0, 1, TAPER_FAST(taper_ew_acos))                                                     \
+    UNARY(TAN, tan, 0, 1, TAPER_FAST(taper_ew_tan))                                                        \
+    UNARY(SINH, sinh, 0, 1, TAPER_FAST(taper_ew_sinh))                                                     \
+    UNARY(COSH, cosh, 0, 1, TAPER_FAST(taper_ew_cosh))                                                     \
+    UNARY(FRAC, frac, 0, 4, TAPER_FAST(taper_ew_frac))
 // clang-format on
 
 #define UNARY(NAME, function, parameters, at_once, built) TAPER_UNARY_##NAME,
@@ -73,6 +88,11 @@ typedef enum taper_binary {
     TAPER_BINARY_FMOD,      // of the division that truncates
     TAPER_BINARY_REMAINDER, // of the one that floors
     TAPER_BINARY_DIV_FLOOR, // its quotient
+    TAPER_BINARY_ATAN2,     // from here on both are vectors
+    TAPER_BINARY_XLOGY,
+    TAPER_BINARY_XLOG1PY,
+    TAPER_BINARY_LOGADDEXP,
+    TAPER_BINARY_LOGADDEXP2,
     TAPER_BINARY_COUNT
 } taper_binary;
 typedef enum taper_operands {
@@ -107,6 +127,18 @@ typedef float taper_reduce_f32_function(size_t n, const float *x);
 typedef float taper_deviations_f32_function(size_t n, const float *x, float mean);
 // out[c] = the reduction of x[r][c] over r.
 typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
+// How far numbers are apart, over r: sums of |x[r] - y[r][c]|, its squares, its powers p > 0, the largest, how many
+// are not 0. Floats are added as such. n columns.
+typedef enum taper_distance {
+    TAPER_DISTANCE_SUM,
+    TAPER_DISTANCE_SQUARES,
+    TAPER_DISTANCE_POWERS,
+    TAPER_DISTANCE_MOST,
+    TAPER_DISTANCE_DIFFERENT,
+    TAPER_DISTANCE_COUNT
+} taper_distance;
+typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, const float *y, size_t y_stride,
+                                         float p, float *out);
 // out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
@@ -141,12 +173,13 @@ typedef struct taper_vector_entry {
     uint64_t cpu;
     uint32_t lanes;
     taper_unary_f32_function *unary[TAPER_UNARY_COUNT];
-    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT];
+    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not of these operands
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_deviations_f32_function *deviations;
+    taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];
     taper_sum_rows_f32_function *sum_rows;
     taper_softmax_f32_function *softmax, *log_softmax;
     taper_reduce_f32_function *log_sum_exp;

@@ -3,7 +3,7 @@
 // VECTOR_ENTRY(instruction set) at its end makes the entry.
 #include <math.h>
 
-#include "ops/kernels/math_f32_tmpl.h"
+#include "ops/kernels/math_f32_more_tmpl.h"
 #include "ops/kernels/vector_f32.h"
 
 TAPER_TEMPLATE V v_clamp(V x, V low, V high)
@@ -100,6 +100,20 @@ TAPER_TEMPLATE V v_cos(V x)
 {
     return v_unless_below(8192.0f, v_sin_turned(x, 0.5f), cosf, x);
 }
+TAPER_TEMPLATE V v_tan(V x)
+{
+    return v_unless_below(8192.0f, v_tan_turned(x), tanf, x);
+}
+TAPER_TEMPLATE V v_frac(V x)
+{
+    return v_sub(x, v_trunc(x));
+}
+// Of no bounds below 0.
+TAPER_TEMPLATE V op_logit(V x, const V *p)
+{
+    const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));
+    return v_logit(v_pick(v_less(p[0], v_set(0.0f)), x, inside));
+}
 TAPER_TEMPLATE V op_softplus(V x, const V *p)
 {
     return v_softplus(x, p[0], p[1]);
@@ -134,6 +148,18 @@ PLAIN(sqrt)
 PLAIN(squared)
 PLAIN(abs)
 PLAIN(erf)
+PLAIN(erfc)
+PLAIN(erfinv)
+PLAIN(exp2)
+PLAIN(log2)
+PLAIN(log10)
+PLAIN(atan)
+PLAIN(asin)
+PLAIN(acos)
+PLAIN(tan)
+PLAIN(sinh)
+PLAIN(cosh)
+PLAIN(frac)
 #undef PLAIN
 
 #define UNARY(NAME, function, parameters, at_once, built)                                                              \
@@ -247,6 +273,13 @@ BINARY(fmod)
 BINARY(remainder)
 BINARY(div_floor)
 #undef BINARY
+#define BINARY(op) BINARY_AS(op, vv, v_load(a + i), v_load(b + i), v_load_t(a + i, t), v_load_t(b + i, t))
+BINARY(atan2)
+BINARY(xlogy)
+BINARY(xlog1py)
+BINARY(logaddexp)
+BINARY(logaddexp2)
+#undef BINARY
 #undef BINARY_AS
 
 static void blend(size_t n, const float *a, const float *b, float wa, float wb, float *y)
@@ -309,235 +342,7 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
     }
 }
 
-// ---- reductions
-
-// Of several accumulators, so that additions need not wait for each other.
-#define SUM_OF(name, step)                                                                                             \
-    static float fold_##name(size_t n, const float *x)                                                                 \
-    {                                                                                                                  \
-        V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
-        size_t i = 0;                                                                                                  \
-        for (; i + 4 * VN <= n; i += 4 * VN) {                                                                         \
-            TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 4; j++)                                                                             \
-                s[j] = step(s[j], v_load(x + i + j * VN));                                                             \
-        }                                                                                                              \
-        for (; i < n; i += VN)                                                                                         \
-            s[0] = step(s[0], v_load_t(x + i, v_first(n - i)));                                                        \
-        return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));                                                     \
-    }                                                                                                                  \
-    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
-    {                                                                                                                  \
-        size_t c = 0;                                                                                                  \
-        for (; c + 4 * VN <= columns; c += 4 * VN) {                                                                   \
-            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
-            for (size_t r = 0; r < rows; r++) {                                                                        \
-                TAPER_UNROLL                                                                                           \
-                for (size_t j = 0; j < 4; j++)                                                                         \
-                    s[j] = step(s[j], v_load(x + r * x_stride + c + j * VN));                                          \
-            }                                                                                                          \
-            TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 4; j++)                                                                             \
-                v_store(out + c + j * VN, s[j]);                                                                       \
-        }                                                                                                              \
-        for (; c < columns; c += VN) {                                                                                 \
-            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
-            V s = v_set(0.0f);                                                                                         \
-            for (size_t r = 0; r < rows; r++)                                                                          \
-                s = step(s, v_load_t(x + r * x_stride + c, t));                                                        \
-            v_store_t(out + c, s, t);                                                                                  \
-        }                                                                                                              \
-    }
-TAPER_TEMPLATE V plus_square(V s, V x)
-{
-    return v_fma(x, x, s);
-}
-TAPER_TEMPLATE V plus_abs(V s, V x)
-{
-    return v_add(s, v_abs(x));
-}
-SUM_OF(sum, v_add)
-SUM_OF(squares, plus_square)
-SUM_OF(abs, plus_abs)
-#undef SUM_OF
-
-// NaN among them gives NaN.
-#define EXTREME_OF(name, start, better, beats, across)                                                                 \
-    static float fold_##name(size_t n, const float *x)                                                                 \
-    {                                                                                                                  \
-        V m[2] = {v_set(start), v_set(start)}, bad = v_set(0.0f);                                                      \
-        float result = start;                                                                                          \
-        size_t i = 0;                                                                                                  \
-        if (n < VN) {                                                                                                  \
-            for (; i < n; i++)                                                                                         \
-                result = x[i] beats result || x[i] != x[i] ? x[i] : result;                                            \
-            return result;                                                                                             \
-        }                                                                                                              \
-        for (; i + 2 * VN <= n; i += 2 * VN) {                                                                         \
-            const V a = v_load(x + i), b = v_load(x + i + VN);                                                         \
-            m[0] = better(a, m[0]);                                                                                    \
-            m[1] = better(b, m[1]);                                                                                    \
-            bad = v_pick(v_nan(a), a, v_pick(v_nan(b), b, bad));                                                       \
-        }                                                                                                              \
-        for (; i < n; i += VN) { /* the last one together with what was seen before it */                              \
-            const V a = v_load(x + (i + VN <= n ? i : n - VN));                                                        \
-            m[0] = better(a, m[0]);                                                                                    \
-            bad = v_pick(v_nan(a), a, bad);                                                                            \
-        }                                                                                                              \
-        result = v_sum(bad); /* NaN is not 0 */                                                                        \
-        return result != 0.0f ? result : across(better(m[0], m[1]));                                                   \
-    }                                                                                                                  \
-    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
-    {                                                                                                                  \
-        size_t c = 0;                                                                                                  \
-        for (; c + 2 * VN <= columns; c += 2 * VN) {                                                                   \
-            V m[2] = {v_set(start), v_set(start)}, bad[2] = {v_set(0.0f), v_set(0.0f)};                                \
-            for (size_t r = 0; r < rows; r++) {                                                                        \
-                TAPER_UNROLL                                                                                           \
-                for (size_t j = 0; j < 2; j++) {                                                                       \
-                    const V a = v_load(x + r * x_stride + c + j * VN);                                                 \
-                    m[j] = better(a, m[j]);                                                                            \
-                    bad[j] = v_pick(v_nan(a), a, bad[j]);                                                              \
-                }                                                                                                      \
-            }                                                                                                          \
-            TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 2; j++)                                                                             \
-                v_store(out + c + j * VN, v_pick(v_nan(bad[j]), bad[j], m[j]));                                        \
-        }                                                                                                              \
-        for (; c < columns; c += VN) {                                                                                 \
-            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
-            V m = v_set(start), bad = v_set(0.0f);                                                                     \
-            for (size_t r = 0; r < rows; r++) {                                                                        \
-                const V a = v_load_t(x + r * x_stride + c, t);                                                         \
-                m = better(a, m);                                                                                      \
-                bad = v_pick(v_nan(a), a, bad);                                                                        \
-            }                                                                                                          \
-            v_store_t(out + c, v_pick(v_nan(bad), bad, m), t);                                                         \
-        }                                                                                                              \
-    }
-#define LEAST(v) (-v_most(v_sub(v_set(0.0f), v)))
-EXTREME_OF(most, -INFINITY, v_max, >, v_most)
-EXTREME_OF(least, INFINITY, v_min, <, LEAST)
-#undef LEAST
-#undef EXTREME_OF
-
-static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride, float scale, float *out)
-{
-    const V factor = v_set(scale);
-    size_t c = 0;
-    // Four vectors of channels at a time; two rows in different sums, for the latency of the addition.
-    for (; c + 4 * VN <= count; c += 4 * VN) {
-        V s[2][4];
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            s[0][j] = s[1][j] = v_set(0.0f);
-        const float *p = x + c;
-        size_t r = 0;
-        for (; r + 2 <= rows; r += 2, p += 2 * x_stride) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < 4; j++) {
-                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
-                s[1][j] = v_add(s[1][j], v_load(p + x_stride + j * VN));
-            }
-        }
-        if (r < rows) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < 4; j++)
-                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
-        }
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            v_store(out + c + j * VN, v_mul(v_add(s[0][j], s[1][j]), factor));
-    }
-    for (; c < count; c += VN) {
-        const VT t = v_first(count - c);
-        V s[2] = {v_set(0.0f), v_set(0.0f)};
-        const float *p = x + c;
-        for (size_t r = 0; r < rows; r++, p += x_stride)
-            s[r & 1] = v_add(s[r & 1], v_load_t(p, t));
-        v_store_t(out + c, v_mul(v_add(s[0], s[1]), factor), t);
-    }
-}
-
-// y = exp(x - high), and their sum.
-static float exp_sum(size_t n, const float *x, float high, float *y)
-{
-    const V h = v_set(high);
-    V s = v_set(0.0f);
-    size_t i = 0;
-    for (; i + VN <= n; i += VN) {
-        const V e = v_exp(v_sub(v_load(x + i), h));
-        if (y != NULL)
-            v_store(y + i, e);
-        s = v_add(s, e);
-    }
-    float total = v_sum(s);
-    if (i < n) {
-        float tail[VN];
-        const VT t = v_first(n - i);
-        v_store(tail, v_exp(v_sub(v_load_t(x + i, t), h)));
-        for (size_t j = 0; j < n - i; j++) {
-            total += tail[j];
-            if (y != NULL)
-                y[i + j] = tail[j];
-        }
-    }
-    return total;
-}
-
-static void softmax(size_t n, const float *x, float *y)
-{
-    const float total = exp_sum(n, x, fold_most(n, x), y);
-    const float factor = 1.0f / total;
-    binary_mul_vs(n, y, &factor, y, -INFINITY, INFINITY);
-}
-
-static void log_softmax(size_t n, const float *x, float *y)
-{
-    const float high = fold_most(n, x);
-    const float shift = logf(exp_sum(n, x, high, NULL));
-    // In two steps, as shift is small against high.
-    binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
-    binary_sub_vs(n, y, &shift, y, -INFINITY, INFINITY);
-}
-
-static float log_sum_exp(size_t n, const float *x)
-{
-    const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f; // infinite: nothing to subtract
-    return high + logf(exp_sum(n, x, high, NULL));
-}
-
-static float deviations(size_t n, const float *x, float mean)
-{
-    const V m = v_set(mean);
-    V s[2] = {v_set(0.0f), v_set(0.0f)};
-    size_t i = 0;
-    for (; i + 2 * VN <= n; i += 2 * VN) {
-        const V a = v_sub(v_load(x + i), m), b = v_sub(v_load(x + i + VN), m);
-        s[0] = v_fma(a, a, s[0]);
-        s[1] = v_fma(b, b, s[1]);
-    }
-    float squares = v_sum(v_add(s[0], s[1]));
-    for (; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    return squares;
-}
-
-static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
-{
-    const float mean = fold_sum(n, x) / (float)n;
-    const float squares = deviations(n, x, mean);
-    const V m = v_set(mean);
-    const float factor = 1.0f / sqrtf(squares / (float)n + eps);
-    const V f = v_set(factor), one = v_set(1.0f), none = v_set(0.0f);
-    for (size_t i = 0; i < n; i += VN) {
-        const VT t = v_first(n - i);
-        const V v = v_mul(v_sub(v_load_t(x + i, t), m), f);
-        v_store_t(y + i,
-                  v_fma(v, gamma != NULL ? v_load_t(gamma + i, t) : one, beta != NULL ? v_load_t(beta + i, t) : none),
-                  t);
-    }
-}
+#include "ops/kernels/vector_f32_fold_tmpl.h"
 
 // ---- pooling and resizing of NHWC
 
@@ -704,6 +509,13 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         IF_BUILT(built, binary_##function##_vv), IF_BUILT(built, binary_##function##_vs),                              \
             IF_BUILT(built, binary_##function##_sv)                                                                    \
     }
+#define BINARY_VV(function, built)                                                                                     \
+    {                                                                                                                  \
+        IF_BUILT(built, binary_##function##_vv)                                                                        \
+    }
+#define DISTANCE(name)                                                                                                 \
+    IF_BUILT(TAPER_FAST(taper_op_cdist) || TAPER_FAST(taper_op_euclidean_dist) || TAPER_FAST(taper_op_pdist),          \
+             distances_##name)
 #define REDUCTIONS(part)                                                                                               \
     IF_BUILT(TAPER_REDUCES, part##sum), IF_BUILT(TAPER_REDUCES, part##squares), IF_BUILT(TAPER_REDUCES, part##abs),    \
         IF_BUILT(TAPER_REDUCES, part##most), IF_BUILT(TAPER_REDUCES, part##least)
@@ -718,12 +530,17 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
                    BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
                    BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
                    BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
-                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor))},                \
+                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor)),                 \
+                   BINARY_VV(atan2, TAPER_FAST(taper_ew_atan2) || TAPER_FAST(taper_op_angle)),                         \
+                   BINARY_VV(xlogy, TAPER_FAST(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_FAST(taper_ew_xlog1py)),     \
+                   BINARY_VV(logaddexp, TAPER_FAST(taper_ew_logaddexp)),                                               \
+                   BINARY_VV(logaddexp2, TAPER_FAST(taper_ew_logaddexp2))},                                            \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
+        .distances = {DISTANCE(sum), DISTANCE(squares), DISTANCE(powers), DISTANCE(most), DISTANCE(different)},        \
         .sum_rows = sum_rows,                                                                                          \
         .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \

@@ -215,6 +215,12 @@ static taper_status run_power(taper_call *call, taper_ew *ew)
             ew->count = 1;
         }
     }
+    if (exponent != NULL && exponent->kind == TAPER_SCALAR_INT && exponent->i == 2 && taper_dtype_is_integral(common) &&
+        common != TAPER_BOOL) {
+        ew->op = &taper_ew_mul;
+        ew->common = (int)common;
+        ew->inputs[1] = ew->inputs[0];
+    }
     return taper_ew_run(call, ew);
 }
 

@@ -9,7 +9,8 @@ WHERE(f64, double)
 WHERE(i64, int64_t)
 WHERE(u8, uint8_t)
 WHERE(c128, taper_c128)
-const taper_ew_op taper_ew_where = {.loops = {where_f32, where_f64, where_i64, where_u8, where_c128}, .masks = 1};
+const taper_ew_op taper_ew_where = {
+    .loops = {where_f32, where_f64, where_i64, where_u8, where_c128}, .masks = 1, .native = TAPER_EW_NATIVE(where)};
 
 // NaN of any of the three wins.
 #define UP(v, low) ((v) != (v) ? (v) : (low) != (low) ? (low) : (v) < (low) ? (low) : (v))

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Distances and angles between rows: cdist, pdist, pairwise_distance, cosine_similarity. Sums are made in double.
+// Distances between rows: cdist, pdist. Floats are added as such, some thousands of them; others in double.
 #include <math.h>
 
-#include "ir/walk.h"
+#include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
-#include "ops/list/op_config.h"
-#include "ops/nn/distance_rows.h"
 
-// The p-norm of the difference of n elements, plus eps.
-static double distance(const double *a, const double *b, int64_t n, double p, double eps)
+// The p-norm of the difference of n elements.
+static double distance(const double *a, const double *b, int64_t n, double p)
 {
     double sum = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        const double d = fabs(a[i] - b[i] + eps);
+        const double d = fabs(a[i] - b[i]);
         if (p == 2.0) {
             sum += d * d;
         } else if (p == 1.0) {
             sum += d;
         } else if (p == 0.0) {
-            sum += d != 0.0 ? 1.0 : 0.0;
+            sum += d > 0.0 ? 1.0 : d; // NaN stays
         } else if (isinf(p)) {
             sum = d > sum || d != d ? d : sum;
         } else {
@@ -61,46 +60,112 @@ static taper_status check_cdist(taper_call *call, const taper_tensor *x, const t
     return TAPER_OK;
 }
 
-// Of floats, one matrix of the batch after the other. Declines what taper_distance_rows does not do.
-static taper_status cdist_floats(taper_call *call, taper_tensor *x, taper_tensor *y, double p, size_t batch,
-                                 const int64_t *sizes)
+// ---- floats: one row against many, which lie in columns
+
+typedef struct near_work {
+    taper_distance_f32_function *distances;
+    double p;
+    const float *x, *columns;
+    int64_t n, k;
+    float *to;
+    bool triangle; // only the rows behind each one, closely packed: x's own
+} near_work;
+
+static taper_distance kind_of(double p)
 {
-    enum { FEW = 4 }; // rows that are not worth it
-    taper_run *run = call->run;
-    const int64_t m = sizes[batch], n = sizes[batch + 1], k = x->sizes[x->rank - 1u];
-    if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || y->dtype != TAPER_F32 || (p != 1.0 && p != 2.0) ||
-        m < FEW || n < FEW || k < 1) {
-        return TAPER_DECLINED;
-    }
-    taper_tensor *plain_x, *plain_y = NULL, *out = NULL;
-    TAPER_TRY(taper_run_contiguous(run, x, &plain_x));
-    taper_status status = taper_run_contiguous(run, y, &plain_y);
-    if (status == TAPER_OK) {
-        status = taper_tensor_new(run->heap, TAPER_F32, batch + 2, sizes, NULL, &out, run->error);
-    }
-    if (status == TAPER_OK) {
-        int64_t steps_x[TAPER_MAX_RANK], steps_y[TAPER_MAX_RANK];
-        taper_tensor batch_x = taper_tensor_twin(plain_x, plain_x->rank - 2u, plain_x->sizes, plain_x->strides);
-        taper_tensor batch_y = taper_tensor_twin(plain_y, plain_y->rank - 2u, plain_y->sizes, plain_y->strides);
-        (void)taper_broadcast_strides(&batch_x, batch, sizes, steps_x);
-        (void)taper_broadcast_strides(&batch_y, batch, sizes, steps_y);
-        const int64_t matrices = taper_tensor_numel(out) / (m * n);
-        float *to = taper_tensor_mutable(out);
-        taper_walk walk;
-        taper_walk_over(&walk, batch, sizes, SIZE_MAX, steps_x, steps_y);
-        for (int64_t i = 0; i < matrices && status == TAPER_OK; i++, to += m * n) {
-            status = taper_distance_rows(run, m, n, k, (const float *)taper_tensor_data(plain_x) + walk.at[0],
-                                         (const float *)taper_tensor_data(plain_y) + walk.at[1], p == 2.0, to);
-            (void)taper_walk_next(&walk);
+    return p == 1.0   ? TAPER_DISTANCE_SUM
+           : p == 2.0 ? TAPER_DISTANCE_SQUARES
+           : p == 0.0 ? TAPER_DISTANCE_DIFFERENT
+           : isinf(p) ? TAPER_DISTANCE_MOST
+                      : TAPER_DISTANCE_POWERS;
+}
+
+// Rows [begin, end) of x.
+static void near_range(void *argument, size_t begin, size_t end)
+{
+    const near_work *w = argument;
+    const taper_distance kind = kind_of(w->p);
+    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+        const int64_t first = w->triangle ? i + 1 : 0, count = w->n - first;
+        float *to = w->to + (w->triangle ? i * w->n - i * (i + 1) / 2 : i * w->n);
+        w->distances((size_t)w->k, (size_t)count, w->x + i * w->k, w->columns + first, (size_t)w->n, (float)w->p, to);
+        for (int64_t j = 0; kind == TAPER_DISTANCE_SQUARES && j < count; j++) {
+            to[j] = sqrtf(to[j]);
+        }
+        for (int64_t j = 0; kind == TAPER_DISTANCE_POWERS && j < count; j++) {
+            to[j] = (float)pow((double)to[j], 1.0 / w->p);
         }
     }
-    taper_tensor_drop(plain_x);
-    taper_tensor_drop(plain_y);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(out);
-        return status;
+}
+
+// For floats, of rows short enough to be added as such; NULL otherwise.
+static taper_distance_f32_function *find_distances(const taper_run *run, const taper_tensor *x, const taper_tensor *y,
+                                                   double p)
+{
+    enum { MOST = 1 << 12 };
+    const bool floats = x->dtype == TAPER_F32 && y->dtype == TAPER_F32 && x->sizes[x->rank - 1u] <= MOST;
+    return TAPER_SMALL || run->portable || !floats ? NULL : taper_vector_f32_select(run->cpu)->distances[kind_of(p)];
+}
+
+static taper_status run_near(taper_run *run, near_work *w, int64_t m)
+{
+    const double work = (w->distances == taper_vector_f32_select(run->cpu)->distances[TAPER_DISTANCE_POWERS] ? 20 : 2) *
+                        (double)w->k * (double)w->n;
+    return taper_run_floats(run, near_range, w, (size_t)m, (w->triangle ? work / 2 : work) + 4 * (double)w->n);
+}
+
+// The columns of a matrix of n rows of k floats.
+static taper_status make_columns(taper_run *run, const float *rows, int64_t n, int64_t k, taper_tensor **columns)
+{
+    const int64_t sizes[2] = {k, n};
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 2, sizes, NULL, columns, run->error));
+    taper_vector_f32_select(run->cpu)->transpose((size_t)n, (size_t)k, rows, (size_t)k, taper_tensor_mutable(*columns),
+                                                 (size_t)n);
+    return taper_run_spend(run, (uint64_t)n * (uint64_t)k);
+}
+
+static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *y, near_work *w, taper_tensor *out)
+{
+    taper_tensor *dense_x = NULL, *dense_y = NULL, *columns = NULL;
+    const int64_t m = x->sizes[x->rank - 2u];
+    int64_t steps_x[TAPER_MAX_RANK], steps_y[TAPER_MAX_RANK];
+    const size_t batch = out->rank - 2u;
+    taper_status status = taper_run_contiguous(run, x, &dense_x);
+    if (status == TAPER_OK) {
+        status = taper_run_contiguous(run, y, &dense_y);
     }
-    return taper_ret_tensor(call, 0, out);
+    if (status == TAPER_OK) {
+        taper_tensor batch_x = taper_tensor_twin(dense_x, dense_x->rank - 2u, dense_x->sizes, dense_x->strides);
+        taper_tensor batch_y = taper_tensor_twin(dense_y, dense_y->rank - 2u, dense_y->sizes, dense_y->strides);
+        (void)taper_broadcast_strides(&batch_x, batch, out->sizes, steps_x);
+        (void)taper_broadcast_strides(&batch_y, batch, out->sizes, steps_y);
+        const int64_t count = taper_tensor_numel(out) == 0 ? 0 : taper_tensor_numel(out) / (m * w->n);
+        int64_t held = -1; // whose columns are there
+        for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+            int64_t rest = i, at_x = 0, at_y = 0;
+            for (size_t d = batch; d-- > 0;) {
+                at_x += rest % out->sizes[d] * steps_x[d];
+                at_y += rest % out->sizes[d] * steps_y[d];
+                rest /= out->sizes[d];
+            }
+            if (held != at_y) {
+                taper_tensor_drop(columns);
+                columns = NULL;
+                status = make_columns(run, (const float *)taper_tensor_data(dense_y) + at_y, w->n, w->k, &columns);
+                held = at_y;
+            }
+            if (status == TAPER_OK) {
+                w->x = (const float *)taper_tensor_data(dense_x) + at_x;
+                w->columns = taper_tensor_data(columns);
+                w->to = (float *)taper_tensor_mutable(out) + i * m * w->n;
+                status = run_near(run, w, m);
+            }
+        }
+    }
+    taper_tensor_drop(dense_x);
+    taper_tensor_drop(dense_y);
+    taper_tensor_drop(columns);
+    return status;
 }
 
 static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, double p)
@@ -117,11 +182,17 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
     const int64_t m = x->sizes[x->rank - 2u], n = y->sizes[y->rank - 2u], k = x->sizes[x->rank - 1u];
     sizes[batch] = m;
     sizes[batch + 1] = n;
-    taper_status status = cdist_floats(call, x, y, p, batch, sizes);
-    if (status != TAPER_DECLINED) {
-        return status;
+    near_work w = {.distances = find_distances(run, x, y, p), .p = p, .n = n, .k = k};
+    if (w.distances != NULL) {
+        TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, batch + 2, sizes, NULL, &out, run->error));
+        const taper_status done = cdist_floats(run, x, y, &w, out);
+        if (done != TAPER_OK) {
+            taper_tensor_drop(out);
+            return done;
+        }
+        return taper_ret_cast(call, 0, out, TAPER_F32);
     }
-    status = as_double(run, x, &wide_x);
+    taper_status status = as_double(run, x, &wide_x);
     if (status == TAPER_OK) {
         status = as_double(run, y, &wide_y);
     }
@@ -143,7 +214,7 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
                 rest /= sizes[d];
             }
             to[i] = distance((const double *)taper_tensor_data(wide_x) + at_x,
-                             (const double *)taper_tensor_data(wide_y) + at_y, k, p, 0.0);
+                             (const double *)taper_tensor_data(wide_y) + at_y, k, p);
         }
     }
     taper_tensor_drop(wide_x);
@@ -173,6 +244,30 @@ taper_status taper_op_euclidean_dist(taper_call *call)
     return cdist(call, x, y, 2.0);
 }
 
+static taper_status pdist_floats(taper_call *call, taper_tensor *x, near_work *w, int64_t count)
+{
+    taper_run *run = call->run;
+    taper_tensor *dense = NULL, *columns = NULL, *out = NULL;
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 1, &count, NULL, &out, run->error));
+    taper_status status = taper_run_contiguous(run, x, &dense);
+    if (status == TAPER_OK) {
+        w->x = taper_tensor_data(dense);
+        w->to = taper_tensor_mutable(out);
+        status = make_columns(run, w->x, w->n, w->k, &columns);
+    }
+    if (status == TAPER_OK) {
+        w->columns = taper_tensor_data(columns);
+        status = run_near(run, w, w->n);
+    }
+    taper_tensor_drop(dense);
+    taper_tensor_drop(columns);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(out);
+        return status;
+    }
+    return taper_ret_cast(call, 0, out, TAPER_F32);
+}
+
 taper_status taper_op_pdist(taper_call *call)
 {
     taper_tensor *x, *wide = NULL, *out = NULL;
@@ -195,6 +290,10 @@ taper_status taper_op_pdist(taper_call *call)
         return taper_fail_memory(run->error);
     }
     count = rows < 2 ? 0 : count / 2;
+    near_work w = {.distances = find_distances(run, x, x, p), .p = p, .n = rows, .k = k, .triangle = true};
+    if (w.distances != NULL && rows != 0) {
+        return pdist_floats(call, x, &w, count);
+    }
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, 1, &count, NULL, &out, run->error));
     taper_status status = as_double(run, x, &wide);
     if (status == TAPER_OK) {
@@ -202,7 +301,7 @@ taper_status taper_op_pdist(taper_call *call)
         double *to = taper_tensor_mutable(out);
         for (int64_t i = 0; i < rows; i++) {
             for (int64_t j = i + 1; j < rows && taper_run_goes_on(run, (uint64_t)k * 5 + 20); j++) {
-                *to++ = distance(from + i * k, from + j * k, k, p, 0.0);
+                *to++ = distance(from + i * k, from + j * k, k, p);
             }
         }
     }
@@ -212,123 +311,4 @@ taper_status taper_op_pdist(taper_call *call)
         return status;
     }
     return taper_ret_cast(call, 0, out, (taper_dtype)x->dtype);
-}
-
-// Both operands broadcast, as contiguous doubles with the reduced dimension last.
-typedef struct row_pair {
-    taper_tensor *a, *b;
-    taper_dtype dtype;
-    size_t rank; // of the broadcast operands
-    int64_t sizes[TAPER_MAX_RANK];
-} row_pair;
-
-static taper_status make_pair(taper_call *call, row_pair *pair)
-{
-    taper_tensor *a, *b;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    taper_promotion promotion = taper_promotion_start();
-    taper_promotion_tensor(&promotion, a);
-    taper_promotion_tensor(&promotion, b);
-    pair->dtype = taper_promotion_result(&promotion);
-    if (taper_dtype_is_complex(pair->dtype) || taper_dtype_is_quantized(pair->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
-                   taper_dtype_torch_name(pair->dtype));
-    }
-    if (!taper_broadcast_shapes(a->rank, a->sizes, b->rank, b->sizes, &pair->rank, pair->sizes)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s do not fit together", TAPER_SHAPE(a),
-                   TAPER_SHAPE(b));
-    }
-    return TAPER_OK;
-}
-
-static taper_status copy_pair(taper_call *call, row_pair *pair, size_t dim)
-{
-    for (size_t i = 0; i < 2; i++) {
-        taper_tensor *from, **to = i == 0 ? &pair->a : &pair->b;
-        int64_t strides[TAPER_MAX_RANK] = {0}, sizes[TAPER_MAX_RANK] = {0}, turned[TAPER_MAX_RANK] = {0};
-        TAPER_TRY(taper_arg_tensor(call, i, &from));
-        (void)taper_broadcast_strides(from, pair->rank, pair->sizes, strides);
-        size_t at = 0;
-        for (size_t d = 0; d < pair->rank; d++) {
-            if (d != dim) {
-                sizes[at] = pair->sizes[d];
-                turned[at++] = strides[d];
-            }
-        }
-        if (pair->rank != 0) {
-            sizes[at] = pair->sizes[dim];
-            turned[at] = strides[dim];
-        }
-        const taper_tensor twin = taper_tensor_twin(from, pair->rank, sizes, turned);
-        TAPER_TRY(as_double(call->run, &twin, to));
-    }
-    return TAPER_OK;
-}
-
-// The result without (or with size 1 in) the reduced dimension.
-static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim, bool keep, taper_tensor **out)
-{
-    int64_t sizes[TAPER_MAX_RANK];
-    size_t rank = 0;
-    for (size_t d = 0; d < pair->rank; d++) {
-        if (d != dim || keep) {
-            sizes[rank++] = d == dim ? 1 : pair->sizes[d];
-        }
-    }
-    return taper_tensor_new(call->run->heap, TAPER_F64, rank, sizes, NULL, out, call->run->error);
-}
-
-static double cosine(const double *a, const double *b, int64_t n, double eps)
-{
-    double aa = 0.0, bb = 0.0, ab = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        aa += a[i] * a[i];
-        bb += b[i] * b[i];
-    }
-    const double na = sqrt(aa) < eps ? eps : sqrt(aa), nb = sqrt(bb) < eps ? eps : sqrt(bb);
-    for (int64_t i = 0; i < n; i++) {
-        ab += a[i] / na * (b[i] / nb);
-    }
-    return ab;
-}
-
-static taper_status ret_rows(taper_call *call, row_pair *pair, size_t dim, bool keep, bool angle, double p, double eps)
-{
-    taper_tensor *out = NULL;
-    taper_status status = copy_pair(call, pair, dim);
-    if (status == TAPER_OK) {
-        status = new_rows(call, pair, dim, keep, &out);
-    }
-    if (status == TAPER_OK) {
-        const int64_t n = pair->rank == 0 ? 1 : pair->sizes[dim], count = taper_tensor_numel(out);
-        const double *a = taper_tensor_data(pair->a), *b = taper_tensor_data(pair->b);
-        double *to = taper_tensor_mutable(out);
-        for (int64_t i = 0; i < count && taper_run_goes_on(call->run, (uint64_t)n * 8 + 40); i++) {
-            to[i] = angle ? cosine(a + i * n, b + i * n, n, eps) : distance(a + i * n, b + i * n, n, p, eps);
-        }
-    }
-    taper_tensor_drop(pair->a);
-    taper_tensor_drop(pair->b);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(out);
-        return status;
-    }
-    return taper_ret_cast(call, 0, out, taper_dtype_to_float(pair->dtype));
-}
-
-taper_status taper_op_cosine_similarity(taper_call *call)
-{
-    row_pair pair = {0};
-    size_t dim = 0;
-    double eps;
-    TAPER_TRY(make_pair(call, &pair));
-    TAPER_TRY(taper_arg_dim(call, 2, pair.rank, &dim));
-    TAPER_TRY(taper_arg_double(call, 3, &eps));
-    if (!taper_dtype_is_float(pair.dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "expected common dtype to be floating point, yet common dtype is %s",
-                   taper_dtype_torch_name(pair.dtype));
-    }
-    return ret_rows(call, &pair, dim, false, true, 0.0, eps);
 }

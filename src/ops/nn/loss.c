@@ -6,6 +6,7 @@
 
 #include "ir/walk.h"
 #include "ops/call/promote.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/math/elementwise_ops.h"
@@ -182,7 +183,7 @@ static taper_status run_loss(const taper_call *call, const loss_work *work, tape
             }
         }
         if (work->kind == TAPER_LOSS_BCE && !(in[0] >= 0.0 && in[0] <= 1.0)) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "all elements of the input should be between 0 and 1");
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "all elements of input should be between 0 and 1");
         }
         const double loss = loss_of(work, in);
         if (y != NULL) {
@@ -239,16 +240,85 @@ static taper_status read_args(const taper_call *call, loss_work *work)
     return taper_loss_reduction(call, at, &work->reduction);
 }
 
-// Floats by the operators that PyTorch makes it of.
-static taper_status squared_distance(taper_call *call, const loss_work *work)
+// ---- floats, by the elementwise engine
+
+static void loss_loop(size_t n, void *out, const void *const *in, taper_ew_args *args)
 {
+    const loss_work work = {.kind = (taper_loss_kind)args->i[2], .number = args->f[0], .flags = {args->i[3] != 0}};
+    const float *x = in[0], *target = in[1], *weight = in[2];
+    float *y = out;
+    for (size_t i = 0; i < n; i++) {
+        const double at[INPUTS] = {(double)x[i], (double)target[i], (double)weight[i], 1.0};
+        y[i] = (float)loss_of(&work, at);
+    }
+}
+
+// What is computed by a kernel of native.h: float tensors, of weights one at most.
+static bool has_kernel(const taper_call *call, const loss_work *work, uint8_t *native)
+{
+    static const uint8_t natives[] = {
+        [TAPER_LOSS_MSE] = TAPER_NATIVE_MSE,
+        [TAPER_LOSS_SMOOTH_L1] = TAPER_NATIVE_SMOOTH_L1,
+        [TAPER_LOSS_HUBER] = TAPER_NATIVE_HUBER,
+        [TAPER_LOSS_BCE] = TAPER_NATIVE_BCE,
+        [TAPER_LOSS_BCE_LOGITS] = TAPER_NATIVE_BCE_LOGITS,
+        [TAPER_LOSS_KL_DIV] = TAPER_NATIVE_KL_DIV,
+        [TAPER_LOSS_SOFT_MARGIN] = TAPER_NATIVE_SOFT_MARGIN,
+        [TAPER_LOSS_HINGE] = TAPER_NATIVE_HINGE,
+        [TAPER_LOSS_POISSON] = TAPER_NATIVE_POISSON,
+    };
+    bool floats = work->inputs[3] == NULL && !work->flags[1];
+    for (size_t i = 0; i < work->input_count; i++) {
+        floats = floats && (work->inputs[i] == NULL || work->inputs[i]->dtype == TAPER_F32);
+    }
+    *native = (uint8_t)(1 + natives[work->kind] + (work->flags[0] ? 1 : 0)); // the one for logarithms is the next
+    return !TAPER_SMALL && floats && !call->run->portable && taper_ret_target(call, 0) == NULL;
+}
+
+// Whether all are in [0, 1].
+static taper_status check_probabilities(const taper_call *call, taper_tensor *x)
+{
+    taper_tensor *dense = NULL;
+    TAPER_TRY(taper_run_contiguous(call->run, x, &dense));
+    const taper_vector_entry *v = taper_vector_f32_select(call->run->cpu);
+    const float *p = taper_tensor_data(dense);
+    const size_t count = (size_t)taper_tensor_numel(dense);
+    bool good = true;
+    for (size_t at = 0; at < count && good && taper_run_goes_on(call->run, PIECE); at += PIECE) {
+        const size_t n = taper_min_size(PIECE, count - at);
+        good = v->fold[TAPER_REDUCTION_LEAST](n, p + at) >= 0 && v->fold[TAPER_REDUCTION_MOST](n, p + at) <= 1;
+    }
+    taper_tensor_drop(dense);
+    return good ? TAPER_OK
+                : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                             "all elements of input should be between 0 and 1");
+}
+
+static taper_status run_floats(taper_call *call, const loss_work *work, uint8_t native, taper_tensor *y)
+{
+    taper_ew_op op = {.loops = {loss_loop}, .native = native};
+    taper_ew ew = taper_ew_make(&op);
+    taper_ew_input_tensor(&ew, work->inputs[0]);
+    taper_ew_input_tensor(&ew, work->inputs[1]);
+    if (work->inputs[2] != NULL) {
+        taper_ew_input_tensor(&ew, work->inputs[2]);
+    } else {
+        taper_ew_input_scalar(&ew, taper_scalar_double(1));
+    }
+    ew.args.f[0] = work->number;
+    ew.args.i[2] = work->kind;
+    ew.args.i[3] = work->flags[0];
+    if (y != NULL) {
+        return taper_ew_into(call, &ew, y);
+    }
     taper_compose c;
+    taper_tensor *losses = NULL;
     taper_compose_begin(&c, call->run);
-    taper_tensor *apart = taper_compose_sub(&c, work->inputs[0], work->inputs[1]);
-    apart = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_squared, taper_compose_arg(apart));
+    taper_compose_fail(&c, taper_ew_compute(call, &ew, &losses));
+    losses = taper_compose_keep(&c, losses);
     return taper_compose_ret(&c, call, 0,
                              TAPER_COMPOSE(&c, work->reduction == TAPER_REDUCE_MEAN ? taper_op_mean : taper_op_sum,
-                                           &taper_reduce_all_dtype, taper_compose_arg(apart), taper_val_none()));
+                                           &taper_reduce_all_dtype, taper_compose_arg(losses), taper_val_none()));
 }
 
 taper_status taper_op_loss(taper_call *call)
@@ -270,12 +340,15 @@ taper_status taper_op_loss(taper_call *call)
         }
     }
     const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
-    const taper_tensor *a = work.inputs[0], *b = work.inputs[1];
-    if (!TAPER_SMALL && work.kind == TAPER_LOSS_MSE && work.reduction != TAPER_REDUCE_NONE && a->dtype == TAPER_F32 &&
-        b->dtype == TAPER_F32 && !call->run->portable && taper_ret_target(call, 0) == NULL) {
-        return squared_distance(call, &work);
-    }
+    uint8_t native;
+    const bool fast = has_kernel(call, &work, &native);
     TAPER_TRY(broadcast(call, &work));
+    if (fast && work.kind == TAPER_LOSS_BCE) {
+        TAPER_TRY(check_probabilities(call, work.inputs[0]));
+    }
+    if (fast && work.reduction != TAPER_REDUCE_NONE) {
+        return run_floats(call, &work, native, NULL);
+    }
     TAPER_TRY(taper_out_check(call, 0, work.inputs[0], dtype));
     double sum = 0.0;
     if (work.reduction != TAPER_REDUCE_NONE) {
@@ -295,5 +368,5 @@ taper_status taper_op_loss(taper_call *call)
         taper_strides_like(x, work.sizes, strides);
     }
     TAPER_TRY(taper_ret_new(call, 0, dtype, work.rank, work.sizes, like ? strides : NULL, &y));
-    return run_loss(call, &work, y, &sum);
+    return fast ? run_floats(call, &work, native, y) : run_loss(call, &work, y, &sum);
 }

@@ -14,8 +14,8 @@ typedef struct class_work {
     int64_t samples, classes, places;
     int64_t reduction, ignored;
     double smoothing;
-    bool log_softmax;                       // the scores are not yet log-probabilities
-    taper_reduce_f32_function *log_sum_exp; // of floats; NULL: there is none
+    bool log_softmax;                 // the scores are not yet log-probabilities
+    const taper_vector_entry *vector; // for floats; NULL: none
 } class_work;
 
 static void class_end(class_work *work)
@@ -30,8 +30,9 @@ static void class_end(class_work *work)
 
 static double score_at(const class_work *work, int64_t n, int64_t c, int64_t s)
 {
-    return taper_number_load(work->dtype, taper_tensor_data(work->scores_held),
-                             (n * work->classes + c) * work->places + s);
+    const int64_t at = (n * work->classes + c) * work->places + s;
+    const void *scores = taper_tensor_data(work->scores_held);
+    return work->dtype == TAPER_F32 ? (double)((const float *)scores)[at] : taper_number_load(work->dtype, scores, at);
 }
 
 static double weight_of(const class_work *work, int64_t c)
@@ -46,9 +47,9 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
     if (!work->log_softmax) {
         return 0.0;
     }
-    if (work->log_sum_exp != NULL && work->places == 1) {
+    if (work->vector != NULL && work->vector->log_sum_exp != NULL && work->places == 1) {
         const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes;
-        const float sum = work->log_sum_exp((size_t)work->classes, scores);
+        const float sum = work->vector->log_sum_exp((size_t)work->classes, scores);
         if (isfinite(sum)) {
             return (double)sum;
         }
@@ -62,6 +63,21 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
         sum += exp(score_at(work, n, c, s) - most);
     }
     return most + log(sum);
+}
+
+// The sum over all classes of what a place's losses would be, weighted.
+static double sum_of_losses(const class_work *work, int64_t n, int64_t s, double norm)
+{
+    if (work->vector != NULL && work->places == 1 && work->weight == NULL) {
+        const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes;
+        return norm * (double)work->classes -
+               (double)work->vector->fold[TAPER_REDUCTION_SUM]((size_t)work->classes, scores);
+    }
+    double sum = 0.0;
+    for (int64_t k = 0; k < work->classes; k++) {
+        sum += (norm - score_at(work, n, k, s)) * weight_of(work, k);
+    }
+    return sum;
 }
 
 static taper_status class_begin(taper_call *call, bool probabilities, class_work *work)
@@ -124,9 +140,7 @@ static taper_status run_indices(taper_call *call, const class_work *work)
                 }
                 const double norm = normalizer(work, n, s);
                 loss = (norm - score_at(work, n, c, s)) * weight_of(work, c);
-                for (int64_t k = 0; work->smoothing > 0.0 && k < work->classes; k++) {
-                    smooth += (norm - score_at(work, n, k, s)) * weight_of(work, k);
-                }
+                smooth = work->smoothing > 0.0 ? sum_of_losses(work, n, s, norm) : 0.0;
                 weights += weight_of(work, c);
                 counted += 1.0;
             }
@@ -219,7 +233,7 @@ static taper_status class_loss(taper_call *call, bool cross_entropy)
         cross_entropy && x->rank == t->rank && memcmp(x->sizes, t->sizes, x->rank * sizeof *x->sizes) == 0;
     work.log_softmax = cross_entropy;
     if (x->dtype == TAPER_F32 && !call->run->portable) {
-        work.log_sum_exp = taper_vector_f32_select(call->run->cpu)->log_sum_exp;
+        work.vector = taper_vector_f32_select(call->run->cpu);
     }
     TAPER_TRY(taper_out_check(call, 0, x, (taper_dtype)x->dtype));
     taper_status status = class_begin(call, probabilities, &work);

@@ -1,129 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The passes of a transform, for one precision and one number of lanes: fft_plan.c includes this file for each pair,
-// with FFT_REAL, FFT_LANES and FFT_NAME(x) defined. Lanes are innermost, so every loop over them is a vector operation.
+// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors) and FFT_LINES (whether fft_lines.c
+// did it) defined. Lanes are innermost, so
+// every loop over them is a vector operation.
 //
 // A pass takes a factor f out of a length: of `blocks` transforms of length f * inner it makes blocks * f of length
 // inner, and puts them where the next pass, and in the end the caller, finds them in order. Exponents are negative; a
 // transform with positive ones is the same with real and imaginary parts exchanged.
 
-typedef struct FFT_NAME(point) {
-    FFT_REAL re[FFT_LANES];
-    FFT_REAL im[FFT_LANES];
-} FFT_NAME(point);
-
-// out = (r + i im) * (w[0] + i w[1])
-static inline void FFT_NAME(put)(FFT_NAME(point) *restrict out, size_t l, FFT_REAL r, FFT_REAL i,
-                                 const FFT_REAL *restrict w)
-{
-    out->re[l] = r * w[0] - i * w[1];
-    out->im[l] = r * w[1] + i * w[0];
-}
-
-static void FFT_NAME(radix2)(const FFT_NAME(point) *restrict a, const FFT_NAME(point) *restrict b,
-                             FFT_NAME(point) *restrict y0, FFT_NAME(point) *restrict y1, const FFT_REAL *restrict w)
-{
-    TAPER_EW_VECTOR
-    for (size_t l = 0; l < FFT_LANES; l++) {
-        const FFT_REAL r = a->re[l] - b->re[l], s = a->im[l] - b->im[l];
-        y0->re[l] = a->re[l] + b->re[l];
-        y0->im[l] = a->im[l] + b->im[l];
-        FFT_NAME(put)(y1, l, r, s, w);
-    }
-}
-
-static void FFT_NAME(radix3)(const FFT_NAME(point) *restrict x, size_t in, FFT_NAME(point) *restrict y0,
-                             FFT_NAME(point) *restrict y1, FFT_NAME(point) *restrict y2, const FFT_REAL *restrict w)
-{
-    const FFT_REAL sine = (FFT_REAL)0.86602540378443864676, half = (FFT_REAL)0.5;
-    const FFT_NAME(point) *a = x, *b = x + in, *c = x + 2 * in;
-    TAPER_EW_VECTOR
-    for (size_t l = 0; l < FFT_LANES; l++) {
-        const FFT_REAL sum_re = b->re[l] + c->re[l], sum_im = b->im[l] + c->im[l];
-        const FFT_REAL turn_re = sine * (b->im[l] - c->im[l]), turn_im = sine * (b->re[l] - c->re[l]);
-        const FFT_REAL r = a->re[l] - half * sum_re, s = a->im[l] - half * sum_im;
-        y0->re[l] = a->re[l] + sum_re;
-        y0->im[l] = a->im[l] + sum_im;
-        FFT_NAME(put)(y1, l, r + turn_re, s - turn_im, w);
-        FFT_NAME(put)(y2, l, r - turn_re, s + turn_im, w + 2);
-    }
-}
-
-static void FFT_NAME(radix4)(const FFT_NAME(point) *restrict x, size_t in, FFT_NAME(point) *restrict y0,
-                             FFT_NAME(point) *restrict y1, FFT_NAME(point) *restrict y2, FFT_NAME(point) *restrict y3,
-                             const FFT_REAL *restrict w)
-{
-    const FFT_NAME(point) *a = x, *b = x + in, *c = x + 2 * in, *d = x + 3 * in;
-    TAPER_EW_VECTOR
-    for (size_t l = 0; l < FFT_LANES; l++) {
-        const FFT_REAL even_re = a->re[l] + c->re[l], even_im = a->im[l] + c->im[l];
-        const FFT_REAL ac_re = a->re[l] - c->re[l], ac_im = a->im[l] - c->im[l];
-        const FFT_REAL odd_re = b->re[l] + d->re[l], odd_im = b->im[l] + d->im[l];
-        const FFT_REAL bd_re = b->re[l] - d->re[l], bd_im = b->im[l] - d->im[l];
-        y0->re[l] = even_re + odd_re;
-        y0->im[l] = even_im + odd_im;
-        FFT_NAME(put)(y1, l, ac_re + bd_im, ac_im - bd_re, w);
-        FFT_NAME(put)(y2, l, even_re - odd_re, even_im - odd_im, w + 2);
-        FFT_NAME(put)(y3, l, ac_re - bd_im, ac_im + bd_re, w + 4);
-    }
-}
-
-static void FFT_NAME(radix5)(const FFT_NAME(point) *restrict x, size_t in, FFT_NAME(point) *restrict y0,
-                             FFT_NAME(point) *restrict y1, FFT_NAME(point) *restrict y2, FFT_NAME(point) *restrict y3,
-                             FFT_NAME(point) *restrict y4, const FFT_REAL *restrict w)
-{
-    const FFT_REAL c1 = (FFT_REAL)0.30901699437494742410, c2 = (FFT_REAL)-0.80901699437494742410;
-    const FFT_REAL s1 = (FFT_REAL)0.95105651629515357212, s2 = (FFT_REAL)0.58778525229247312917;
-    const FFT_NAME(point) *b = x + in, *c = x + 2 * in, *d = x + 3 * in, *e = x + 4 * in;
-    TAPER_EW_VECTOR
-    for (size_t l = 0; l < FFT_LANES; l++) {
-        const FFT_REAL p_re = b->re[l] + e->re[l], p_im = b->im[l] + e->im[l];
-        const FFT_REAL q_re = c->re[l] + d->re[l], q_im = c->im[l] + d->im[l];
-        const FFT_REAL u_re = b->re[l] - e->re[l], u_im = b->im[l] - e->im[l];
-        const FFT_REAL v_re = c->re[l] - d->re[l], v_im = c->im[l] - d->im[l];
-        const FFT_REAL r1 = x->re[l] + c1 * p_re + c2 * q_re, i1 = x->im[l] + c1 * p_im + c2 * q_im;
-        const FFT_REAL r2 = x->re[l] + c2 * p_re + c1 * q_re, i2 = x->im[l] + c2 * p_im + c1 * q_im;
-        const FFT_REAL t1_re = s1 * u_im + s2 * v_im, t1_im = s1 * u_re + s2 * v_re;
-        const FFT_REAL t2_re = s2 * u_im - s1 * v_im, t2_im = s2 * u_re - s1 * v_re;
-        y0->re[l] = x->re[l] + p_re + q_re;
-        y0->im[l] = x->im[l] + p_im + q_im;
-        FFT_NAME(put)(y1, l, r1 + t1_re, i1 - t1_im, w);
-        FFT_NAME(put)(y2, l, r2 + t2_re, i2 - t2_im, w + 2);
-        FFT_NAME(put)(y3, l, r2 - t2_re, i2 + t2_im, w + 4);
-        FFT_NAME(put)(y4, l, r1 - t1_re, i1 + t1_im, w + 6);
-    }
-}
+#include "ops/kernels/fft_radix_tmpl.h"
 
 static void FFT_NAME(pass_small)(taper_run *run, size_t factor, size_t inner, size_t blocks, const FFT_NAME(point) * in,
                                  FFT_NAME(point) * out, const FFT_REAL *roots)
 {
-    const size_t step = inner * blocks;
-    size_t left = 0;
-    for (size_t k = 0; k < blocks; k++) {
-        for (size_t i = 0; i < inner; i++) {
-            if (left-- == 0) {
-                left = PIECE - 1;
-                if (!taper_run_goes_on(run, PIECE * FFT_LANES * 4 * factor)) {
-                    return;
-                }
-            }
-            const FFT_NAME(point) *x = &in[i + inner * factor * k];
-            FFT_NAME(point) *y = &out[i + inner * k];
-            const FFT_REAL *w = &roots[2 * (factor - 1) * i];
-            switch (factor) {
-            case 2:
-                FFT_NAME(radix2)(x, x + inner, y, y + step, w);
-                break;
-            case 3:
-                FFT_NAME(radix3)(x, inner, y, y + step, y + 2 * step, w);
-                break;
-            case 4:
-                FFT_NAME(radix4)(x, inner, y, y + step, y + 2 * step, y + 3 * step, w);
-                break;
-            default:
-                FFT_NAME(radix5)(x, inner, y, y + step, y + 2 * step, y + 3 * step, y + 4 * step, w);
-                break;
-            }
-        }
+    const size_t count = inner * blocks;
+    for (size_t at = 0; at < count && taper_run_goes_on(run, PIECE * FFT_LANES * 4 * factor); at += PIECE) {
+        FFT_PASS(run)(factor, inner, blocks, at, taper_min_size(PIECE, count - at), in, out, roots);
     }
 }
 
@@ -362,11 +254,15 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
 static void FFT_NAME(group)(const taper_fft *fft, const taper_fft_group *g)
 {
     FFT_NAME(point) *a = fft->buffers[0], *b = fft->buffers[1];
-    FFT_NAME(load)(fft, g, a);
+    if (!FFT_LINES(load, fft, g, (FFT_REAL *)a, (FFT_REAL *)b)) {
+        FFT_NAME(load)(fft, g, a);
+    }
     if (fft->padded != 0) {
         FFT_NAME(bluestein)(fft, &a, &b);
     } else {
         FFT_NAME(transform)(fft, &a, &b);
     }
-    FFT_NAME(store)(fft, g, a);
+    if (!FFT_LINES(store, fft, g, (FFT_REAL *)a, (FFT_REAL *)b)) {
+        FFT_NAME(store)(fft, g, a);
+    }
 }

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "ops/engine/elementwise.h"
+#include "ops/kernels/kernel_select.h"
 
 enum {
     LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
@@ -23,7 +24,13 @@ static size_t stage_roots(size_t factor, size_t inner)
 #define FFT_REAL float
 #define FFT_LANES 8
 #define FFT_NAME(name) name##_f32x8
+#define FFT_LINES(what, ...) taper_fft_lines_##what(__VA_ARGS__)
+#define FFT_PASS(run) taper_fft_f32_select((run)->cpu)->pass
 #include "ops/signal/fft_passes.h"
+#undef FFT_LINES
+#undef FFT_PASS
+#define FFT_LINES(what, fft, g, a, b) false
+#define FFT_PASS(run) FFT_NAME(pass)
 #undef FFT_LANES
 #undef FFT_NAME
 #define FFT_LANES 1
@@ -80,10 +87,52 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
     }
 }
 
-static void put_root(const taper_fft *fft, void *table, size_t at, size_t k, size_t n)
+// Roots of n: of floats as products of two, one of a few coarse steps and one of a few fine ones. They lie in a buffer
+// of the plan, which has room for them.
+typedef struct circle {
+    size_t n, fine; // 0: there are no steps
+    double *steps;  // pairs, the fine ones first
+} circle;
+
+static void root_of(const circle *c, size_t k, double *re, double *im)
+{
+    if (c->fine == 0) {
+        root(k, c->n, re, im);
+        return;
+    }
+    const double *a = c->steps + 2 * (k % c->fine), *b = c->steps + 2 * (c->fine + k / c->fine);
+    *re = a[0] * b[0] - a[1] * b[1];
+    *im = a[0] * b[1] + a[1] * b[0];
+}
+
+static circle make_circle(const taper_fft *fft, size_t n)
+{
+    enum { FEW = 512 };
+    const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m); // of a buffer, at least
+    circle c = {.n = n, .steps = fft->buffers[0]};
+    size_t fine = 1;
+    while (fine * fine < n) {
+        fine *= 2;
+    }
+    const size_t coarse = n / fine + 1;
+    if (fft->wide || n < FEW || (fine + coarse) * 2 * sizeof(double) > room) {
+        return c;
+    }
+    for (size_t k = 0; k < fine; k++) {
+        root(k, n, &c.steps[2 * k], &c.steps[2 * k + 1]);
+    }
+    for (size_t k = 0; k < coarse; k++) {
+        const size_t at = k * fine % n;
+        root(at, n, &c.steps[2 * (fine + k)], &c.steps[2 * (fine + k) + 1]);
+    }
+    c.fine = fine;
+    return c;
+}
+
+static void put_root(const taper_fft *fft, void *table, size_t at, const circle *c, size_t k)
 {
     double re, im;
-    root(k, n, &re, &im);
+    root_of(c, k, &re, &im);
     put(fft, table, at, re, im);
 }
 
@@ -131,19 +180,21 @@ static taper_status fill_roots(const taper_fft *fft)
 {
     const size_t length = fft->padded != 0 ? fft->padded : fft->m;
     size_t at = 0, inner = length, blocks = 1;
+    const circle all = make_circle(fft, length);
     for (size_t s = 0; s < fft->stage_count; s++) {
         const size_t factor = fft->stages[s];
+        const circle own = {.n = factor};
         inner /= factor;
         for (size_t i = 0; i < inner; i++) {
             if (i % 4096 == 0) {
                 TAPER_TRY(taper_run_spend(fft->run, taper_min_size(inner - i, 4096) * factor * 40));
             }
             for (size_t j = 1; j < factor; j++) {
-                put_root(fft, fft->roots, at++, i * j * blocks, length);
+                put_root(fft, fft->roots, at++, &all, i * j * blocks);
             }
         }
         for (size_t j = 0; factor > 5 && j < factor; j++) {
-            put_root(fft, fft->roots, at++, j, factor);
+            put_root(fft, fft->roots, at++, &own, j);
         }
         blocks *= factor;
     }
@@ -224,8 +275,9 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
     TAPER_TRY(fill_roots(fft));
+    const circle halves = make_circle(fft, n);
     for (size_t k = 0; k < real && taper_run_goes_on(run, 40); k++) {
-        put_root(fft, fft->real, k, k, n);
+        put_root(fft, fft->real, k, &halves, k);
     }
     if (fft->padded != 0) {
         fill_chirp(fft);

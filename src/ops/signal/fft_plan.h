@@ -6,11 +6,9 @@
 #define TAPER_OPS_FFT_PLAN_H
 
 #include "ops/call/call.h"
+#include "ops/kernels/fft_f32.h"
 
-enum {
-    TAPER_FFT_LANES = 8,  // at most that many lines in a group
-    TAPER_FFT_STAGES = 64 // more than a length has factors
-};
+enum { TAPER_FFT_STAGES = 64 }; // more than a length has factors; of a group's lines there are TAPER_FFT_LANES at most
 
 typedef enum taper_fft_kind {
     TAPER_FFT_C2C,
@@ -57,5 +55,13 @@ TAPER_MUST_USE taper_status taper_fft_begin(taper_run *run, taper_fft *fft, tape
 void taper_fft_end(taper_fft *fft);
 // Transforms a group: all is read before anything is written. Fails only when the run is stopped.
 TAPER_MUST_USE taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group);
+
+// ---- lines of floats that lie evenly, by the kernel that transposes (fft_lines.c)
+
+// Fills the m points at a, for a plan of floats with TAPER_FFT_LANES lanes; spare is as large. False: the lines lie
+// otherwise, and nothing was done.
+bool taper_fft_lines_load(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
+// From the points at a, of which nothing is left.
+bool taper_fft_lines_store(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
 
 #endif

@@ -24,7 +24,9 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
     }
     taper_ew ew = taper_ew_make(&copy_op);
     taper_ew_input_tensor(&ew, from);
-    ew.common = from->dtype;
+    // Halves are made of floats, whatever they are made of.
+    const bool half = to->dtype == TAPER_F16 || to->dtype == TAPER_BF16;
+    ew.common = half && !taper_dtype_is_complex((taper_dtype)from->dtype) ? TAPER_F32 : from->dtype;
     return taper_ew_into(call, &ew, to);
 }
 

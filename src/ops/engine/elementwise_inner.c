@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the elementwise engine does with the elements of a line: kernels that take them as they lie
+// (ops/kernels/native.h), kernels of floats (ops/kernels/vector_f32.h), or the operator's loop over the widest type of
+// its class; and how a line's elements come to them.
+#include "ops/engine/elementwise_loops.h"
+#include "ops/engine/elementwise_walk.h"
+
+// ---- which
+
+static int native_type(taper_dtype dtype, taper_native native)
+{
+    if (native == TAPER_NATIVE_WHERE) { // bits, whatever they mean
+        switch (taper_dtype_size(dtype)) {
+        case 1:
+            return TAPER_NATIVE_U8;
+        case 2:
+            return TAPER_NATIVE_I16;
+        case 4:
+            return TAPER_NATIVE_I32;
+        case 8:
+            return TAPER_NATIVE_I64;
+        default:
+            return -1;
+        }
+    }
+    static const int8_t types[TAPER_DTYPE_COUNT] = {
+        [TAPER_U8] = 1 + TAPER_NATIVE_U8,     [TAPER_I8] = 1 + TAPER_NATIVE_I8,   [TAPER_I16] = 1 + TAPER_NATIVE_I16,
+        [TAPER_I32] = 1 + TAPER_NATIVE_I32,   [TAPER_I64] = 1 + TAPER_NATIVE_I64, [TAPER_F32] = 1 + TAPER_NATIVE_F32,
+        [TAPER_BOOL] = 1 + TAPER_NATIVE_BOOL, [TAPER_C64] = 1 + TAPER_NATIVE_C64};
+    return types[dtype] - 1;
+}
+
+// Sums with a factor are no kernel's.
+static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
+{
+    const bool one = class_ == TAPER_EW_C128 ? args->c[0].re == 1 && args->c[0].im == 0 : args->i[0] == 1;
+    return (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
+}
+
+// A side that lies as the kernel wants it, or can be converted to that.
+static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool result)
+{
+    return s->dtype == s->wanted ||
+           (s->steps[0] == (int64_t)taper_dtype_size(s->dtype) &&
+            taper_ew_find_cast(run->cpu, result ? s->wanted : s->dtype, result ? s->dtype : s->wanted) != NULL);
+}
+
+static bool choose_native(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
+                          const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner)
+{
+    if (TAPER_SMALL || run->portable || op->native == 0) {
+        return false;
+    }
+    const taper_native native = (taper_native)((op->native & ~TAPER_EW_SWAPPED) - 1);
+    const int type = native_type(d->common, native);
+    if (type < 0 || has_factor(native, args, d->in_class)) {
+        return false;
+    }
+    inner->native = taper_native_select(run->cpu)->functions[native][type];
+    inner->swaps = (op->native & TAPER_EW_SWAPPED) != 0;
+    if (inner->native == NULL) {
+        return false;
+    }
+    bool reachable = true;
+    for (size_t k = 0; k < w->sides; k++) {
+        const bool mask = k != 0 && (op->masks >> (k - 1) & 1) != 0;
+        w->side[k].wanted = mask || (k == 0 && op->result == TAPER_EW_BOOL) ? TAPER_BOOL
+                            : k == 0 && op->result == TAPER_EW_REAL         ? taper_dtype_to_real(d->common)
+                                                                            : d->common;
+        reachable = reachable && is_reachable(run, &w->side[k], k == 0);
+    }
+    if (!reachable) {
+        inner->native = NULL;
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        inner->numbers.f[i] = args->f[i];
+        inner->numbers.i[i] = args->i[i];
+    }
+    return true;
+}
+
+void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
+                           const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner)
+{
+    *inner = (taper_ew_inner){.loop = NULL};
+    if (choose_native(run, op, args, d, w, inner)) {
+        return;
+    }
+    for (size_t k = 0; k < w->sides; k++) {
+        w->side[k].wanted = taper_ew_native(w->side[k].class_);
+        w->side[k].common = k == 0 ? d->result : w->side[k].class_ == TAPER_EW_F32 ? d->common : w->side[k].dtype;
+    }
+    inner->floats.vector = taper_vector_f32_select(run->cpu);
+    if (run->portable || d->in_class != TAPER_EW_F32 || d->out_class != TAPER_EW_F32 ||
+        !taper_ew_choose_vector(op, args, &inner->floats)) {
+        inner->loop = d->loop;
+    }
+}
+
+// ---- elements
+
+// The last elements of a line, and room behind them.
+static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,
+                     taper_ew_args *args)
+{
+    enum { WIDEST = 8 };
+    uint64_t places[TAPER_EW_INPUTS + 1][TAPER_NATIVE_STEP * WIDEST / sizeof(uint64_t)];
+    const void *padded[TAPER_EW_INPUTS];
+    for (size_t k = 0; k < TAPER_EW_INPUTS; k++) {
+        char *to = (char *)places[k];
+        const size_t item = k + 1 < w->sides ? taper_dtype_size(w->side[k + 1].wanted) : 1;
+        memcpy(to, in[k], k + 1 < w->sides ? n * item : 0);
+        for (size_t i = n; k + 1 < w->sides && i < TAPER_NATIVE_STEP; i++) {
+            memcpy(to + i * item, to, item);
+        }
+        padded[k] = to;
+    }
+    args->zero_division |= inner->native(TAPER_NATIVE_STEP, padded, places[TAPER_EW_INPUTS], &inner->numbers);
+    memcpy(out, places[TAPER_EW_INPUTS], n * taper_dtype_size(w->side[0].wanted));
+}
+
+static void run_native(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,
+                       taper_ew_args *args)
+{
+    // Inputs that the operator does not have may be read all the same.
+    const void *all[TAPER_EW_INPUTS] = {in[0], w->sides > 2 ? in[1] : in[0], w->sides > 3 ? in[2] : in[0]};
+    const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;
+    if (whole != 0) {
+        const void *swapped[TAPER_EW_INPUTS] = {all[1], all[0], all[2]};
+        args->zero_division |= inner->native(whole, inner->swaps ? swapped : all, out, &inner->numbers);
+    }
+    if (whole != n) {
+        const void *rest[TAPER_EW_INPUTS];
+        for (size_t k = 0; k < TAPER_EW_INPUTS; k++) {
+            const size_t side = k + 1 < w->sides ? k + 1 : 1;
+            rest[k] = (const char *)all[k] + whole * taper_dtype_size(w->side[side].wanted);
+        }
+        const void *swapped[TAPER_EW_INPUTS] = {rest[1], rest[0], rest[2]}; // of one dtype
+        run_rest(inner, w, n - whole, (char *)out + whole * taper_dtype_size(w->side[0].wanted),
+                 inner->swaps ? swapped : rest, args);
+    }
+}
+
+void taper_ew_run_inner(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out,
+                        const void *const *in, taper_ew_args *args)
+{
+    if (inner->loop != NULL) {
+        inner->loop(n, out, in, args);
+    } else if (inner->native != NULL) {
+        run_native(inner, w, n, out, in, args);
+    } else {
+        const float *floats[2] = {in[0], in[1]};
+        taper_ew_run_vector(&inner->floats, n, floats, out);
+    }
+}
+
+#define COPY(size, type)                                                                                               \
+    case size:                                                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            *(type *)(void *)to = *(const type *)(const void *)from;                                                   \
+            to += to_step;                                                                                             \
+            from += from_step;                                                                                         \
+        }                                                                                                              \
+        break;
+static void copy_items(size_t item, size_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
+{
+    switch (item) {
+        COPY(1, uint8_t)
+        COPY(2, uint16_t)
+        COPY(4, uint32_t)
+        COPY(8, uint64_t)
+    default:
+        break; // no kernel takes wider ones
+    }
+}
+
+// What is computed in a wider type has the bits of the common dtype, also where the tensor is of another.
+static void pass_common(const taper_ew_inner *inner, const taper_ew_side *s, size_t n, taper_ew_block *block,
+                        taper_ew_block *temp)
+{
+    if (inner->native == NULL && s->common != s->dtype && s->common != s->wanted &&
+        taper_ew_class_of(s->common) == s->class_) {
+        const int64_t item = (int64_t)taper_dtype_size(s->common);
+        taper_ew_store(s->common, s->class_, temp, item, block, n, NULL);
+        taper_ew_load(s->common, s->class_, block, temp, item, n, NULL);
+    }
+}
+
+void taper_ew_side_load(const taper_ew_inner *inner, const taper_ew_side *s, const char *from, int64_t step, size_t n,
+                        taper_ew_block *to, taper_ew_block *temp)
+{
+    const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+    if (s->cast != NULL && step == item) {
+        s->cast(n, from, to);
+    } else if (inner->native != NULL) {
+        copy_items((size_t)item, n, (char *)to, item, from, step);
+    } else {
+        taper_ew_load(s->dtype, s->class_, to, from, step, n, temp);
+    }
+    pass_common(inner, s, n, to, temp);
+}
+
+void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n, taper_ew_block *from,
+                         taper_ew_block *temp)
+{
+    const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+    pass_common(inner, s, n, from, temp);
+    if (s->cast != NULL && s->steps[0] == item) {
+        s->cast(n, from, to);
+    } else if (inner->native != NULL) {
+        copy_items((size_t)item, n, to, s->steps[0], (const char *)from, item);
+    } else {
+        taper_ew_store(s->dtype, s->class_, to, s->steps[0], from, n, temp);
+    }
+}

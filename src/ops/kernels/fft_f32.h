@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of Fourier transforms of floats, TAPER_FFT_LANES lines at a time: a point is the lanes' real and then their
+// imaginary parts. ops/signal/fft_plan.c puts them together.
+//
+// Plain C that the compiler makes vectors of, once for each instruction set; every entry gives the same bits. Nothing
+// is read or written outside the named points.
+#ifndef TAPER_KERNELS_FFT_F32_H
+#define TAPER_KERNELS_FFT_F32_H
+
+#include "ops/kernels/arch.h"
+
+enum { TAPER_FFT_LANES = 8 };
+
+// A factor of 2, 3, 4 or 5 out of `blocks` transforms of factor * inner points each, apart in `in` and `out`, with a
+// table of the factor - 1 roots of each of inner places: `count` places of all inner * blocks, from `first` on.
+typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
+                                         const void *in, void *out, const float *roots);
+// The first m of m + 1 numbers of a real transform, from the m points of one of half its length, times scale, imaginary
+// parts times sign; w: the roots, m pairs.
+typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, float sign, const float *in,
+                                         float *out);
+// And back: the m points from m numbers, imaginary parts times sign, and the real part of the one behind them.
+typedef void taper_fft_join_f32_function(size_t m, const float *w, float sign, const float *in, const float *last,
+                                         float *out);
+
+typedef struct taper_fft_entry {
+    const char *name;
+    uint64_t cpu;
+    taper_fft_pass_f32_function *pass;
+    taper_fft_part_f32_function *part;
+    taper_fft_join_f32_function *join;
+} taper_fft_entry;
+
+#define KERNEL(isa) extern const taper_fft_entry taper_fft_f32_##isa;
+#include "ops/kernels/fft_f32_list.inc"
+#undef KERNEL
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Elementwise arithmetic in the dtype that tensors have: integers of every width, truth values, complex numbers in
+// single precision, and what floats need beside vector_f32.h. Results are those of the elementwise operators' own loops
+// (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
+//
+// Plain C that the compiler makes vectors of, once for each instruction set. A kernel takes TAPER_NATIVE_STEP elements
+// at a time, so that loops have no rest: n is a multiple. Nothing is read or written outside the named elements. The
+// result may be one of the inputs, and must not overlap it otherwise. All three inputs are pointers that may be read;
+// of an operator with fewer the others are any.
+#ifndef TAPER_KERNELS_NATIVE_H
+#define TAPER_KERNELS_NATIVE_H
+
+#include <stdbool.h>
+
+#include "ops/kernels/arch.h"
+
+enum { TAPER_NATIVE_STEP = 64 };
+
+// The types of operands. `where` moves bits, whatever they mean: those of the integers of that width.
+typedef enum taper_native_type {
+    TAPER_NATIVE_U8,
+    TAPER_NATIVE_I8,
+    TAPER_NATIVE_I16,
+    TAPER_NATIVE_I32,
+    TAPER_NATIVE_I64,
+    TAPER_NATIVE_BOOL,
+    TAPER_NATIVE_F32,
+    TAPER_NATIVE_C64,
+    TAPER_NATIVE_TYPES
+} taper_native_type;
+
+typedef struct taper_native_pair {
+    float re, im;
+} taper_native_pair;
+
+// The numbers that an operator takes besides its operands.
+typedef struct taper_native_numbers {
+    double f[3];
+    int64_t i[2];
+} taper_native_numbers;
+
+// NATIVE(operator, type, T, W, result, value): value of x, y and z, which are T, and of the numbers p; W is the integer
+// without a sign in which products and sums wrap. Results are SAME, TRUTH (a byte) or REAL (float).
+// clang-format off: a table
+#define TAPER_NATIVE_INTS(NATIVE, name, result, value)                                                                 \
+    NATIVE(name, U8, uint8_t, uint32_t, result, value)                                                                 \
+    NATIVE(name, I8, int8_t, uint32_t, result, value)                                                                  \
+    NATIVE(name, I16, int16_t, uint32_t, result, value)                                                                \
+    NATIVE(name, I32, int32_t, uint32_t, result, value)                                                                \
+    NATIVE(name, I64, int64_t, uint64_t, result, value)
+#define TAPER_NATIVE_FLOAT(NATIVE, name, result, value) NATIVE(name, F32, float, uint32_t, result, value)
+#define TAPER_NATIVE_PAIR(NATIVE, name, result, re, im)                                                                \
+    NATIVE(name, C64, taper_native_pair, uint32_t, result, ((taper_native_pair){re, im}))
+#define TAPER_NATIVES(NATIVE)                                                                                          \
+    TAPER_NATIVE_INTS(NATIVE, ADD, SAME, (T)((W)x + (W)y))                                                             \
+    TAPER_NATIVE_INTS(NATIVE, SUB, SAME, (T)((W)x - (W)y))                                                             \
+    TAPER_NATIVE_INTS(NATIVE, MUL, SAME, (T)((W)x * (W)y))                                                             \
+    TAPER_NATIVE_INTS(NATIVE, MAXIMUM, SAME, x > y ? x : y)                                                            \
+    TAPER_NATIVE_INTS(NATIVE, MINIMUM, SAME, x < y ? x : y)                                                            \
+    TAPER_NATIVE_INTS(NATIVE, AND, SAME, (T)(x & y))                                                                   \
+    TAPER_NATIVE_INTS(NATIVE, OR, SAME, (T)(x | y))                                                                    \
+    TAPER_NATIVE_INTS(NATIVE, XOR, SAME, (T)(x ^ y))                                                                   \
+    TAPER_NATIVE_INTS(NATIVE, NOT, SAME, (T)~x)                                                                        \
+    TAPER_NATIVE_INTS(NATIVE, NEG, SAME, (T)((W)0 - (W)x))                                                             \
+    TAPER_NATIVE_INTS(NATIVE, ABS, SAME, (T)(TAPER_NATIVE_NEGATIVE(x, W) ? (W)0 - (W)x : (W)x))                        \
+    TAPER_NATIVE_INTS(NATIVE, SHIFT_LEFT, SAME,                                                                        \
+                      TAPER_NATIVE_IN_WORD(y, W) ? (T)((W)x << TAPER_NATIVE_BITS(y, W)) : (T)0)                        \
+    TAPER_NATIVE_INTS(NATIVE, SHIFT_RIGHT, SAME,                                                                       \
+                      (T)(x >> (TAPER_NATIVE_IN_WORD(y, W) ? TAPER_NATIVE_BITS(y, W) : sizeof(W) * 8 - 1)))            \
+    TAPER_NATIVE_INTS(NATIVE, CLAMP, SAME, x<low ? (low > high ? high : low) : x> high ? high : x)                     \
+    TAPER_NATIVE_INTS(NATIVE, EQ, TRUTH, x == y)                                                                       \
+    TAPER_NATIVE_INTS(NATIVE, NE, TRUTH, x != y)                                                                       \
+    TAPER_NATIVE_INTS(NATIVE, LT, TRUTH, x < y)                                                                        \
+    TAPER_NATIVE_INTS(NATIVE, LE, TRUTH, x <= y)                                                                       \
+    NATIVE(EQ, BOOL, uint8_t, uint32_t, TRUTH, (x != 0) == (y != 0))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, CLAMP_TENSORS, SAME, taper_native_clamp(x, y, z))                                       \
+    TAPER_NATIVE_FLOAT(NATIVE, ADDCMUL, SAME, x + f0 * y * z)                                                          \
+    TAPER_NATIVE_FLOAT(NATIVE, ADDCDIV, SAME, x + f0 * y / z)                                                          \
+    TAPER_NATIVE_FLOAT(NATIVE, LERP, SAME, z < 0.5f ? x + z * (y - x) : y - (y - x) * (1 - z))                         \
+    TAPER_NATIVE_FLOAT(NATIVE, NEXTAFTER, SAME, taper_native_next(x, y))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, MSE, SAME, (x - y) * (x - y))                                                           \
+    TAPER_NATIVE_FLOAT(NATIVE, SMOOTH_L1, SAME,                                                                        \
+                       fabsf(x - y) < f0 ? 0.5f * fabsf(x - y) * fabsf(x - y) / f0 : fabsf(x - y) - 0.5f * f0)         \
+    TAPER_NATIVE_FLOAT(NATIVE, HUBER, SAME,                                                                            \
+                       fabsf(x - y) <= f0 ? 0.5f * fabsf(x - y) * fabsf(x - y) : f0 * (fabsf(x - y) - 0.5f * f0))      \
+    TAPER_NATIVE_FLOAT(NATIVE, BCE, SAME, taper_native_entropy(x, y) * z)                                              \
+    TAPER_NATIVE_FLOAT(NATIVE, BCE_LOGITS, SAME, ((1 - y) * x + taper_native_softplus(x)) * z)                         \
+    TAPER_NATIVE_FLOAT(NATIVE, KL_DIV, SAME, v_xlogy(y, y) - y * x)                                                    \
+    TAPER_NATIVE_FLOAT(NATIVE, KL_DIV_LOG, SAME, v_exp(y) * (y - x))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, SOFT_MARGIN, SAME, v_log1p(v_exp(-x *y)))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, HINGE, SAME, (y != 1 ? (f0 - x < 0 ? 0 : f0 - x) : 0) + (y != -1 ? x : 0))              \
+    TAPER_NATIVE_FLOAT(NATIVE, POISSON, SAME, x - y * v_log(x + f0))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, POISSON_LOG, SAME, v_exp(x) - y * x)                                                    \
+    TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
+    TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
+    TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
+    TAPER_NATIVE_PAIR(NATIVE, MUL, SAME, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)                          \
+    TAPER_NATIVE_PAIR(NATIVE, NEG, SAME, -x.re, -x.im)                                                                 \
+    TAPER_NATIVE_PAIR(NATIVE, CONJ, SAME, x.re, -x.im)                                                                 \
+    TAPER_NATIVE_PAIR(NATIVE, COMPLEX, SAME, x.re, y.re)                                                               \
+    NATIVE(ABS, C64, taper_native_pair, uint32_t, REAL, taper_native_hypot(x.re, x.im))                                \
+    NATIVE(ANGLE, C64, taper_native_pair, uint32_t, REAL, v_atan2(x.im, x.re))
+
+// Quotients and remainders that round to zero or down; of integers that a float holds (up to 16 bits) or a double.
+// DIVISION(operator, type, T, W, R, value): value of x, y, the quotient q and the remainder r, which have a sign.
+#define TAPER_NATIVE_DIVIDED(DIVISION, name, value)                                                                    \
+    DIVISION(name, U8, uint8_t, uint32_t, float, value)                                                                \
+    DIVISION(name, I8, int8_t, uint32_t, float, value)                                                                 \
+    DIVISION(name, I16, int16_t, uint32_t, float, value)                                                               \
+    DIVISION(name, I32, int32_t, uint32_t, double, value)                                                              \
+    DIVISION(name, I64, int64_t, uint64_t, double, value)
+#define TAPER_NATIVE_DIVISIONS(DIVISION)                                                                               \
+    TAPER_NATIVE_DIVIDED(DIVISION, DIV_TRUNC, (T)q)                                                                    \
+    TAPER_NATIVE_DIVIDED(DIVISION, DIV_FLOOR, (T)((W)q - (W)((r != 0) & ((r < 0) != (y < 0)))))                        \
+    TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
+    TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + ((r != 0) & ((r < 0) != (y < 0)) ? (W)y : 0)))
+
+// Of complex numbers, in double where one of a step is too large or too small for floats. STEPWISE(operator, fits,
+// float part, double part): of x and y, as above.
+#define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
+    STEPWISE(DIV, taper_native_fits(x, true) & taper_native_fits(y, false), taper_native_quotient(x, y),               \
+             taper_native_wide_quotient(x, y))                                                                         \
+    STEPWISE(POLAR, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                                             \
+             taper_native_wide_polar((double)x.re, (double)y.re))                                                      \
+    STEPWISE(EXP, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f), taper_native_polar(v_exp(x.re), x.im),              \
+             taper_native_wide_polar(exp((double)x.re), (double)x.im))
+
+// WHERE(type, T): x != 0 ? y : z.
+#define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
+    WHERE(U8, uint8_t)                                                                                                 \
+    WHERE(I16, uint16_t)                                                                                               \
+    WHERE(I32, uint32_t)                                                                                               \
+    WHERE(I64, uint64_t)
+// clang-format on
+
+typedef enum taper_native {
+    TAPER_NATIVE_ADD,
+    TAPER_NATIVE_SUB,
+    TAPER_NATIVE_MUL,
+    TAPER_NATIVE_MAXIMUM,
+    TAPER_NATIVE_MINIMUM,
+    TAPER_NATIVE_AND,
+    TAPER_NATIVE_OR,
+    TAPER_NATIVE_XOR,
+    TAPER_NATIVE_NOT,
+    TAPER_NATIVE_NEG,
+    TAPER_NATIVE_ABS,
+    TAPER_NATIVE_SHIFT_LEFT,
+    TAPER_NATIVE_SHIFT_RIGHT,
+    TAPER_NATIVE_CLAMP,
+    TAPER_NATIVE_EQ,
+    TAPER_NATIVE_NE,
+    TAPER_NATIVE_LT,
+    TAPER_NATIVE_LE,
+    TAPER_NATIVE_DIV_TRUNC,
+    TAPER_NATIVE_DIV_FLOOR,
+    TAPER_NATIVE_FMOD,
+    TAPER_NATIVE_REMAINDER,
+    TAPER_NATIVE_WHERE,
+    TAPER_NATIVE_CLAMP_TENSORS,
+    TAPER_NATIVE_ADDCMUL,
+    TAPER_NATIVE_ADDCDIV,
+    TAPER_NATIVE_LERP,
+    TAPER_NATIVE_NEXTAFTER,
+    TAPER_NATIVE_HYPOT,
+    TAPER_NATIVE_MSE, // the losses: ops/nn/loss.c
+    TAPER_NATIVE_SMOOTH_L1,
+    TAPER_NATIVE_HUBER,
+    TAPER_NATIVE_BCE,
+    TAPER_NATIVE_BCE_LOGITS,
+    TAPER_NATIVE_KL_DIV,
+    TAPER_NATIVE_KL_DIV_LOG,
+    TAPER_NATIVE_SOFT_MARGIN,
+    TAPER_NATIVE_HINGE,
+    TAPER_NATIVE_POISSON,
+    TAPER_NATIVE_POISSON_LOG,
+    TAPER_NATIVE_CONJ,
+    TAPER_NATIVE_COMPLEX,
+    TAPER_NATIVE_ANGLE,
+    TAPER_NATIVE_DIV,
+    TAPER_NATIVE_POLAR,
+    TAPER_NATIVE_EXP,
+    TAPER_NATIVE_COUNT
+} taper_native;
+
+// Returns whether a divisor was zero; what the result is there means nothing.
+typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
+
+typedef struct taper_native_entry {
+    const char *name;
+    uint64_t cpu;
+    taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
+} taper_native_entry;
+
+#define KERNEL(isa) extern const taper_native_entry taper_native_##isa;
+#include "ops/kernels/native_list.inc"
+#undef KERNEL
+
+#endif

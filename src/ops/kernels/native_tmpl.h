@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loops of native.h; NATIVE_ENTRY(instruction set) makes the entry. Whoever includes it is built with that set's
+// flags.
+#include <math.h>
+
+#include "base/half.h"
+#include "ops/kernels/cast.h"
+#include "ops/kernels/native.h"
+
+// The functions of math_f32_tmpl.h, of one lane: these too become vectors.
+#include "ops/kernels/simd_scalar.h"
+
+#include "ops/kernels/math_f32_more_tmpl.h"
+
+// Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORIZED _Pragma("GCC ivdep")
+#else
+#define VECTORIZED
+#endif
+
+// Whether a shift is less than the bits of W, and the shift.
+#define TAPER_NATIVE_IN_WORD(y, W) ((W)(y) < sizeof(W) * 8)
+#define TAPER_NATIVE_BITS(y, W) ((W)(y) & (sizeof(W) * 8 - 1))
+
+#define TAPER_NATIVE_NEGATIVE(x, W) ((W)(x) >> (sizeof(W) * 8 - 1) != 0)
+
+// NaN of any of the three wins.
+TAPER_TEMPLATE float taper_native_clamp(float x, float low, float high)
+{
+    const float a = x < low ? low : x, b = a > high ? high : a;
+    const float c = high != high ? high : b, d = low != low ? low : c;
+    return x != x ? x : d;
+}
+
+// The float beside x on the way to y.
+TAPER_TEMPLATE float taper_native_next(float x, float y)
+{
+    const uint32_t bits = taper_float_to_bits(x);
+    const uint32_t moved = (x < y) == (x > 0) ? bits + 1 : bits - 1;
+    const uint32_t from_zero = (taper_float_to_bits(y) & 0x80000000u) | 1u;
+    const float next = taper_bits_to_float(x == 0 ? from_zero : moved);
+    return x == y ? y : x < y || x > y ? next : x + y;
+}
+
+// Of a number in [0, 1] and a target, with logarithms of -100 at least.
+TAPER_TEMPLATE float taper_native_entropy(float x, float target)
+{
+    const float log = v_log(x), other = v_log1p(-x);
+    return (target - 1) * (other < -100 ? -100 : other) - target * (log < -100 ? -100 : log);
+}
+// log(1 + exp(-x))
+TAPER_TEMPLATE float taper_native_softplus(float x)
+{
+    return v_log1p(v_exp(-fabsf(x))) + (x < 0 ? -x : 0);
+}
+
+// In double the squares neither overflow nor vanish. Infinity beside NaN is infinity.
+TAPER_TEMPLATE float taper_native_hypot(float x, float y)
+{
+    const float length = (float)sqrt((double)x * (double)x + (double)y * (double)y);
+    return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
+}
+
+// A complex number whose quotients neither overflow nor lose digits; zero is one only where it is divided.
+TAPER_TEMPLATE bool taper_native_fits(taper_native_pair x, const bool zero)
+{
+    const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
+    return ((most >= 0x1p-30f) | (zero & (most == 0))) & (a <= 0x1p30f) & (b <= 0x1p30f);
+}
+TAPER_TEMPLATE taper_native_pair taper_native_quotient(taper_native_pair x, taper_native_pair y)
+{
+    const float r = 1.0f / (y.re * y.re + y.im * y.im);
+    return (taper_native_pair){(x.re * y.re + x.im * y.im) * r, (x.im * y.re - x.re * y.im) * r};
+}
+TAPER_TEMPLATE taper_native_pair taper_native_wide_quotient(taper_native_pair x, taper_native_pair y)
+{
+    const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im, norm = c * c + d * d;
+    return (taper_native_pair){(float)((a * c + b * d) / norm), (float)((b * c - a * d) / norm)};
+}
+// Of no angle it has no imaginary part, however large it is.
+TAPER_TEMPLATE taper_native_pair taper_native_polar(float radius, float angle)
+{
+    return (taper_native_pair){radius * v_sin_turned(angle, 0.5f), radius * v_sin_turned(angle, 0.0f)};
+}
+TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double angle)
+{
+    return (taper_native_pair){(float)(radius * cos(angle)), (float)(radius * sin(angle))};
+}
+
+// A bound of a clamp, which is the widest integer's where there is none.
+#define BOUND_U8(v) (uint8_t)((v) < 0 ? 0 : (v) > UINT8_MAX ? UINT8_MAX : (v))
+#define BOUND_I8(v) (int8_t)((v) < INT8_MIN ? INT8_MIN : (v) > INT8_MAX ? INT8_MAX : (v))
+#define BOUND_I16(v) (int16_t)((v) < INT16_MIN ? INT16_MIN : (v) > INT16_MAX ? INT16_MAX : (v))
+#define BOUND_I32(v) (int32_t)((v) < INT32_MIN ? INT32_MIN : (v) > INT32_MAX ? INT32_MAX : (v))
+#define BOUND_I64(v) (v)
+#define BOUND_BOOL(v) BOUND_U8(v)
+#define BOUND_F32(v) 0
+#define BOUND_C64(v) 0
+
+#define RESULT_SAME(type) type
+#define RESULT_TRUTH(type) uint8_t
+#define RESULT_REAL(type) float
+#define NATIVE(name, dtype, type, wide, result, value)                                                                 \
+    static bool native_##name##_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)     \
+    {                                                                                                                  \
+        typedef type T;                                                                                                \
+        typedef wide W;                                                                                                \
+        const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
+        RESULT_##result(type) *o = out;                                                                                \
+        const float f0 = (float)p->f[0];                                                                               \
+        const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
+        (void)f0, (void)low, (void)high, (void)sizeof(W);                                                              \
+        const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
+        VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
+        {                                                                                                              \
+            const T x = a[i], y = b[i], z = c[i];                                                                      \
+            (void)x, (void)y, (void)z;                                                                                 \
+            o[i] = value;                                                                                              \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVES(NATIVE)
+#undef NATIVE
+
+// A quotient of two numbers with less than 32 bits is not rounded up to a whole one: what it lacks is more than a
+// double's last place. Likewise 16 bits and floats. Wider ones are divided one by one where there are any in a step; so
+// is the least number, whose quotient by -1 is wider.
+static bool fits(const int64_t *a, const int64_t *b)
+{
+    int64_t beyond = 0;
+    for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {
+        const int64_t x = a[i] - (a[i] == INT32_MIN);
+        beyond |= (x ^ (int32_t)(uint32_t)x) | (b[i] ^ (int32_t)(uint32_t)b[i]);
+    }
+    return beyond == 0;
+}
+#define WIDE_U8(value)
+#define WIDE_I8(value)
+#define WIDE_I16(value)
+#define WIDE_I32(value)
+#define WIDE_I64(value)                                                                                                \
+    if (!fits(a, b)) {                                                                                                 \
+        for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                               \
+            const T x = a[i], y = b[i];                                                                                \
+            const bool divides = y != 0 && y != -1; /* by -1 it would overflow */                                      \
+            const T q = divides ? x / y : (T)((W)0 - (W)x), r = divides ? x - q * y : 0;                               \
+            (void)r;                                                                                                   \
+            zero |= y == 0;                                                                                            \
+            o[i] = value;                                                                                              \
+        }                                                                                                              \
+        continue;                                                                                                      \
+    }
+#define DIVISION(name, dtype, type, wide, real, value)                                                                 \
+    static bool native_##name##_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)     \
+    {                                                                                                                  \
+        typedef type T;                                                                                                \
+        typedef wide W;                                                                                                \
+        unsigned zero = 0;                                                                                             \
+        (void)p, (void)sizeof(W);                                                                                      \
+        for (size_t at = 0; at + TAPER_NATIVE_STEP <= n; at += TAPER_NATIVE_STEP) {                                    \
+            const T *a = (const T *)in[0] + at, *b = (const T *)in[1] + at;                                            \
+            T *o = (T *)out + at;                                                                                      \
+            WIDE_##dtype(value) VECTORIZED for (size_t i = 0; i < TAPER_NATIVE_STEP; i++)                              \
+            {                                                                                                          \
+                const int32_t x = (int32_t)a[i], y = (int32_t)b[i];                                                    \
+                const int32_t q = TAPER_CAST_I32((real)x / (real)y);                                                   \
+                const int32_t r = (int32_t)((uint32_t)x - (uint32_t)q * (uint32_t)y);                                  \
+                (void)r;                                                                                               \
+                zero |= y == 0;                                                                                        \
+                o[i] = value;                                                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
+        return zero != 0;                                                                                              \
+    }
+TAPER_NATIVE_DIVISIONS(DIVISION)
+#undef DIVISION
+
+#define STEPWISE(name, fits, value, wide_value)                                                                        \
+    static bool native_##name##_C64(size_t n, const void *const *in, void *out, const taper_native_numbers *p)         \
+    {                                                                                                                  \
+        (void)p;                                                                                                       \
+        for (size_t at = 0; at + TAPER_NATIVE_STEP <= n; at += TAPER_NATIVE_STEP) {                                    \
+            const taper_native_pair *a = (const taper_native_pair *)in[0] + at,                                        \
+                                    *b = (const taper_native_pair *)in[1] + at;                                        \
+            taper_native_pair *o = (taper_native_pair *)out + at;                                                      \
+            unsigned all = 1;                                                                                          \
+            for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
+                const taper_native_pair x = a[i], y = b[i];                                                            \
+                (void)x, (void)y;                                                                                      \
+                all &= (unsigned)(fits);                                                                               \
+            }                                                                                                          \
+            if (all != 0) {                                                                                            \
+                VECTORIZED for (size_t i = 0; i < TAPER_NATIVE_STEP; i++)                                              \
+                {                                                                                                      \
+                    const taper_native_pair x = a[i], y = b[i];                                                        \
+                    (void)x, (void)y;                                                                                  \
+                    o[i] = value;                                                                                      \
+                }                                                                                                      \
+                continue;                                                                                              \
+            }                                                                                                          \
+            for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
+                const taper_native_pair x = a[i], y = b[i];                                                            \
+                (void)x, (void)y;                                                                                      \
+                o[i] = wide_value;                                                                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVE_STEPWISE(STEPWISE)
+#undef STEPWISE
+
+#define WHERE(dtype, type)                                                                                             \
+    static bool native_WHERE_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)        \
+    {                                                                                                                  \
+        const uint8_t *a = in[0];                                                                                      \
+        const type *b = in[1], *c = in[2];                                                                             \
+        type *o = out;                                                                                                 \
+        (void)p;                                                                                                       \
+        const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
+        VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
+        {                                                                                                              \
+            const type mask = (type)(0 - (type)(a[i] != 0)); /* a choice would become a jump */                        \
+            o[i] = (type)((b[i] & mask) | (c[i] & ~mask));                                                             \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVE_WHERES(WHERE)
+#undef WHERE
+
+#define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
+#define STEPWISE_ROW(name, ...) NATIVE_ROW(name, C64, taper_native_pair)
+#define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
+#define NATIVE_ENTRY(isa)                                                                                              \
+    const taper_native_entry taper_native_##isa = {                                                                    \
+        .name = #isa,                                                                                                  \
+        .cpu = TAPER_ISA_##isa,                                                                                        \
+        .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
+                          TAPER_NATIVE_WHERES(WHERE_ROW)}};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The reductions of vector_f32.h, a part of vector_f32_tmpl.h.
+
+// Of several accumulators, so that additions need not wait for each other.
+#define SUM_OF(name, step)                                                                                             \
+    static float fold_##name(size_t n, const float *x)                                                                 \
+    {                                                                                                                  \
+        V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
+        size_t i = 0;                                                                                                  \
+        for (; i + 4 * VN <= n; i += 4 * VN) {                                                                         \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 4; j++)                                                                             \
+                s[j] = step(s[j], v_load(x + i + j * VN));                                                             \
+        }                                                                                                              \
+        for (; i < n; i += VN)                                                                                         \
+            s[0] = step(s[0], v_load_t(x + i, v_first(n - i)));                                                        \
+        return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));                                                     \
+    }                                                                                                                  \
+    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
+    {                                                                                                                  \
+        size_t c = 0;                                                                                                  \
+        for (; c + 4 * VN <= columns; c += 4 * VN) {                                                                   \
+            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 4; j++)                                                                         \
+                    s[j] = step(s[j], v_load(x + r * x_stride + c + j * VN));                                          \
+            }                                                                                                          \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 4; j++)                                                                             \
+                v_store(out + c + j * VN, s[j]);                                                                       \
+        }                                                                                                              \
+        for (; c < columns; c += VN) {                                                                                 \
+            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
+            V s = v_set(0.0f);                                                                                         \
+            for (size_t r = 0; r < rows; r++)                                                                          \
+                s = step(s, v_load_t(x + r * x_stride + c, t));                                                        \
+            v_store_t(out + c, s, t);                                                                                  \
+        }                                                                                                              \
+    }
+TAPER_TEMPLATE V plus_square(V s, V x)
+{
+    return v_fma(x, x, s);
+}
+TAPER_TEMPLATE V plus_abs(V s, V x)
+{
+    return v_add(s, v_abs(x));
+}
+SUM_OF(sum, v_add)
+SUM_OF(squares, plus_square)
+SUM_OF(abs, plus_abs)
+#undef SUM_OF
+
+// What a distance d adds to a sum s.
+TAPER_TEMPLATE V plus_power(V s, V d, V p)
+{
+    return v_add(s, v_exp(v_mul(p, v_log(d))));
+}
+TAPER_TEMPLATE V plus_different(V s, V d, V p)
+{
+    (void)p;
+    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f), d)); // 0, or NaN
+}
+TAPER_TEMPLATE V plus_distance(V s, V d, V p)
+{
+    (void)p;
+    return v_add(s, d);
+}
+TAPER_TEMPLATE V plus_distance_square(V s, V d, V p)
+{
+    (void)p;
+    return v_fma(d, d, s);
+}
+TAPER_TEMPLATE V or_distance(V s, V d, V p)
+{
+    (void)p;
+    return v_maximum(s, d);
+}
+#define DISTANCES(name, step)                                                                                          \
+    static void distances_##name(size_t rows, size_t n, const float *x, const float *y, size_t y_stride, float p,      \
+                                 float *out)                                                                           \
+    {                                                                                                                  \
+        const V power = v_set(p);                                                                                      \
+        size_t c = 0;                                                                                                  \
+        for (; c + 4 * VN <= n; c += 4 * VN) {                                                                         \
+            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                const V a = v_set(x[r]);                                                                               \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 4; j++)                                                                         \
+                    s[j] = step(s[j], v_abs(v_sub(a, v_load(y + r * y_stride + c + j * VN))), power);                  \
+            }                                                                                                          \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 4; j++)                                                                             \
+                v_store(out + c + j * VN, s[j]);                                                                       \
+        }                                                                                                              \
+        for (; c < n; c += VN) {                                                                                       \
+            const VT t = v_first(n - c < VN ? n - c : VN);                                                             \
+            V s = v_set(0.0f);                                                                                         \
+            for (size_t r = 0; r < rows; r++)                                                                          \
+                s = step(s, v_abs(v_sub(v_set(x[r]), v_load_t(y + r * y_stride + c, t))), power);                      \
+            v_store_t(out + c, s, t);                                                                                  \
+        }                                                                                                              \
+    }
+DISTANCES(sum, plus_distance)
+DISTANCES(squares, plus_distance_square)
+DISTANCES(powers, plus_power)
+DISTANCES(most, or_distance)
+DISTANCES(different, plus_different)
+#undef DISTANCES
+
+// NaN among them gives NaN.
+#define EXTREME_OF(name, start, better, beats, across)                                                                 \
+    static float fold_##name(size_t n, const float *x)                                                                 \
+    {                                                                                                                  \
+        V m[2] = {v_set(start), v_set(start)}, bad = v_set(0.0f);                                                      \
+        float result = start;                                                                                          \
+        size_t i = 0;                                                                                                  \
+        if (n < VN) {                                                                                                  \
+            for (; i < n; i++)                                                                                         \
+                result = x[i] beats result || x[i] != x[i] ? x[i] : result;                                            \
+            return result;                                                                                             \
+        }                                                                                                              \
+        for (; i + 2 * VN <= n; i += 2 * VN) {                                                                         \
+            const V a = v_load(x + i), b = v_load(x + i + VN);                                                         \
+            m[0] = better(a, m[0]);                                                                                    \
+            m[1] = better(b, m[1]);                                                                                    \
+            bad = v_pick(v_nan(a), a, v_pick(v_nan(b), b, bad));                                                       \
+        }                                                                                                              \
+        for (; i < n; i += VN) { /* the last one together with what was seen before it */                              \
+            const V a = v_load(x + (i + VN <= n ? i : n - VN));                                                        \
+            m[0] = better(a, m[0]);                                                                                    \
+            bad = v_pick(v_nan(a), a, bad);                                                                            \
+        }                                                                                                              \
+        result = v_sum(bad); /* NaN is not 0 */                                                                        \
+        return result != 0.0f ? result : across(better(m[0], m[1]));                                                   \
+    }                                                                                                                  \
+    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
+    {                                                                                                                  \
+        size_t c = 0;                                                                                                  \
+        for (; c + 2 * VN <= columns; c += 2 * VN) {                                                                   \
+            V m[2] = {v_set(start), v_set(start)}, bad[2] = {v_set(0.0f), v_set(0.0f)};                                \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 2; j++) {                                                                       \
+                    const V a = v_load(x + r * x_stride + c + j * VN);                                                 \
+                    m[j] = better(a, m[j]);                                                                            \
+                    bad[j] = v_pick(v_nan(a), a, bad[j]);                                                              \
+                }                                                                                                      \
+            }                                                                                                          \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 2; j++)                                                                             \
+                v_store(out + c + j * VN, v_pick(v_nan(bad[j]), bad[j], m[j]));                                        \
+        }                                                                                                              \
+        for (; c < columns; c += VN) {                                                                                 \
+            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
+            V m = v_set(start), bad = v_set(0.0f);                                                                     \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                const V a = v_load_t(x + r * x_stride + c, t);                                                         \
+                m = better(a, m);                                                                                      \
+                bad = v_pick(v_nan(a), a, bad);                                                                        \
+            }                                                                                                          \
+            v_store_t(out + c, v_pick(v_nan(bad), bad, m), t);                                                         \
+        }                                                                                                              \
+    }
+#define LEAST(v) (-v_most(v_sub(v_set(0.0f), v)))
+EXTREME_OF(most, -INFINITY, v_max, >, v_most)
+EXTREME_OF(least, INFINITY, v_min, <, LEAST)
+#undef LEAST
+#undef EXTREME_OF
+
+static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride, float scale, float *out)
+{
+    const V factor = v_set(scale);
+    size_t c = 0;
+    // Four vectors of channels at a time; two rows in different sums, for the latency of the addition.
+    for (; c + 4 * VN <= count; c += 4 * VN) {
+        V s[2][4];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            s[0][j] = s[1][j] = v_set(0.0f);
+        const float *p = x + c;
+        size_t r = 0;
+        for (; r + 2 <= rows; r += 2, p += 2 * x_stride) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++) {
+                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+                s[1][j] = v_add(s[1][j], v_load(p + x_stride + j * VN));
+            }
+        }
+        if (r < rows) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++)
+                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+        }
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            v_store(out + c + j * VN, v_mul(v_add(s[0][j], s[1][j]), factor));
+    }
+    for (; c < count; c += VN) {
+        const VT t = v_first(count - c);
+        V s[2] = {v_set(0.0f), v_set(0.0f)};
+        const float *p = x + c;
+        for (size_t r = 0; r < rows; r++, p += x_stride)
+            s[r & 1] = v_add(s[r & 1], v_load_t(p, t));
+        v_store_t(out + c, v_mul(v_add(s[0], s[1]), factor), t);
+    }
+}
+
+// y = exp(x - high), and their sum.
+static float exp_sum(size_t n, const float *x, float high, float *y)
+{
+    const V h = v_set(high);
+    V s = v_set(0.0f);
+    size_t i = 0;
+    for (; i + VN <= n; i += VN) {
+        const V e = v_exp(v_sub(v_load(x + i), h));
+        if (y != NULL)
+            v_store(y + i, e);
+        s = v_add(s, e);
+    }
+    float total = v_sum(s);
+    if (i < n) {
+        float tail[VN];
+        const VT t = v_first(n - i);
+        v_store(tail, v_exp(v_sub(v_load_t(x + i, t), h)));
+        for (size_t j = 0; j < n - i; j++) {
+            total += tail[j];
+            if (y != NULL)
+                y[i + j] = tail[j];
+        }
+    }
+    return total;
+}
+
+static void softmax(size_t n, const float *x, float *y)
+{
+    const float total = exp_sum(n, x, fold_most(n, x), y);
+    const float factor = 1.0f / total;
+    binary_mul_vs(n, y, &factor, y, -INFINITY, INFINITY);
+}
+
+static void log_softmax(size_t n, const float *x, float *y)
+{
+    const float high = fold_most(n, x);
+    const float shift = logf(exp_sum(n, x, high, NULL));
+    // In two steps, as shift is small against high.
+    binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
+    binary_sub_vs(n, y, &shift, y, -INFINITY, INFINITY);
+}
+
+static float log_sum_exp(size_t n, const float *x)
+{
+    const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f; // infinite: nothing to subtract
+    return high + logf(exp_sum(n, x, high, NULL));
+}
+
+static float deviations(size_t n, const float *x, float mean)
+{
+    const V m = v_set(mean);
+    V s[2] = {v_set(0.0f), v_set(0.0f)};
+    size_t i = 0;
+    for (; i + 2 * VN <= n; i += 2 * VN) {
+        const V a = v_sub(v_load(x + i), m), b = v_sub(v_load(x + i + VN), m);
+        s[0] = v_fma(a, a, s[0]);
+        s[1] = v_fma(b, b, s[1]);
+    }
+    float squares = v_sum(v_add(s[0], s[1]));
+    for (; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    return squares;
+}
+
+static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
+{
+    const float mean = fold_sum(n, x) / (float)n;
+    const float squares = deviations(n, x, mean);
+    const V m = v_set(mean);
+    const float factor = 1.0f / sqrtf(squares / (float)n + eps);
+    const V f = v_set(factor), one = v_set(1.0f), none = v_set(0.0f);
+    for (size_t i = 0; i < n; i += VN) {
+        const VT t = v_first(n - i);
+        const V v = v_mul(v_sub(v_load_t(x + i, t), m), f);
+        v_store_t(y + i,
+                  v_fma(v, gamma != NULL ? v_load_t(gamma + i, t) : one, beta != NULL ? v_load_t(beta + i, t) : none),
+                  t);
+    }
+}

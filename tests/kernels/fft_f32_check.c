@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of transforms of fft_f32.h: every entry against sums of products with roots of unity, in doubles; memory
+// without slack.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "check.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { LANES = TAPER_FFT_LANES };
+
+typedef struct number {
+    double re, im;
+} number;
+
+static number root(size_t k, size_t n)
+{
+    const double turn = -6.28318530717958647693 * (double)(k % n) / (double)n;
+    return (number){cos(turn), sin(turn)};
+}
+
+static number times(number a, number b)
+{
+    return (number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static number at(const float *points, size_t k, size_t lane)
+{
+    return (number){(double)points[2 * LANES * k + lane], (double)points[2 * LANES * k + LANES + lane]};
+}
+
+static bool is_near(const float *points, size_t k, size_t lane, number want, double bound)
+{
+    const number got = at(points, k, lane);
+    return fabs(got.re - want.re) <= bound && fabs(got.im - want.im) <= bound;
+}
+
+// All places, in two goes.
+static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner, size_t blocks)
+{
+    const size_t n = factor * inner * blocks, places = inner * blocks, first = check_below(places + 1);
+    float *in = check_floats(n * 2 * LANES, CHECK_TAIL, 0), *out = check_floats(n * 2 * LANES, CHECK_TAIL, 0),
+          *roots = check_floats(inner * (factor - 1) * 2, CHECK_TAIL, 0);
+    check_fill(in, n * 2 * LANES, -1, 1);
+    for (size_t i = 0; i < inner * (factor - 1); i++) {
+        const number w = root(i / (factor - 1) * (i % (factor - 1) + 1), factor * inner);
+        roots[2 * i] = (float)w.re;
+        roots[2 * i + 1] = (float)w.im;
+    }
+    entry->pass(factor, inner, blocks, 0, first, in, out, roots);
+    entry->pass(factor, inner, blocks, first, places - first, in, out, roots);
+    for (size_t k = 0; k < blocks; k++) {
+        for (size_t i = 0; i < inner; i++) {
+            for (size_t j = 0; j < factor; j++) {
+                const size_t lane = check_below(LANES);
+                number sum = {0, 0};
+                for (size_t b = 0; b < factor; b++) {
+                    const number x = times(at(in, i + inner * (factor * k + b), lane), root(b * j, factor));
+                    sum = (number){sum.re + x.re, sum.im + x.im};
+                }
+                sum = times(sum, root(i * j, factor * inner));
+                check_that(is_near(out, i + inner * k + j * places, lane, sum, 4e-6),
+                           "pass %zu, %zu, %zu: place %zu of %zu", factor, inner, blocks, i, j);
+            }
+        }
+    }
+}
+
+// A real transform of 2 m numbers from the complex one of m, by the definition of both; and from what part gives join
+// makes twice the numbers again, transformed back.
+static void check_halves(const taper_fft_entry *entry, size_t m)
+{
+    float *x = check_floats(2 * m * LANES, CHECK_TAIL, 0), *in = check_floats(2 * m * LANES, CHECK_TAIL, 0),
+          *out = check_floats(2 * m * LANES, CHECK_TAIL, 0), *back = check_floats(2 * m * LANES, CHECK_TAIL, 0),
+          *w = check_floats(2 * m, CHECK_TAIL, 0), last[LANES];
+    check_fill(x, 2 * m * LANES, -1, 1);
+    for (size_t k = 0; k < m; k++) {
+        const number turn = root(k, 2 * m);
+        w[2 * k] = (float)turn.re;
+        w[2 * k + 1] = (float)turn.im;
+        for (size_t l = 0; l < LANES; l++) {
+            number sum = {0, 0};
+            for (size_t i = 0; i < m; i++) {
+                const number term = times(at(x, i, l), root(i * k, m));
+                sum = (number){sum.re + term.re, sum.im + term.im};
+            }
+            in[2 * LANES * k + l] = (float)sum.re;
+            in[2 * LANES * k + LANES + l] = (float)sum.im;
+        }
+    }
+    entry->part(m, w, 0.25f, -0.5f, in, out);
+    for (size_t l = 0; l < LANES; l++) {
+        last[l] = in[l] - in[LANES + l];
+    }
+    for (size_t k = 0; k < m; k++) {
+        const size_t lane = check_below(LANES);
+        number sum = {0, 0};
+        for (size_t i = 0; i < 2 * m; i++) {
+            const number point = at(x, i / 2, lane),
+                         term = times((number){i % 2 == 0 ? point.re : point.im, 0}, root(i * k, 2 * m));
+            sum = (number){sum.re + term.re, sum.im + term.im};
+        }
+        check_that(is_near(out, k, lane, (number){sum.re / 2, -sum.im}, 1e-5 * (double)m), "part of %zu: %zu", m, k);
+    }
+    entry->part(m, w, 0.5f, 0.5f, in, out);
+    entry->join(m, w, 1, out, last, back);
+    for (size_t k = 0; k < m; k++) {
+        const size_t lane = check_below(LANES);
+        const number want = at(in, k, lane);
+        check_that(is_near(back, k, lane, (number){2 * want.im, 2 * want.re}, 1e-5 * (double)m), "join of %zu: %zu", m,
+                   k);
+    }
+}
+
+typedef struct bench_job {
+    const taper_fft_entry *entry;
+    size_t factor;
+    float *in, *out, *roots;
+} bench_job;
+
+static void bench_run(void *argument)
+{
+    const bench_job *j = argument;
+    j->entry->pass(j->factor, 16, 8, 0, 128, j->in, j->out, j->roots);
+}
+
+void check_fft_f32(bool benchmark)
+{
+    for (size_t index = 0; taper_fft_f32_entry(index) != NULL; index++) {
+        const taper_fft_entry *entry = taper_fft_f32_entry(index);
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
+        check_begin("fft_f32", entry->name);
+        for (size_t factor = 2; factor <= 5; factor++) {
+            if (benchmark) {
+                const size_t floats = 128 * factor * 2 * LANES;
+                bench_job j = {entry, factor, bench_floats(floats), bench_floats(floats),
+                               bench_floats(2 * 16 * factor)};
+                const double t = bench_best(bench_run, &j, 10, 0.0005);
+                printf("fft_f32 %-8s radix %zu %6.2f G points/s\n", entry->name, factor,
+                       128 * (double)(factor * LANES) / t * 1e-9);
+                bench_free(j.in), bench_free(j.out), bench_free(j.roots);
+                continue;
+            }
+            for (size_t inner = 1; inner < 6; inner++) {
+                for (size_t blocks = 1; blocks < 6; blocks++) {
+                    check_pass(entry, factor, inner, blocks);
+                    check_memory_reset();
+                }
+            }
+        }
+        for (size_t m = 1; m < 20 && !benchmark; m++) {
+            check_halves(entry, m);
+            check_memory_reset();
+        }
+    }
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The arithmetic of native.h: every entry against that of the widest integers, or of doubles; memory without slack, in
+// place and not.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "check.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { MOST = 4 * TAPER_NATIVE_STEP };
+
+static const struct {
+    const char *name;
+    taper_native native;
+    taper_native_type type;
+    bool where;
+    uint8_t item, result; // bytes
+} rows[] = {
+#define RESULT_SAME(T) sizeof(T)
+#define RESULT_TRUTH(T) 1
+#define RESULT_REAL(T) sizeof(float)
+#define NATIVE(name, type, T, W, result, value)                                                                        \
+    {#name " " #type, TAPER_NATIVE_##name, TAPER_NATIVE_##type, false, sizeof(T), RESULT_##result(T)},
+#define DIVISION(name, type, T, W, R, value) NATIVE(name, type, T, W, SAME, value)
+#define STEPWISE(name, ...)                                                                                            \
+    {#name " C64", TAPER_NATIVE_##name, TAPER_NATIVE_C64, false, sizeof(taper_native_pair), sizeof(taper_native_pair)},
+#define WHERE(type, T) {"WHERE " #type, TAPER_NATIVE_WHERE, TAPER_NATIVE_##type, true, sizeof(T), sizeof(T)},
+    TAPER_NATIVES(NATIVE) TAPER_NATIVE_DIVISIONS(DIVISION) TAPER_NATIVE_STEPWISE(STEPWISE) TAPER_NATIVE_WHERES(WHERE)
+#undef NATIVE
+#undef DIVISION
+#undef STEPWISE
+#undef WHERE
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static bool is_float(taper_native_type type)
+{
+    return type == TAPER_NATIVE_F32 || type == TAPER_NATIVE_C64;
+}
+
+// Small numbers, those at the edges of the type, and any.
+static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
+{
+    static const float edges[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e-30f, 0x1p-149f, 0.5f, 1.0f};
+    if (is_float(type)) {
+        const bool any = check_below(2); // or none at an edge
+        float *x = p;
+        for (size_t i = 0; i < bytes / sizeof *x; i++) {
+            x[i] = any && check_below(6) == 0 ? edges[check_below(10)] : check_uniform(-3, 3);
+        }
+        return;
+    }
+    for (size_t i = 0; i < bytes / item; i++) {
+        const uint64_t any = (uint64_t)check_random() << 32 | check_random();
+        const int64_t least = (int64_t)(UINT64_C(1) << (item * 8 - 1));
+        const int64_t edge[] = {0, -1, 1, least, (int64_t)((uint64_t)least - 1), INT32_MIN, INT32_MAX, -2};
+        const size_t kind = check_below(8);
+        const int64_t value = kind == 0 ? (int64_t)any : kind == 1 ? edge[check_below(8)] : (int64_t)(any % 200) - 100;
+        memcpy((char *)p + i * item, &value, item); // the lowest bytes
+    }
+}
+
+static int64_t read_int(taper_native_type type, const char *p)
+{
+    uint8_t u8;
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    switch (type) {
+    case TAPER_NATIVE_I8:
+        return memcpy(&i8, p, sizeof i8), i8;
+    case TAPER_NATIVE_I16:
+        return memcpy(&i16, p, sizeof i16), i16;
+    case TAPER_NATIVE_I32:
+        return memcpy(&i32, p, sizeof i32), i32;
+    case TAPER_NATIVE_I64:
+        return memcpy(&i64, p, sizeof i64), i64;
+    default:
+        return memcpy(&u8, p, sizeof u8), u8;
+    }
+}
+
+static int64_t wrap(uint64_t x)
+{
+    return (int64_t)x;
+}
+
+// What integers become, of which the lowest bytes count. Not of a division by zero.
+static int64_t whole(taper_native native, int64_t x, int64_t y, const taper_native_numbers *p)
+{
+    const uint64_t a = (uint64_t)x, b = (uint64_t)y;
+    const bool divides = y != 0 && y != -1;
+    const int64_t q = divides ? x / y : wrap(0 - a), r = divides ? x % y : 0;
+    const bool turns = r != 0 && (r < 0) != (y < 0);
+    switch (native) {
+    case TAPER_NATIVE_ADD:
+        return wrap(a + b);
+    case TAPER_NATIVE_SUB:
+        return wrap(a - b);
+    case TAPER_NATIVE_MUL:
+        return wrap(a * b);
+    case TAPER_NATIVE_MAXIMUM:
+        return x > y ? x : y;
+    case TAPER_NATIVE_MINIMUM:
+        return x < y ? x : y;
+    case TAPER_NATIVE_AND:
+        return x & y;
+    case TAPER_NATIVE_OR:
+        return x | y;
+    case TAPER_NATIVE_XOR:
+        return x ^ y;
+    case TAPER_NATIVE_NOT:
+        return ~x;
+    case TAPER_NATIVE_NEG:
+        return wrap(0 - a);
+    case TAPER_NATIVE_ABS:
+        return x < 0 ? wrap(0 - a) : x;
+    case TAPER_NATIVE_SHIFT_LEFT:
+        return y < 0 || y > 63 ? 0 : wrap(a << y);
+    case TAPER_NATIVE_SHIFT_RIGHT:
+        return x >> (y < 0 || y > 63 ? 63 : y);
+    case TAPER_NATIVE_CLAMP:
+        return x < p->i[0] ? (p->i[0] > p->i[1] ? p->i[1] : p->i[0]) : x > p->i[1] ? p->i[1] : x;
+    case TAPER_NATIVE_DIV_TRUNC:
+        return q;
+    case TAPER_NATIVE_DIV_FLOOR:
+        return turns ? q - 1 : q;
+    case TAPER_NATIVE_FMOD:
+        return r;
+    case TAPER_NATIVE_REMAINDER:
+        return turns ? r + y : r;
+    case TAPER_NATIVE_EQ:
+        return x == y;
+    case TAPER_NATIVE_NE:
+        return x != y;
+    case TAPER_NATIVE_LT:
+        return x < y;
+    default:
+        return x <= y;
+    }
+}
+
+static double at_least(double x, double low)
+{
+    return x < low ? low : x;
+}
+
+// Of a product that a sum is made of: any, where floats do not hold it.
+static double product_bound(double product)
+{
+    return fabs(product) < 0x1p126 ? fabs(product) * 0x1p-22 : (double)INFINITY;
+}
+
+static double loss(taper_native native, double x, double y, double z, double f, double *bound)
+{
+    const double apart = fabs(x - y);
+    *bound = 0x1p-148;
+    switch (native) {
+    case TAPER_NATIVE_MSE:
+        *bound += apart * (fabs(x) + fabs(y)) * 0x1p-22;
+        return apart * apart;
+    case TAPER_NATIVE_SMOOTH_L1:
+        *bound += (apart + fabs(x) + fabs(y) + fabs(f)) * (1 + 1 / fabs(f)) * 0x1p-21;
+        return apart < f ? 0.5 * apart * apart / f : apart - 0.5 * f;
+    case TAPER_NATIVE_HUBER:
+        *bound += (apart + fabs(x) + fabs(y) + fabs(f)) * (1 + fabs(f)) * 0x1p-21;
+        return apart <= f ? 0.5 * apart * apart : f * (apart - 0.5 * f);
+    case TAPER_NATIVE_BCE: {
+        const double other = at_least(log1p(-x), -100), log_x = at_least(log(x), -100);
+        *bound += (fabs((y - 1) * other) + fabs(y * log_x)) * fabs(z) * 0x1p-20;
+        return ((y - 1) * other - y * log_x) * z;
+    }
+    case TAPER_NATIVE_BCE_LOGITS:
+        *bound += (0x1p-20 + 4 * product_bound(x * (1 + fabs(y)))) * fabs(z);
+        return ((1 - y) * x + log1p(exp(-fabs(x))) + (x < 0 ? -x : 0)) * z;
+    case TAPER_NATIVE_KL_DIV: {
+        const double own = isnan(y) ? y : y == 0 ? 0 : y * log(y);
+        *bound += (fabs(own) + fabs(y * x)) * 0x1p-21;
+        return own - y * x;
+    }
+    case TAPER_NATIVE_KL_DIV_LOG:
+        *bound += exp(y) * (fabs(x) + fabs(y)) * 0x1p-20;
+        return exp(y) * (y - x);
+    case TAPER_NATIVE_SOFT_MARGIN: // in floats the exponential is infinite from 89 on, as in PyTorch
+        *bound += (1 + fabs(x * y)) * log1p(exp(-x * y)) * 0x1p-20;
+        *bound = -x * y > 88 ? (double)INFINITY : *bound;
+        return log1p(exp(-x * y));
+    case TAPER_NATIVE_HINGE:
+        *bound += (fabs(x) + fabs(f)) * 0x1p-22;
+        return (y != 1 ? at_least(f - x, 0) : 0) + (y != -1 ? x : 0);
+    case TAPER_NATIVE_POISSON:
+        *bound += (fabs(x) + fabs(y * log(x + f)) + fabs(y) * (fabs(x) + fabs(f)) / fabs(x + f)) * 0x1p-20;
+        return x - y * log(x + f);
+    default:
+        *bound += (exp(x) + fabs(y * x)) * 0x1p-20;
+        return exp(x) - y * x;
+    }
+}
+
+// What floats become, and how much the result may be off.
+static double real(taper_native native, const float *v, const taper_native_numbers *p, double *bound)
+{
+    const double x = (double)v[0], y = (double)v[1], z = (double)v[2];
+    *bound = 0;
+    switch (native) {
+    case TAPER_NATIVE_CLAMP_TENSORS: {
+        const double low = x < y ? y : x;
+        return x != x || y != y || z != z ? NAN : low > z ? z : low;
+    }
+    case TAPER_NATIVE_ADDCMUL:
+        *bound = product_bound(p->f[0] * y * z) + 0x1p-149 * (1 + fabs(z));
+        return x + p->f[0] * y * z;
+    case TAPER_NATIVE_ADDCDIV:
+        *bound = product_bound(p->f[0] * y / z) + 0x1p-149 * (1 + 1 / fabs(z));
+        return x + p->f[0] * y / z;
+    case TAPER_NATIVE_LERP:
+        *bound = (fabs(x) + fabs(y)) * (1 + fabs(z)) * 0x1p-21 + 0x1p-148;
+        return z < 0.5 ? x + z * (y - x) : y - (y - x) * (1 - z);
+    case TAPER_NATIVE_NEXTAFTER:
+        return (double)nextafterf(v[0], v[1]);
+    case TAPER_NATIVE_HYPOT:
+        *bound = 0x1p-149;
+        return hypot(x, y);
+    default:
+        return loss(native, x, y, z, (double)(float)p->f[0], bound);
+    }
+}
+
+// A bound of infinity, or none that is a number: the intermediate results are beyond what floats hold.
+static bool agrees(float got, double want, double bound)
+{
+    if (isnan(want)) {
+        return isnan(got) || isinf(bound);
+    }
+    if (!(bound < 0x1p126) || (isfinite(want) && fabs(want) >= 0x1p126)) {
+        return true;
+    }
+    return (double)got == want || fabs((double)got - want) <= bound + fabs(want) * 0x1p-23;
+}
+
+static bool element_is(size_t row, const char *x, const char *y, const char *z, const char *got,
+                       const taper_native_numbers *p)
+{
+    const taper_native native = rows[row].native;
+    float v[6] = {0}, g[2] = {0};
+    double bound;
+    if (rows[row].where) {
+        return memcmp(got, *x != 0 ? y : z, rows[row].item) == 0;
+    }
+    if (rows[row].type == TAPER_NATIVE_F32) {
+        memcpy(v, x, 4), memcpy(v + 1, y, 4), memcpy(v + 2, z, 4), memcpy(g, got, 4);
+        const double want = real(native, v, p, &bound);
+        return agrees(g[0], want, bound);
+    }
+    if (rows[row].type == TAPER_NATIVE_C64) {
+        memcpy(v, x, 8), memcpy(v + 2, y, 8), memcpy(g, got, rows[row].result);
+        const double a = (double)v[0], b = (double)v[1], c = (double)v[2], d = (double)v[3];
+        switch (native) {
+        case TAPER_NATIVE_ADD:
+            return agrees(g[0], a + c, 0) && agrees(g[1], b + d, 0);
+        case TAPER_NATIVE_SUB:
+            return agrees(g[0], a - c, 0) && agrees(g[1], b - d, 0);
+        case TAPER_NATIVE_MUL:
+            bound = (fabs(a) + fabs(b)) * (fabs(c) + fabs(d)) * 0x1p-23 + 0x1p-148;
+            return agrees(g[0], a * c - b * d, bound) && agrees(g[1], a * d + b * c, bound);
+        case TAPER_NATIVE_NEG:
+            return agrees(g[0], -a, 0) && agrees(g[1], -b, 0);
+        case TAPER_NATIVE_COMPLEX:
+            return agrees(g[0], a, 0) && agrees(g[1], c, 0);
+        case TAPER_NATIVE_ANGLE:
+            return agrees(g[0], atan2(b, a), 4e-7) && !signbit(g[0]) == !signbit(atan2(b, a));
+        case TAPER_NATIVE_DIV: {
+            const double norm = c * c + d * d;
+            bound = (fabs(a) + fabs(b)) * (fabs(c) + fabs(d)) / norm * 0x1p-21 + 0x1p-148;
+            return agrees(g[0], (a * c + b * d) / norm, bound) && agrees(g[1], (b * c - a * d) / norm, bound);
+        }
+        case TAPER_NATIVE_POLAR:
+            bound = fabs(a) * 0x1p-21 + 0x1p-148;
+            return agrees(g[0], a * cos(c), bound) && agrees(g[1], a * sin(c), bound);
+        case TAPER_NATIVE_EXP:
+            bound = exp(a) * 0x1p-20 + 0x1p-148;
+            return agrees(g[0], exp(a) * cos(b), bound) && agrees(g[1], exp(a) * sin(b), bound);
+        case TAPER_NATIVE_CONJ:
+            return agrees(g[0], a, 0) && agrees(g[1], -b, 0);
+        default:
+            return agrees(g[0], hypot(a, b), 0x1p-149);
+        }
+    }
+    const int64_t a = read_int(rows[row].type, x), b = read_int(rows[row].type, y);
+    const bool truth = rows[row].type == TAPER_NATIVE_BOOL;
+    const int64_t want = whole(native, truth ? a != 0 : a, truth ? b != 0 : b, p);
+    return memcmp(got, &want, rows[row].result) == 0;
+}
+
+static bool divides(taper_native native)
+{
+    return native >= TAPER_NATIVE_DIV_TRUNC && native <= TAPER_NATIVE_REMAINDER;
+}
+
+static void check_row(taper_native_function *function, size_t row, size_t n)
+{
+    const size_t item = rows[row].item, first = rows[row].where ? 1 : item;
+    const taper_native native = rows[row].native;
+    const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
+    taper_native_numbers p = {{(double)check_uniform(-2, 2), 0, 0}, {INT64_MIN, INT64_MAX}};
+    if (check_below(2)) {
+        p.i[0] = (int64_t)check_below(100) - 50, p.i[1] = (int64_t)check_below(100) - 50;
+        p.i[0] = rows[row].type == TAPER_NATIVE_U8 && p.i[0] < 0 ? 0 : p.i[0];
+        p.i[1] = rows[row].type == TAPER_NATIVE_U8 && p.i[1] < 0 ? 0 : p.i[1];
+    }
+    char *x = check_bytes(n * first, place, 0), *y = check_bytes(n * item, place, 0),
+         *z = check_bytes(n * item, place, 0);
+    fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
+    fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
+    const bool small = check_below(2); // wide integers: all of a step below 32 bits, or some beyond
+    bool zero = false;
+    for (size_t i = 0; divides(native) && i < n; i++) {
+        if (rows[row].type == TAPER_NATIVE_I64 && small) {
+            const int64_t low = (int32_t)read_int(TAPER_NATIVE_I64, x + i * item),
+                          divisor = (int32_t)read_int(TAPER_NATIVE_I64, y + i * item);
+            memcpy(x + i * item, &low, item), memcpy(y + i * item, &divisor, item);
+        }
+        if (read_int(rows[row].type, y + i * item) == 0 && check_below(8) != 0) {
+            y[i * item] = 1;
+        }
+        zero = zero || read_int(rows[row].type, y + i * item) == 0;
+    }
+    char *copy = check_bytes(n * item, place, 0);
+    memcpy(copy, y, n * item);
+    char *out = rows[row].result == item && check_below(2) ? copy : check_bytes(n * rows[row].result, place, 0);
+    const void *in[] = {x, out == copy ? copy : y, z};
+    const bool noted = function(n, in, out, &p);
+    check_that(noted == zero, "%s of %zu: division by zero is %d", rows[row].name, n, noted);
+    for (size_t i = 0; i < n; i++) {
+        const char *a = x + i * first, *b = y + i * item, *c = z + i * item, *got = out + i * rows[row].result;
+        if (!(divides(native) && read_int(rows[row].type, b) == 0)) {
+            check_that(element_is(row, a, b, c, got, &p), "%s of %zu: element %zu differs", rows[row].name, n, i);
+        }
+    }
+}
+
+typedef struct bench_job {
+    taper_native_function *function;
+    const void *in[3];
+    void *out;
+} bench_job;
+
+static void bench_run(void *argument)
+{
+    const bench_job *j = argument;
+    const taper_native_numbers p = {{1, 0, 0}, {-10, 10}};
+    (void)j->function(4096, j->in, j->out, &p);
+}
+
+void check_native(bool benchmark)
+{
+    for (size_t index = 0; taper_native_entry_at(index) != NULL; index++) {
+        const taper_native_entry *entry = taper_native_entry_at(index);
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
+        check_begin("native", entry->name);
+        for (size_t row = 0; row < ROWS; row++) {
+            taper_native_function *function = entry->functions[rows[row].native][rows[row].type];
+            if (benchmark) {
+                bench_job j = {
+                    function, {bench_floats(8192), bench_floats(8192), bench_floats(8192)}, bench_floats(8192)};
+                const double t = bench_best(bench_run, &j, 10, 0.0005);
+                printf("native %-8s %-18s %6.2f G elements/s\n", entry->name, rows[row].name, 4096 / t * 1e-9);
+                bench_free((void *)(uintptr_t)j.in[0]), bench_free((void *)(uintptr_t)j.in[1]);
+                bench_free((void *)(uintptr_t)j.in[2]), bench_free(j.out);
+                continue;
+            }
+            for (size_t n = 0; n <= MOST; n += TAPER_NATIVE_STEP) {
+                for (int i = 0; i < 20; i++) {
+                    check_row(function, row, n);
+                    check_memory_reset();
+                }
+            }
+        }
+    }
+}
