@@ -559,7 +559,8 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
     TAPER_TRY(taper_ts_lower_module(l));
-    return l->result->missing.count != 0 && !l->listing ? taper_needs_refuse(&l->result->missing, unit->error) : TAPER_OK;
+    return l->result->missing.count != 0 && !l->listing ? taper_needs_refuse(&l->result->missing, unit->error)
+                                                        : TAPER_OK;
 }
 
 void taper_ts_lowering_free(taper_ts_lowering *l)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Float tensors of one shape without gaps, contiguous or all hidden NHWC, a few thousand elements: what most calls
-// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise_run.c decides is
-// known here.
+// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise_run.c decides
+// is known here.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise.h"
 

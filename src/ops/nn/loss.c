@@ -290,8 +290,7 @@ static taper_status check_probabilities(const taper_call *call, taper_tensor *x)
     }
     taper_tensor_drop(dense);
     return good ? TAPER_OK
-                : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                             "all elements of input should be between 0 and 1");
+                : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "all elements of input should be between 0 and 1");
 }
 
 static taper_status run_floats(taper_call *call, const loss_work *work, uint8_t native, taper_tensor *y)
