@@ -62,11 +62,12 @@ TAPER_TEMPLATE float taper_native_hypot(float x, float y)
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
 }
 
-// A complex number whose quotients neither overflow nor lose digits; zero is one only where it is divided.
-TAPER_TEMPLATE bool taper_native_fits(taper_native_pair x, const bool zero)
+// Whether it is a complex number whose quotients neither overflow nor lose digits; zero is one only where it is
+// divided.
+TAPER_TEMPLATE unsigned taper_native_fits(taper_native_pair x, const bool zero)
 {
     const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
-    return ((most >= 0x1p-30f) | (zero & (most == 0))) & (a <= 0x1p30f) & (b <= 0x1p30f);
+    return (unsigned)(((most >= 0x1p-30f) | (zero & (most == 0))) & (a <= 0x1p30f) & (b <= 0x1p30f));
 }
 TAPER_TEMPLATE taper_native_pair taper_native_quotient(taper_native_pair x, taper_native_pair y)
 {
