@@ -116,6 +116,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/nested.c
     src/ops/nn/norm.c
     src/ops/nn/norm_layer.c
+    src/ops/nn/norm_legit.c
     src/ops/nn/norm_stats.c
     src/ops/nn/pool.c
     src/ops/nn/pool_avg.c
