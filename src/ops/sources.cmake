@@ -143,6 +143,8 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_conv.c
     src/ops/quantized/quantized_conv_run.c
     src/ops/quantized/quantized_create.c
+    src/ops/quantized/quantized_decomposed.c
+    src/ops/quantized/quantized_decomposed_params.c
     src/ops/quantized/quantized_embedding.c
     src/ops/quantized/quantized_embedding_pack.c
     src/ops/quantized/quantized_input.c

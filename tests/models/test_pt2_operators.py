@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The core operators of PyTorch 2 (torch.Tag.core) in exported programs: calls that the samples of its own operator database (OpInfo) come
-down to, each a module of one call, exported as it is and after run_decompositions(), run by Taper.
+down to, and those of pt2_calls.py, each a module of one call, exported as it is and after run_decompositions(), run by Taper.
 
   test_pt2_operators.py TAPER [OPERATOR…] [--max N] [--functions] [--cases DIR] [--taper-arg ARG]…
 
@@ -41,6 +41,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 import agreement
 import oracle
+import pt2_calls
 
 DTYPES = (torch.float32, torch.int64, torch.bool)
 UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided")
@@ -60,6 +61,12 @@ def core_operators():
             if torch.Tag.core in f.tags:
                 found[str(f)] = f
     return found
+
+
+def names_of(name):
+    """What an operator may be called on the command line: "aten.add.Tensor" is "add.Tensor" and "add", too."""
+    parts = name.split(".")
+    return [name, ".".join(parts[1:]), *parts[:2]]
 
 
 def detached(v):
@@ -123,72 +130,6 @@ def record_calls(wanted, most):
     return recorder.calls
 
 
-def numbers(*sizes):
-    return torch.randn(*sizes, generator=torch.Generator().manual_seed(5))
-
-
-def made_calls():
-    """Of operators that the samples do not come down to: (function, args, kwargs)."""
-    aten = torch.ops.aten
-    x, image = numbers(3, 4), numbers(2, 4, 6, 6)
-    norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())
-    yield aten._local_scalar_dense.default, (torch.tensor(2.5),), {}
-    yield aten._native_batch_norm_legit.default, (image, *norm, True, 0.1, 1e-5), {}
-    yield aten._native_batch_norm_legit.no_stats, (image, *norm[:2], True, 0.1, 1e-5), {}
-    yield aten._native_batch_norm_legit_no_training.default, (image, *norm, 0.1, 1e-5), {}
-    yield aten._pdist_forward.default, (x, 2.0), {}
-    yield aten._adaptive_avg_pool2d_backward.default, (numbers(2, 4, 3, 3), image), {}
-    yield aten._adaptive_avg_pool2d.default, (image, (3, 2)), {}
-    yield aten._adaptive_avg_pool3d.default, (numbers(2, 2, 4, 5, 6), (3, 2, 2)), {}
-    yield aten.add.Scalar, (x, 2.5, 2), {}
-    yield aten.sub.Scalar, (x, 2.5, 2), {}
-    yield aten.mul.Scalar, (x, 2.5), {}
-    yield aten.div.Scalar, (x, 2.5), {}
-    yield aten.div.Scalar_mode, (x, 0.3), {"rounding_mode": "floor"}
-    for name in ("and", "or", "xor"):
-        packet = getattr(aten, "bitwise_" + name)
-        yield packet.Scalar, (torch.arange(-4, 8), 5), {}
-    yield aten.any.dims, (image > 2, (1, 2), True), {}
-    yield aten.any.dims, (image > 2,), {}
-    yield aten.arange.start_step, (1, 9, 2), {}
-    yield aten.atan2.out, (x, numbers(3, 4)), {"out": torch.empty(3, 4)}
-    yield aten.avg_pool2d_backward.default, (numbers(2, 4, 3, 3), image, (2, 2), (2, 2), (0, 0), False, True, None), {}
-    yield aten.convolution_backward.default, (numbers(2, 3, 4, 4), image, numbers(3, 4, 3, 3), [3], (1, 1), (0, 0), (1, 1), False, (0, 0), 1,
-                                              [True, True, True]), {}
-    yield aten._embedding_bag.default, (x, torch.tensor([0, 2, 1, 1]), torch.tensor([0, 1, 3])), {}
-    yield aten.col2im.default, (numbers(2, 8, 9), (4, 4), (2, 2), (1, 1), (0, 0), (1, 1)), {}
-    yield aten.fmod.Scalar, (x, 0.75), {}
-    yield aten.pow.Scalar, (2.5, x), {}
-    yield aten.copy.default, (x, numbers(4)), {}
-    yield aten.embedding_dense_backward.default, (numbers(2, 3, 4), torch.tensor([[0, 2, 1], [2, 2, 4]]), 5, 1, False), {}
-    yield aten.empty_strided.default, ((2, 3), (1, 2)), {}
-    yield aten.fill.Scalar, (x, 3), {}
-    yield aten.max_pool2d_with_indices_backward.default, (numbers(2, 4, 3, 3), image, (2, 2), (2, 2), (0, 0), (1, 1), False,
-                                                          aten.max_pool2d_with_indices(image, (2, 2))[1]), {}
-    yield aten.native_dropout.default, (x, 0.25, True), {}
-    yield aten.native_group_norm_backward.default, (numbers(2, 4, 6, 6), image, numbers(2, 2), numbers(2, 2).abs(), norm[0], 2, 4, 36, 2,
-                                                    [True, True, True]), {}
-    yield aten.native_layer_norm_backward.default, (numbers(3, 4), x, [4], numbers(3, 1), numbers(3, 1).abs(), norm[0], norm[1],
-                                                    [True, True, True]), {}
-    yield aten.prod.default, (x,), {}
-    yield aten.rand.default, ((3, 4),), {}
-    yield aten.randn.default, ((3, 4),), {}
-    yield aten.randperm.default, (9,), {}
-    yield aten.scalar_tensor.default, (2.5,), {}
-    yield aten.scatter.value, (x, 1, torch.tensor([[0, 2], [1, 1]]), 2.5), {}
-    yield aten.squeeze.dims, (numbers(1, 3, 1, 2), (0, 2, 3)), {}
-    yield aten.sym_numel.default, (x,), {}
-    yield aten.sym_size.int, (x, 1), {}
-    yield aten.sym_storage_offset.default, (x,), {}
-    yield aten.sym_stride.int, (x, 0), {}
-    yield aten.sym_is_contiguous.default, (x,), {}
-    yield aten.upsample_bilinear2d.vec, (image, (9, 7), True, None), {}
-    yield aten.upsample_bilinear2d.vec, (image, None, False, (1.5, 2.0)), {}
-    yield aten.upsample_nearest2d.vec, (image, None, (1.5, 2.0)), {}
-    yield aten.var.dim, (x, (1,), False, True), {}
-    yield aten.var.correction, (x, (0,)), {"correction": 0.5}
-
-
 def function_calls(most, wanted):
     """{operator: [(function, args, kwargs)]} of the database's functions themselves."""
     import torch.testing._internal.common_methods_invocations as database
@@ -235,7 +176,7 @@ def resolved(v):
 
 
 def write_case(folder, call, left_out):
-    """Writes DIR/{plain.pt2, core.pt2, case.pt}."""
+    """Writes DIR/{plain,core}.{pt2,pt}: the programs, their inputs and results."""
     module = Call(*call).eval()
     tensors = [oracle.passable(resolved(module.leaves[i].detach())) for i in module.where]
     try:
@@ -250,9 +191,11 @@ def write_case(folder, call, left_out):
     except Exception:
         left_out["PyTorch does not export"] += 1
         return
-    torch.save((tensors, want), os.path.join(folder, "case.pt"))
+    torch.save((tensors, want), os.path.join(folder, "plain.pt"))
     try:
-        torch.export.save(program.run_decompositions(), os.path.join(folder, "core.pt2"))
+        core = program.run_decompositions()
+        torch.export.save(core, os.path.join(folder, "core.pt2"))
+        torch.save((tensors, resolved(result_of(core.module(), tensors))), os.path.join(folder, "core.pt"))
     except Exception:
         left_out["PyTorch does not decompose"] += 1
 
@@ -263,12 +206,11 @@ def write_cases(folder, arguments):
         calls = function_calls(arguments.max, arguments.operators)
     else:
         wanted = {name: f for name, f in core_operators().items()
-                  if not arguments.operators or name[5:] in arguments.operators or name.split(".")[1] in arguments.operators}
+                  if not arguments.operators or set(names_of(name)) & set(arguments.operators)}
         calls = record_calls(wanted, arguments.max)
-        for function, args, kwargs in made_calls():
-            name = str(function)
-            if name in wanted:
-                calls[name].append((function, args, kwargs))
+        for call in [call for call in pt2_calls.core() if str(call[0]) in wanted] + list(pt2_calls.others()):
+            if not arguments.operators or set(names_of(str(call[0]))) & set(arguments.operators):
+                calls[str(call[0])].append(call)
         for name in sorted(set(wanted) - {name for name in calls if calls[name]}):
             print(f"no call of {name}", flush=True)
             left_out["no call"] += 1
@@ -296,7 +238,7 @@ def without_values(got):
 
 
 def run_case(taper, extra, name, case, program):
-    tensors, want = torch.load(os.path.join(case, "case.pt"), weights_only=False)
+    tensors, want = torch.load(os.path.join(case, program.removesuffix("2")), weights_only=False)
     files = []
     command = [taper, "run", os.path.join(case, program), "--json", *extra]
     for tensor in tensors:
@@ -318,12 +260,12 @@ def run_cases(folder, arguments):
     passed = failed = 0
     wrongs, operators = {}, sorted(os.listdir(folder))
     for name in operators:
-        if arguments.operators and not ({name, name.removeprefix("aten."), name.split(".")[0], *name.split(".")[1:2]} & set(arguments.operators)):
+        if arguments.operators and not set(names_of(name)) & set(arguments.operators):
             continue
         for case in sorted(os.listdir(os.path.join(folder, name)), key=int):
             for program in ("plain.pt2", "core.pt2"):
                 path = os.path.join(folder, name, case)
-                if not all(os.path.exists(os.path.join(path, file)) for file in (program, "case.pt")):
+                if not all(os.path.exists(os.path.join(path, file)) for file in (program, program.removesuffix("2"))):
                     continue
                 wrong = run_case(arguments.taper, arguments.taper_arg, name, path, program)
                 passed, failed = passed + (wrong is None), failed + (wrong is not None)

@@ -362,6 +362,7 @@ taper_status taper_op_unsqueeze(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
+COPIED(taper_op_reshape_copy, taper_op_reshape)
 COPIED(taper_op_squeeze_copy, taper_op_squeeze)
 COPIED(taper_op_squeeze_dim_copy, taper_op_squeeze_dim)
 COPIED(taper_op_squeeze_dims_copy, taper_op_squeeze_dims)
