@@ -175,16 +175,33 @@ static taper_shape permuted(const taper_infer_call *call)
     return shape;
 }
 
+// All dimensions of size 1, or those among the given ones.
 static taper_shape squeezed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
-    const bool one = call->schema->arg_count > 1;
-    const int dim = one ? taper_infer_dim(call, "dim", x.rank) : -1;
-    if (x.rank < 0 || (one && dim < 0)) {
+    const bool given = call->schema->arg_count > 1;
+    const taper_known *list = given ? taper_infer_named(call, "dim") : NULL;
+    bool chosen[TAPER_MAX_RANK] = {false};
+    if (x.rank < 0) {
         return taper_shape_unknown();
     }
+    if (list != NULL && list->kind == TAPER_KNOWN_INTS && list->count <= TAPER_MAX_RANK) {
+        for (size_t i = 0; i < list->count; i++) {
+            const int64_t d = list->ints[i] < 0 ? list->ints[i] + x.rank : list->ints[i];
+            if (list->ints[i] == TAPER_UNKNOWN || d < 0 || d >= x.rank) {
+                return taper_shape_unknown();
+            }
+            chosen[d] = true;
+        }
+    } else if (given) {
+        const int dim = taper_infer_dim(call, "dim", x.rank);
+        if (dim < 0) {
+            return taper_shape_unknown();
+        }
+        chosen[dim] = true;
+    }
     for (int d = x.rank - 1; d >= 0; d--) {
-        if (one && d != dim) {
+        if (given && !chosen[d]) {
             continue;
         }
         if (x.sizes[d] == TAPER_UNKNOWN) {

@@ -120,6 +120,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/nested.c
     src/ops/nn/norm.c
     src/ops/nn/norm_layer.c
+    src/ops/nn/norm_legit.c
     src/ops/nn/norm_stats.c
     src/ops/nn/pool.c
     src/ops/nn/pool_avg.c
@@ -146,6 +147,8 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_conv.c
     src/ops/quantized/quantized_conv_run.c
     src/ops/quantized/quantized_create.c
+    src/ops/quantized/quantized_decomposed.c
+    src/ops/quantized/quantized_decomposed_params.c
     src/ops/quantized/quantized_embedding.c
     src/ops/quantized/quantized_embedding_pack.c
     src/ops/quantized/quantized_input.c

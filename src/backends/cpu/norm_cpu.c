@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// layer_norm of floats. An input that is not contiguous is brought into the result first and normalised there.
+// layer_norm and rms_norm of floats. An input that is not contiguous is brought into the result first and normalised
+// there.
+#include <float.h>
+
 #include "ops/engine/rows.h"
 #include "ops/list/kernels.h"
 
@@ -22,27 +25,26 @@ static bool parameter(const taper_call *call, size_t at, const taper_tensor *x, 
     return true;
 }
 
-taper_status taper_cpu_layer_norm(taper_call *call);
-taper_status taper_cpu_layer_norm(taper_call *call)
+static taper_status norm(taper_call *call, bool square)
 {
     taper_tensor *x, *y;
     int64_t shape[TAPER_MAX_RANK];
     size_t count;
     double eps;
-    const float *weight, *bias;
+    const float *weight, *bias = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, shape, &count));
-    TAPER_TRY(taper_arg_double(call, 4, &eps));
+    TAPER_TRY(square ? taper_arg_double_or(call, 3, (double)FLT_EPSILON, &eps) : taper_arg_double(call, 4, &eps));
     if (x->dtype != TAPER_F32 || x->hidden_nhwc || count < 1 || count > x->rank || taper_tensor_numel(x) == 0 ||
         memcmp(shape, x->sizes + x->rank - count, count * sizeof *shape) != 0 ||
-        !parameter(call, 2, x, count, &weight) || !parameter(call, 3, x, count, &bias)) {
+        !parameter(call, 2, x, count, &weight) || (!square && !parameter(call, 3, x, count, &bias))) {
         return TAPER_DECLINED;
     }
     size_t width = 1;
     for (size_t i = x->rank - count; i < x->rank; i++) {
         width *= (size_t)x->sizes[i];
     }
-    if (width == 1) { // nothing is left but roundings, which the reference does as PyTorch does
+    if (width == 1 && !square) { // nothing is left but roundings, which the reference does as PyTorch does
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));
@@ -52,5 +54,19 @@ taper_status taper_cpu_layer_norm(taper_call *call)
         TAPER_TRY(taper_run_copy(call->run, y, x));
         in = out;
     }
-    return taper_rows_layer_norm(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps, out);
+    const size_t rows = (size_t)taper_tensor_numel(x) / width;
+    return square ? taper_rows_rms_norm(call->run, rows, width, in, weight, eps, out)
+                  : taper_rows_layer_norm(call->run, rows, width, in, weight, bias, eps, out);
+}
+
+taper_status taper_cpu_layer_norm(taper_call *call);
+taper_status taper_cpu_layer_norm(taper_call *call)
+{
+    return norm(call, false);
+}
+
+taper_status taper_cpu_rms_norm(taper_call *call);
+taper_status taper_cpu_rms_norm(taper_call *call)
+{
+    return norm(call, true);
 }

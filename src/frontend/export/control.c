@@ -104,6 +104,28 @@ static taper_status autocast(taper_export_lowering *l, taper_export_scope *scope
     return in_place(l, scope);
 }
 
+// An operator with effects takes a token and gives one back, before its results.
+static taper_status with_effects(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_node *node = l->node;
+    if (node->input_count < 2 || node->inputs[1].argument.kind != TAPER_PT2_OPERATOR || node->output_count == 0) {
+        return taper_export_refuse(l, "a token and an operator were expected");
+    }
+    taper_pt2_node inner = *node;
+    taper_ir_value *token;
+    inner.target = node->inputs[1].argument.as.text;
+    if (strstr(inner.target, "higher_order") != NULL) {
+        return taper_export_refuse(l, "%.100s within it is not supported", inner.target);
+    }
+    inner.inputs += 2;
+    inner.input_count -= 2;
+    inner.outputs++;
+    inner.output_count--;
+    TAPER_TRY(taper_export_value(l, scope, &node->inputs[0].argument, NULL, &token));
+    TAPER_TRY(taper_export_name(l, scope, 0, token));
+    return taper_export_node(l, scope, &inner);
+}
+
 // ---- cond
 
 static taper_status branch(taper_export_lowering *l, taper_node *node, size_t number, const taper_pt2_graph *graph,
@@ -323,6 +345,7 @@ static const control_row rows[] = {
     {"invoke_subgraph", in_place},
     {"strict_mode", in_place},
     {"hints_wrapper", in_place},
+    {"with_effects", with_effects},
 };
 
 taper_status taper_export_control(taper_export_lowering *l, taper_export_scope *scope, const char *target)

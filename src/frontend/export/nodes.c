@@ -7,6 +7,8 @@
 
 #include "ir/effects.h"
 
+enum { MOST_LISTS = 3 }; // within each other, in arguments
+
 static const char operators[] = "torch.ops.", higher_order[] = "torch.ops.higher_order.";
 
 taper_status taper_export_refuse(const taper_export_lowering *l, const char *format, ...)
@@ -124,17 +126,21 @@ static taper_status name_items(taper_export_lowering *l, taper_export_scope *sco
     return TAPER_OK;
 }
 
-static taper_status call(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op)
+taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
+                               const char *formal_name, const char *given_name, bool loose)
 {
     const taper_schema *schema;
     TAPER_TRY(taper_registry_schema(l->emit.registry, op, &schema, l->emit.error));
     TAPER_TRY(overload_for_numbers(l, scope, &op, &schema));
-    TAPER_TRY(check_names(l, schema));
+    if (!loose) {
+        TAPER_TRY(check_names(l, schema));
+    }
     taper_ir_value **values;
     TAPER_TRY(taper_emit_values(&l->emit, schema->arg_count, &values));
     for (size_t i = 0; i < schema->arg_count; i++) {
         const taper_schema_arg *formal = &schema->args[i];
-        const taper_pt2_argument *given = taper_export_argument(l->node, formal->name, i);
+        const bool renamed = formal_name != NULL && strcmp(formal->name, formal_name) == 0;
+        const taper_pt2_argument *given = taper_export_argument(l->node, renamed ? given_name : formal->name, i);
         if (given == NULL && !formal->has_default) {
             return taper_export_refuse(l, "argument %s is missing", formal->name);
         }
@@ -150,7 +156,7 @@ static taper_status call(taper_export_lowering *l, taper_export_scope *scope, co
         taper_node_set_input(node, i, values[i]);
     }
     taper_node_append(l->emit.block, node);
-    if (l->node->output_count > schema->ret_count) {
+    if (!loose && l->node->output_count > schema->ret_count) {
         return taper_export_refuse(l, "it gives %u results here, the program takes %zu", schema->ret_count,
                                    l->node->output_count);
     }
@@ -219,7 +225,16 @@ static taper_status lower_node(taper_export_lowering *l, taper_export_scope *sco
         TAPER_TRY(taper_export_note_missing(l, name, overload));
         return give_nothing(l, scope);
     }
-    return call(l, scope, op);
+    return taper_export_call(l, scope, op, NULL, NULL, false);
+}
+
+taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *scope, const taper_pt2_node *node)
+{
+    const taper_pt2_node *outer = l->node;
+    l->node = node;
+    TAPER_TRY(lower_node(l, scope));
+    l->node = outer;
+    return TAPER_OK;
 }
 
 // ---- graphs
@@ -256,6 +271,35 @@ static taper_status place(taper_export_lowering *l)
     return TAPER_OK;
 }
 
+static void note_used(taper_export_scope *scope, const taper_pt2_argument *argument, int depth)
+{
+    if (argument->kind == TAPER_PT2_VALUE) {
+        scope->used[argument->as.value] = true;
+    }
+    for (size_t i = 0; argument->kind == TAPER_PT2_LIST && depth < MOST_LISTS && i < argument->count; i++) {
+        note_used(scope, &argument->as.items[i], depth + 1);
+    }
+}
+
+static taper_status find_used(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_graph *graph = scope->graph;
+    scope->used = taper_arena_array(&l->emit.graph->arena, graph->value_count + 1, sizeof *scope->used);
+    if (scope->used == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    memset(scope->used, 0, (graph->value_count + 1) * sizeof *scope->used);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        for (size_t k = 0; k < graph->nodes[i].input_count; k++) {
+            note_used(scope, &graph->nodes[i].inputs[k].argument, 0);
+        }
+    }
+    for (size_t i = 0; i < graph->output_count; i++) {
+        note_used(scope, &graph->outputs[i], 0);
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph, taper_ir_value *const *inputs,
                                 taper_ir_value **outputs)
 {
@@ -265,6 +309,7 @@ taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph 
         return taper_export_refuse(l, "graphs are nested deeper than %d", TAPER_LIMIT_BLOCK_DEPTH);
     }
     TAPER_TRY(taper_emit_values(&l->emit, graph->value_count, &scope.values));
+    TAPER_TRY(find_used(l, &scope));
     for (size_t i = 0; i < graph->input_count; i++) {
         const taper_pt2_argument *input = &graph->inputs[i];
         if (input->kind == TAPER_PT2_VALUE) {

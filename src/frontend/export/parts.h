@@ -23,6 +23,7 @@ typedef struct taper_export_lowering {
 typedef struct taper_export_scope {
     const taper_pt2_graph *graph;
     taper_ir_value **values; // by number of the graph's values; NULL: not made yet
+    bool *used;              // whether a node, or the graph's result, takes it
 } taper_export_scope;
 
 TAPER_COLD taper_status taper_export_refuse(const taper_export_lowering *l, const char *format, ...) TAPER_PRINTF(2, 3);
@@ -45,6 +46,13 @@ const taper_type *taper_export_type(const taper_pt2_value *value); // of a value
 // The graph's nodes with these inputs, as many as it has; its outputs as values.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
                                                taper_ir_value *const *inputs, taper_ir_value **outputs);
+// The node as a call of an operator; where the file says `given`, the operator says `formal` (NULL: nowhere).
+// loose: arguments that the operator does not have are left out.
+TAPER_MUST_USE taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
+                                              const char *formal, const char *given, bool loose);
+// Lowers a node in the place of the one being lowered.
+TAPER_MUST_USE taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *scope,
+                                              const taper_pt2_node *node);
 TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, const char *name, const char *overload);
 
 // ---- special.c: targets that are no row of the list; *done stays false for others

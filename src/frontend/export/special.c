@@ -126,6 +126,66 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     return TAPER_OK;
 }
 
+// ---- operators whose other results are for training: the layer itself, where nobody takes them
+
+typedef struct layer_row {
+    const char *target; // without "torch.ops."
+    const taper_op *op;
+    const char *formal, *given; // an argument that the layer names otherwise; NULL: none
+} layer_row;
+
+static const layer_row layers[] = {
+    {"aten.native_layer_norm.default", TAPER_OP(aten_layer_norm), NULL, NULL},
+    {"aten.native_group_norm.default", TAPER_OP(aten_group_norm), "num_groups", "group"},
+    {"aten._fused_rms_norm.default", TAPER_OP(aten_rms_norm), NULL, NULL},
+    {"aten.max_pool2d_with_indices.default", TAPER_OP(aten_max_pool2d), NULL, NULL},
+    {"aten.max_pool3d_with_indices.default", TAPER_OP(aten_max_pool3d), NULL, NULL},
+    {"aten._scaled_dot_product_flash_attention_for_cpu.default", TAPER_OP(aten_scaled_dot_product_attention), NULL,
+     NULL},
+    {"aten._scaled_dot_product_flash_attention.default", TAPER_OP(aten_scaled_dot_product_attention), NULL, NULL},
+    {"aten._scaled_dot_product_efficient_attention.default", TAPER_OP(aten_scaled_dot_product_attention), "attn_mask",
+     "attn_bias"},
+};
+
+static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
+{
+    const taper_pt2_node *node = l->node;
+    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // arguments go by their names
+    for (size_t i = 1; alone && i < node->output_count; i++) {
+        alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];
+    }
+    for (size_t i = 0; alone && i < sizeof layers / sizeof layers[0]; i++) {
+        const layer_row *row = &layers[i];
+        if (row->op != NULL && strcmp(row->target, target) == 0) {
+            *done = true;
+            return taper_export_call(l, scope, row->op, row->formal, row->given, true);
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- what functionalized assertions give: the token that they take
+
+static taper_status lower_functional(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *token;
+    TAPER_TRY(argument(l, scope, "dep_token", l->node->input_count - 1, NULL, &token));
+    return taper_export_name(l, scope, 0, token);
+}
+
+static taper_status lower_functional_assert(taper_export_lowering *l, taper_export_scope *scope)
+{
+    TAPER_TRY(lower_assert(l, scope));
+    return lower_functional(l, scope);
+}
+
+static taper_status lower_token(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *token;
+    TAPER_TRY(taper_emit_constant(&l->emit, taper_val_none(), &token));
+    return taper_export_name(l, scope, 0, token);
+}
+
 typedef struct special_row {
     const char *target; // without "torch.ops."
     special_lower *lower;
@@ -138,6 +198,11 @@ static const special_row rows[] = {
     {"aten._assert_tensor_metadata.default", lower_nothing},
     {"aten.sym_constrain_range.default", lower_nothing},
     {"aten.sym_constrain_range_for_size.default", lower_nothing},
+    {"aten._functional_assert_async.msg", lower_functional_assert},
+    {"aten._functional_assert_scalar.default", lower_functional_assert},
+    {"aten._functional_sym_constrain_range.default", lower_functional},
+    {"aten._functional_sym_constrain_range_for_size.default", lower_functional},
+    {"aten._make_dep_token.default", lower_token},
     {"aten.item.default", lower_item},
     {"aten._local_scalar_dense.default", lower_item},
     {"aten.sym_size.int", lower_size},
@@ -155,5 +220,5 @@ taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *
             return rows[i].lower(l, scope);
         }
     }
-    return TAPER_OK;
+    return lower_layer(l, scope, target, done);
 }

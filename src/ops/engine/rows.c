@@ -11,7 +11,7 @@ typedef struct rows_job {
     const float *x, *scale, *shift;
     float *y;
     size_t width, x_stride, y_stride;
-    float eps;
+    double eps;
     bool logarithm;
 } rows_job;
 
@@ -35,7 +35,7 @@ static void layer_norm_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
     for (size_t r = begin; r < end; r++) {
-        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, job->eps,
+        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, (float)job->eps,
                                 job->y + r * job->width);
     }
 }
@@ -49,8 +49,36 @@ taper_status taper_rows_layer_norm(taper_run *run, size_t rows, size_t width, co
                     .scale = weight,
                     .shift = bias,
                     .width = width,
-                    .eps = (float)eps};
+                    .eps = eps};
     return taper_run_floats(run, layer_norm_range, &job, rows, 2 * (double)width);
+}
+
+static void rms_norm_range(void *argument, size_t begin, size_t end)
+{
+    enum { AT_ONCE = 2048 }; // added in floats
+    const rows_job *job = argument;
+    const taper_vector_entry *v = job->vector;
+    for (size_t r = begin; r < end; r++) {
+        const float *x = job->x + r * job->width;
+        float *y = job->y + r * job->width;
+        double squares = 0;
+        for (size_t i = 0; i < job->width; i += AT_ONCE) {
+            squares += (double)v->fold[TAPER_REDUCTION_SQUARES](taper_min_size(AT_ONCE, job->width - i), x + i);
+        }
+        const float scale = (float)(1 / sqrt(squares / (double)job->width + job->eps));
+        v->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VS](job->width, x, &scale, y, -INFINITY, INFINITY);
+        if (job->scale != NULL) {
+            v->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VV](job->width, y, job->scale, y, -INFINITY, INFINITY);
+        }
+    }
+}
+
+taper_status taper_rows_rms_norm(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                                 double eps, float *y)
+{
+    rows_job job = {
+        .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = weight, .width = width, .eps = eps};
+    return taper_run_floats(run, rms_norm_range, &job, rows, 2 * (double)width);
 }
 
 static void channels_range(void *argument, size_t begin, size_t end)

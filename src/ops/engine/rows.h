@@ -19,6 +19,9 @@ TAPER_MUST_USE taper_status taper_rows_softmax(taper_run *run, bool logarithm, s
 // Rows normalised to mean 0 and variance 1, times weight, plus bias (each may be NULL). y may be x.
 TAPER_MUST_USE taper_status taper_rows_layer_norm(taper_run *run, size_t rows, size_t width, const float *x,
                                                   const float *weight, const float *bias, double eps, float *y);
+// Rows divided by the root of their mean square, times weight (may be NULL). y may be x.
+TAPER_MUST_USE taper_status taper_rows_rms_norm(taper_run *run, size_t rows, size_t width, const float *x,
+                                                const float *weight, double eps, float *y);
 // y[r][c] = x[r][c] * scale[c] + shift[c]; strides in floats.
 TAPER_MUST_USE taper_status taper_rows_channels(taper_run *run, size_t rows, size_t count, const float *x,
                                                 size_t x_stride, const float *scale, const float *shift, float *y,

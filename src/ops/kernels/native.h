@@ -113,7 +113,7 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, DIV_TRUNC, (T)q)                                                                    \
     TAPER_NATIVE_DIVIDED(DIVISION, DIV_FLOOR, (T)((W)q - (W)((r != 0) & ((r < 0) != (y < 0)))))                        \
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
-    TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + ((r != 0) & ((r < 0) != (y < 0)) ? (W)y : 0)))
+    TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
 // Of complex numbers, in double where one of a step is too large or too small for floats. STEPWISE(operator, fits,
 // float part, double part): of x and y, as above.

@@ -84,7 +84,7 @@
     (TAPER_USES(taper_op_sum) || TAPER_USES(taper_op_mean) || TAPER_USES(taper_op_norm) ||                             \
      TAPER_USES(taper_op_amax) || TAPER_USES(taper_op_amin) || TAPER_USES(taper_op_aminmax) ||                         \
      TAPER_USES(taper_op_vector_norm) || TAPER_USES(taper_op_max_pool) || TAPER_USES(taper_op_avg_pool) ||             \
-     TAPER_MEASURES || TAPER_COMPUTES_SOFTMAX)
+     TAPER_MEASURES || TAPER_COMPUTES_SOFTMAX || TAPER_USES(taper_op_rms_norm))
 #define TAPER_COMPUTES_SOFTMAX                                                                                         \
     (TAPER_USES(taper_op_softmax) || TAPER_USES(taper_op_log_softmax) || TAPER_USES(taper_op_softmax_inner) ||         \
      TAPER_USES(taper_op_log_softmax_inner) || TAPER_USES(taper_op_logsumexp) || TAPER_ATTENDS)

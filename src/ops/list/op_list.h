@@ -18,6 +18,7 @@
 #include "ops/list/list_caffe2.inc"
 #include "ops/list/list_conv.inc"
 #include "ops/list/list_create.inc"
+#include "ops/list/list_decomposed.inc"
 #include "ops/list/list_elementwise.inc"
 #include "ops/list/list_fft.inc"
 #include "ops/list/list_index.inc"

@@ -12,6 +12,7 @@
 #include "ops/nn/attention.h"
 #include "ops/nn/dropout.h"
 #include "ops/nn/loss.h"
+#include "ops/nn/norm.h"
 #include "ops/signal/fft.h"
 #include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"

@@ -27,4 +27,12 @@ TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *
 // Σ (x[i] - mean)² with little rounding error.
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean);
 
+// Which form of batch norm: norm_legit.c.
+typedef struct taper_norm_legit {
+    bool running, copies, reserve;
+    int training;
+} taper_norm_legit;
+extern const taper_norm_legit taper_norm_legit_no_stats, taper_norm_legit_no_training, taper_norm_legit_functional,
+    taper_norm_legit_update, taper_norm_legit_update_functional, taper_norm_legit_no_update;
+
 #endif

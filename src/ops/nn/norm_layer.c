@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// layer_norm: every row of the trailing dimensions by its own mean and variance. The result is contiguous; rows that do
-// not lie contiguous in the input are gathered a few at a time, so that a permuted image is read line by line.
+// layer_norm: every row of the trailing dimensions by its own mean and variance. rms_norm: by its mean square. The
+// result is contiguous; rows that do not lie contiguous in the input are gathered a few at a time, so that a permuted
+// image is read line by line.
+#include <float.h>
 #include <math.h>
 
 #include "base/half.h"
@@ -18,6 +20,7 @@ typedef struct layer_work {
     double eps;
     taper_tensor *weight, *bias; // contiguous or NULL; retained
     taper_tensor *mean, *inverse;
+    bool square; // nothing is taken off: rms_norm
 } layer_work;
 
 static void row_f32(const layer_work *work, const float *restrict x, float *restrict y, double *mean, double *inverse)
@@ -25,12 +28,13 @@ static void row_f32(const layer_work *work, const float *restrict x, float *rest
     const int64_t n = work->width;
     const float *restrict weight = work->weight != NULL ? taper_tensor_data(work->weight) : NULL;
     const float *restrict bias = work->bias != NULL ? taper_tensor_data(work->bias) : NULL;
-    *mean = taper_sum_f32(work->run, x, n) / (double)n;
+    *mean = work->square ? 0.0 : taper_sum_f32(work->run, x, n) / (double)n;
     const float center = (float)*mean;
     const double off = *mean - (double)center;
     const double variance = taper_sum_squares_f32(work->run, x, n, center) / (double)n - off * off;
     *inverse = 1.0 / sqrt((variance > 0.0 || variance != variance ? variance : 0.0) + work->eps);
-    if (n == 1) { // PyTorch's x * scale - mean * scale is fused, and what rounding leaves is all there is
+    if (n == 1 &&
+        !work->square) { // PyTorch's x * scale - mean * scale is fused, and what rounding leaves is all there is
         const float single = 1.0f / sqrtf((float)variance + (float)work->eps);
         const float v = fmaf(x[0], single, -(center * single));
         *inverse = (double)single;
@@ -72,13 +76,13 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
     for (int64_t i = 0; i < n; i++) {
         sum += taper_number_load(work->dtype, x, i);
     }
-    *mean = sum / (double)n;
+    *mean = work->square ? 0.0 : sum / (double)n;
     for (int64_t i = 0; i < n; i++) {
         const double d = taper_number_load(work->dtype, x, i) - *mean;
         squares += d * d;
     }
     *inverse = 1.0 / sqrt(squares / (double)n + work->eps);
-    if (work->dtype == TAPER_BF16) { // PyTorch's coefficients are bfloat16 as well
+    if (work->dtype == TAPER_BF16 && !work->square) { // PyTorch's coefficients are bfloat16 as well
         const double scale = as_bf16(*inverse), shift = as_bf16(-scale * as_bf16(*mean));
         for (int64_t i = 0; i < n; i++) {
             const double v = taper_number_load(work->dtype, x, i) * scale + shift;
@@ -108,6 +112,8 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     }
     if (work->mean != NULL) { // these are contiguous
         taper_number_store((taper_dtype)work->mean->dtype, taper_tensor_mutable(work->mean), row, mean);
+    }
+    if (work->inverse != NULL) {
         taper_number_store((taper_dtype)work->inverse->dtype, taper_tensor_mutable(work->inverse), row, inverse);
     }
 }
@@ -192,17 +198,26 @@ static taper_status layer_norm(taper_call *call, taper_tensor *x, size_t outer, 
     taper_tensor *y;
     const taper_dtype dtype = work->dtype;
     TAPER_TRY(read_param(call, 2, x, outer, "weight", &work->weight));
-    TAPER_TRY(read_param(call, 3, x, outer, "bias", &work->bias));
-    TAPER_TRY(taper_arg_double(call, 4, &work->eps));
+    if (work->square) {
+        const bool fine = dtype == TAPER_F64;
+        TAPER_TRY(taper_arg_double_or(call, 3, fine ? DBL_EPSILON : (double)FLT_EPSILON, &work->eps));
+    } else {
+        TAPER_TRY(read_param(call, 3, x, outer, "bias", &work->bias));
+        TAPER_TRY(taper_arg_double(call, 4, &work->eps));
+    }
     TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, NULL, &y));
     if (call->ret_count > 1) {
         int64_t sizes[TAPER_MAX_RANK];
-        const taper_dtype stored = work->weight != NULL ? (taper_dtype)work->weight->dtype : dtype;
+        const taper_dtype stored = work->square           ? (dtype == TAPER_F64 ? TAPER_F64 : TAPER_F32)
+                                   : work->weight != NULL ? (taper_dtype)work->weight->dtype
+                                                          : dtype;
         for (size_t i = 0; i < x->rank; i++) {
             sizes[i] = i < outer ? x->sizes[i] : 1;
         }
-        TAPER_TRY(taper_ret_new(call, 1, stored, x->rank, sizes, NULL, &work->mean));
-        TAPER_TRY(taper_ret_new(call, 2, stored, x->rank, sizes, NULL, &work->inverse));
+        if (!work->square) {
+            TAPER_TRY(taper_ret_new(call, 1, stored, x->rank, sizes, NULL, &work->mean));
+        }
+        TAPER_TRY(taper_ret_new(call, work->square ? 1 : 2, stored, x->rank, sizes, NULL, &work->inverse));
     }
     if (taper_tensor_numel(x) == 0) {
         return TAPER_OK;
@@ -235,8 +250,7 @@ static taper_status layer_norm(taper_call *call, taper_tensor *x, size_t outer, 
     return TAPER_OK;
 }
 
-// layer_norm and native_layer_norm begin with the same arguments; the latter returns the statistics, too.
-taper_status taper_op_layer_norm(taper_call *call)
+static taper_status run_call(taper_call *call, bool square)
 {
     taper_tensor *x;
     int64_t shape[TAPER_MAX_RANK];
@@ -250,7 +264,7 @@ taper_status taper_op_layer_norm(taper_call *call)
     if (!taper_dtype_is_float((taper_dtype)x->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
     }
-    layer_work work = {.run = call->run, .dtype = (taper_dtype)x->dtype};
+    layer_work work = {.run = call->run, .dtype = (taper_dtype)x->dtype, .square = square};
     const taper_status status = layer_norm(call, x, x->rank - count, &work);
     if (work.weight != NULL) {
         taper_obj_release(&work.weight->head);
@@ -259,4 +273,16 @@ taper_status taper_op_layer_norm(taper_call *call)
         taper_obj_release(&work.bias->head);
     }
     return status;
+}
+
+// layer_norm and native_layer_norm begin with the same arguments; the latter returns the statistics, too. So it is with
+// rms_norm and _fused_rms_norm, which have no bias.
+taper_status taper_op_layer_norm(taper_call *call)
+{
+    return run_call(call, false);
+}
+
+taper_status taper_op_rms_norm(taper_call *call)
+{
+    return run_call(call, true);
 }

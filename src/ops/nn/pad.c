@@ -125,11 +125,6 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
         }
         base -= taper_min_i64(before, 0) * taper_tensor_step(x, i);
     }
-    for (size_t i = rank - count / 2; i < rank && !only_crops; i++) {
-        if (sizes[i] < 1) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the padding leaves nothing of dimension %zu", i);
-        }
-    }
     taper_tensor *y;
     TAPER_TRY(constant_result(call, x, sizes, only_crops, &y));
     if (taper_tensor_numel(y) == 0) {

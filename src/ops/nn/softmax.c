@@ -7,6 +7,9 @@
 #include "ops/engine/reduce.h"
 #include "ops/engine/softmax_lines.h"
 #include "ops/list/kernels.h"
+#include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
+#include "ops/tensor/reduce_kernels.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
 
@@ -252,6 +255,23 @@ taper_status taper_op_softmax(taper_call *call)
 taper_status taper_op_log_softmax(taper_call *call)
 {
     return run_softmax(call, 2, true);
+}
+
+// Rows of which all is -inf give zeros.
+taper_status taper_op_safe_softmax(taper_call *call)
+{
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    taper_compose c;
+    taper_compose_begin(&c, call->run);
+    taper_tensor *y = TAPER_COMPOSE(&c, taper_op_softmax, NULL, call->args[0], call->args[1], call->args[2]);
+    taper_tensor *blind = TAPER_COMPOSE(&c, taper_op_binary, &taper_ew_eq, TAPER_VAL(x),
+                                        taper_val_double(-(double)INFINITY));
+    blind = TAPER_COMPOSE(&c, taper_op_every, &taper_reduce_dim_keep, taper_compose_arg(blind), call->args[1],
+                          taper_val_bool(true));
+    return taper_compose_ret(&c, call, 0,
+                             TAPER_COMPOSE(&c, taper_op_where, NULL, taper_compose_arg(blind), taper_val_double(0),
+                                           taper_compose_arg(y)));
 }
 
 // _softmax(self, dim, half_to_float), which CPUs do not have.

@@ -182,6 +182,37 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
 
+// Contiguous in the order of the dimensions that physical_layout lists.
+taper_status taper_op_empty_permuted(taper_call *call)
+{
+    int64_t sizes[TAPER_MAX_RANK], order[TAPER_MAX_RANK], lying[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],
+        strides[TAPER_MAX_RANK];
+    bool seen[TAPER_MAX_RANK] = {false};
+    size_t rank, count;
+    taper_dtype dtype;
+    taper_tensor *result;
+    TAPER_TRY(taper_create_sizes(call, 0, &rank, sizes));
+    TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, order, &count));
+    TAPER_TRY(taper_create_options(call, 2, TAPER_F32, &dtype));
+    bool fits = count == rank;
+    for (size_t d = 0; d < rank && fits; d++) {
+        fits = order[d] >= 0 && order[d] < (int64_t)rank && !seen[order[d]];
+        if (fits) {
+            seen[order[d]] = true;
+            lying[d] = sizes[order[d]];
+        }
+    }
+    if (!fits) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "argument 'physical_layout' should be an order of the %zu dimensions", rank);
+    }
+    taper_strides_contiguous(rank, lying, steps);
+    for (size_t d = 0; d < rank; d++) {
+        strides[order[d]] = steps[d];
+    }
+    return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
+}
+
 taper_status taper_op_empty_strided(taper_call *call)
 {
     return empty_strided(call, 0, TAPER_F32);

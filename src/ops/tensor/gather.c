@@ -94,7 +94,7 @@ taper_status taper_op_gather(taper_call *call)
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
     TAPER_TRY(taper_arg_tensor(call, 2, &index));
     if (taper_tensor_numel(index) != 0) {
-        TAPER_TRY(taper_check_index(index, false, "gather()", error));
+        TAPER_TRY(taper_check_index(index, true, "gather()", error));
         if (rank_of(x) != rank_of(index)) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
                               "Index tensor must have the same number of dimensions as input tensor");
@@ -185,7 +185,7 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     TAPER_TRY(taper_arg_tensor(call, 2, &index));
     const bool empty = taper_tensor_numel(index) == 0; // then PyTorch does not look at it
     if (!empty) {
-        TAPER_TRY(taper_check_index(index, false, name, error));
+        TAPER_TRY(taper_check_index(index, true, name, error));
     }
     if (has_source) {
         TAPER_TRY(taper_arg_tensor(call, 3, &source));

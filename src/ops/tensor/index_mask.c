@@ -24,6 +24,32 @@ taper_status taper_op_nonzero(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
+// So many rows of nonzero's, filled up where there are fewer.
+taper_status taper_op_nonzero_static(taper_call *call)
+{
+    taper_tensor *x, *found, *result;
+    int64_t size, fill;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_int(call, 1, &size));
+    TAPER_TRY(taper_arg_int(call, 2, &fill));
+    if (size < 0) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "nonzero_static: 'size' must be an non-negative integer");
+    }
+    const int64_t sizes[] = {size, x->rank};
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_I64, 2, sizes, NULL, &result));
+    TAPER_TRY(taper_index_nonzero(call->run, x, &found));
+    int64_t *to = taper_tensor_mutable(result);
+    const int64_t *from = taper_tensor_data(found);
+    for (int64_t i = 0; i < size && taper_run_step(call->run, i, 1 + x->rank); i++) {
+        for (size_t d = 0; d < x->rank; d++) {
+            *to++ = i < found->sizes[0] ? from[i * found->strides[0] + (int64_t)d * found->strides[1]] : fill;
+        }
+    }
+    taper_tensor_drop(found);
+    return TAPER_OK;
+}
+
 // One vector of positions per dimension (a number counts as a vector of one): views of nonzero's columns.
 taper_status taper_op_nonzero_numpy(taper_call *call)
 {

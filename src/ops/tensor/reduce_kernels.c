@@ -14,6 +14,7 @@
 WHERE(all_dtype, .dtype = 1)
 WHERE(dim_keep_dtype, .dim = 1, .keep = 2, .dtype = 3)
 WHERE(dim_keep, .dim = 1, .keep = 2)
+WHERE(dims_keep, .dim = 1, .keep = 2, .empty = true)
 WHERE(dim_only, .dim = 1)
 WHERE(all_only, .dim = 0)
 WHERE(p, .p = 1)
@@ -41,6 +42,10 @@ static taper_status start(const taper_call *call, taper_reduce *r, const taper_r
         taper_reduce_all(r);
     } else {
         TAPER_TRY(taper_reduce_dims_arg(call, where->dim, x->rank, r->over));
+        const taper_val *dims = &call->args[where->dim];
+        if (where->empty && dims->tag == TAPER_LIST && dims->as.list->count == 0) {
+            memset(r->over, false, sizeof r->over);
+        }
     }
     if (where->keep != 0) {
         TAPER_TRY(taper_arg_bool(call, where->keep, &r->keep));
@@ -281,9 +286,7 @@ static taper_status correction(const taper_call *call, double *number)
         TAPER_TRY(taper_arg_bool(call, where->unbiased, &unbiased));
         *number = unbiased ? 1 : 0;
     } else if (where->correction != 0) {
-        int64_t given;
-        TAPER_TRY(taper_arg_int_or(call, where->correction, 1, &given));
-        *number = (double)given;
+        return taper_arg_double_or(call, where->correction, 1.0, number);
     }
     return TAPER_OK;
 }

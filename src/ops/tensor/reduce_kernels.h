@@ -7,10 +7,11 @@
 
 typedef struct taper_reduce_where {
     uint8_t dim, keep, dtype, p, unbiased, correction; // positions; 0: there is no such argument
+    bool empty;                                        // an empty list of dimensions means none of them; elsewhere all
 } taper_reduce_where;
 
 extern const taper_reduce_where taper_reduce_all_dtype, taper_reduce_dim_keep_dtype, taper_reduce_dim_keep,
-    taper_reduce_dim_only, taper_reduce_all_only, taper_reduce_p, taper_reduce_p_dim_keep,
+    taper_reduce_dims_keep, taper_reduce_dim_only, taper_reduce_all_only, taper_reduce_p, taper_reduce_p_dim_keep,
     taper_reduce_p_dim_keep_dtype, taper_reduce_p_dtype, taper_reduce_unbiased, taper_reduce_dim_unbiased_keep,
     taper_reduce_dim_correction_keep;
 

@@ -322,6 +322,33 @@ taper_status taper_op_squeeze_dim(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
+taper_status taper_op_squeeze_dims(taper_call *call)
+{
+    taper_tensor *x;
+    int64_t dims[TAPER_MAX_RANK];
+    size_t count;
+    bool gone[TAPER_MAX_RANK] = {false};
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, dims, &count));
+    for (size_t i = 0; i < count; i++) {
+        size_t dim;
+        TAPER_TRY(taper_wrap_dim_or_fail(dims[i], x->rank, &dim, call->run->error));
+        if (gone[dim]) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dim %zu appears multiple times in the list of dims",
+                       dim);
+        }
+        gone[dim] = true;
+    }
+    taper_view view;
+    taper_view_of(x, &view);
+    for (size_t d = view.rank; d-- > 0;) {
+        if (gone[d] && view.sizes[d] == 1) {
+            taper_view_remove(&view, d);
+        }
+    }
+    return taper_view_ret(call, 0, x, &view);
+}
+
 taper_status taper_op_unsqueeze(taper_call *call)
 {
     taper_tensor *x;
@@ -335,11 +362,14 @@ taper_status taper_op_unsqueeze(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
+COPIED(taper_op_reshape_copy, taper_op_reshape)
 COPIED(taper_op_squeeze_copy, taper_op_squeeze)
 COPIED(taper_op_squeeze_dim_copy, taper_op_squeeze_dim)
+COPIED(taper_op_squeeze_dims_copy, taper_op_squeeze_dims)
 COPIED(taper_op_unsqueeze_copy, taper_op_unsqueeze)
 IN_PLACE(taper_op_squeeze_, taper_op_squeeze)
 IN_PLACE(taper_op_squeeze_dim_, taper_op_squeeze_dim)
+IN_PLACE(taper_op_squeeze_dims_, taper_op_squeeze_dims)
 IN_PLACE(taper_op_unsqueeze_, taper_op_unsqueeze)
 
 // The tensor itself or a view with dimensions of size 1 added, at least `rank` of them, as numpy's atleast_Nd.

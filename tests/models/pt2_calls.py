@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls of operators for test_pt2_operators.py and the samples of scripts/oracle/make_pt2.py: (function, args, kwargs)."""
+import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401 (its operators)
+
+
+def numbers(*sizes):
+    return torch.randn(sizes, generator=torch.Generator().manual_seed(5))
+
+
+def core():
+    """Of core operators that OpInfo's samples do not come down to."""
+    aten = torch.ops.aten
+    x, image = numbers(3, 4), numbers(2, 4, 6, 6)
+    norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())
+    yield aten._local_scalar_dense.default, (torch.tensor(2.5),), {}
+    yield aten._native_batch_norm_legit.default, (image, *norm, True, 0.1, 1e-5), {}
+    yield aten._native_batch_norm_legit.no_stats, (image, *norm[:2], True, 0.1, 1e-5), {}
+    yield aten._native_batch_norm_legit_no_training.default, (image, *norm, 0.1, 1e-5), {}
+    yield aten._pdist_forward.default, (x, 2.0), {}
+    yield aten._adaptive_avg_pool2d_backward.default, (numbers(2, 4, 3, 3), image), {}
+    yield aten._adaptive_avg_pool2d.default, (image, (3, 2)), {}
+    yield aten._adaptive_avg_pool3d.default, (numbers(2, 2, 4, 5, 6), (3, 2, 2)), {}
+    yield aten.add.Scalar, (x, 2.5, 2), {}
+    yield aten.sub.Scalar, (x, 2.5, 2), {}
+    yield aten.mul.Scalar, (x, 2.5), {}
+    yield aten.div.Scalar, (x, 2.5), {}
+    yield aten.div.Scalar_mode, (x, 0.3), {"rounding_mode": "floor"}
+    for name in ("and", "or", "xor"):
+        packet = getattr(aten, "bitwise_" + name)
+        yield packet.Scalar, (torch.arange(-4, 8), 5), {}
+    yield aten.any.dims, (image > 2, (1, 2), True), {}
+    yield aten.any.dims, (image > 2,), {}
+    yield aten.arange.start_step, (1, 9, 2), {}
+    yield aten.atan2.out, (x, numbers(3, 4)), {"out": torch.empty(3, 4)}
+    yield aten.avg_pool2d_backward.default, (numbers(2, 4, 3, 3), image, (2, 2), (2, 2), (0, 0), False, True, None), {}
+    yield aten.convolution_backward.default, (numbers(2, 3, 4, 4), image, numbers(3, 4, 3, 3), [3], (1, 1), (0, 0), (1, 1), False, (0, 0), 1,
+                                              [True, True, True]), {}
+    yield aten._embedding_bag.default, (x, torch.tensor([0, 2, 1, 1]), torch.tensor([0, 1, 3])), {}
+    yield aten.col2im.default, (numbers(2, 8, 9), (4, 4), (2, 2), (1, 1), (0, 0), (1, 1)), {}
+    yield aten.fmod.Scalar, (x, 0.75), {}
+    yield aten.pow.Scalar, (2.5, x), {}
+    yield aten.copy.default, (x, numbers(4)), {}
+    yield aten.embedding_dense_backward.default, (numbers(2, 3, 4), torch.tensor([[0, 2, 1], [2, 2, 4]]), 5, 1, False), {}
+    yield aten.empty_strided.default, ((2, 3), (1, 2)), {}
+    yield aten.fill.Scalar, (x, 3), {}
+    yield aten.max_pool2d_with_indices_backward.default, (numbers(2, 4, 3, 3), image, (2, 2), (2, 2), (0, 0), (1, 1), False,
+                                                          aten.max_pool2d_with_indices(image, (2, 2))[1]), {}
+    yield aten.native_dropout.default, (x, 0.25, True), {}
+    yield aten.native_group_norm_backward.default, (numbers(2, 4, 6, 6), image, numbers(2, 2), numbers(2, 2).abs(), norm[0], 2, 4, 36, 2,
+                                                    [True, True, True]), {}
+    yield aten.native_layer_norm_backward.default, (numbers(3, 4), x, [4], numbers(3, 1), numbers(3, 1).abs(), norm[0], norm[1],
+                                                    [True, True, True]), {}
+    yield aten.prod.default, (x,), {}
+    yield aten.rand.default, ((3, 4),), {}
+    yield aten.randn.default, ((3, 4),), {}
+    yield aten.randperm.default, (9,), {}
+    yield aten.scalar_tensor.default, (2.5,), {}
+    yield aten.scatter.value, (x, 1, torch.tensor([[0, 2], [1, 1]]), 2.5), {}
+    yield aten.squeeze.dims, (numbers(1, 3, 1, 2), (0, 2, 3)), {}
+    yield aten.sym_numel.default, (x,), {}
+    yield aten.sym_size.int, (x, 1), {}
+    yield aten.sym_storage_offset.default, (x,), {}
+    yield aten.sym_stride.int, (x, 0), {}
+    yield aten.sym_is_contiguous.default, (x,), {}
+    yield aten.upsample_bilinear2d.vec, (image, (9, 7), True, None), {}
+    yield aten.upsample_bilinear2d.vec, (image, None, False, (1.5, 2.0)), {}
+    yield aten.upsample_nearest2d.vec, (image, None, (1.5, 2.0)), {}
+    yield aten.var.dim, (x, (1,), False, True), {}
+    yield aten.var.correction, (x, (0,)), {"correction": 0.5}
+
+
+def quantized():
+    q = torch.ops.quantized_decomposed
+    x, odd = numbers(3, 5, 4), torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 0.5, 1.5, 2.5, -0.5, 1e30, -1e30, 3e9])
+    scale, point = torch.tensor([0.037]), torch.tensor([3])
+    low, high = torch.tensor(-128), torch.tensor(127)
+    ints = {dtype: (numbers(3, 5, 4) * 40).to(dtype) for dtype in (torch.int8, torch.int16, torch.int32)}
+    bytes_ = (numbers(3, 5, 4).abs() * 60).to(torch.uint8)
+    for given in (x, odd, x.permute(2, 0, 1), x.half(), x.bfloat16(), x[:0], numbers()):
+        yield q.quantize_per_tensor.default, (given, 0.037, 3, -128, 127, torch.int8), {}
+    yield q.quantize_per_tensor.default, (odd, 1.0, 0, 0, 255, torch.uint8), {}
+    yield q.quantize_per_tensor.default, (odd, 0.001, -7, -32768, 32767, torch.int16), {}
+    yield q.quantize_per_tensor.default, (x, 1e-4, 0, -2147483648, 2147483647, torch.int32), {}
+    yield q.quantize_per_tensor.tensor, (x, scale, point, 0, 255, torch.uint8), {}
+    yield q.quantize_per_tensor.tensor2, (x, scale, point, low, high, torch.int8), {}
+    for dtype, given in [*ints.items(), (torch.uint8, bytes_)]:
+        for out in (None, torch.float32, torch.float16, torch.bfloat16, torch.float64):
+            yield q.dequantize_per_tensor.default, (given, 0.037, 3, 0, 100, dtype), {"out_dtype": out}
+    yield q.dequantize_per_tensor.default, (ints[torch.int8].permute(1, 2, 0), 0.037, -3, -128, 127, torch.int8), {}
+    yield q.dequantize_per_tensor.tensor, (bytes_, scale, point, 0, 255, torch.uint8), {}
+    yield q.dequantize_per_tensor.tensor2, (ints[torch.int8], scale, point, low, high, torch.int8), {}
+    for axis, channels in ((0, 3), (1, 5), (2, 4)):
+        scales, points = numbers(channels).abs() / 50 + 0.01, torch.arange(channels) - 2
+        for given in (x, x.bfloat16(), x.permute(0, 2, 1).contiguous().permute(0, 2, 1)):
+            yield q.quantize_per_channel.default, (given, scales, points, axis, -127, 127, torch.int8), {}
+        yield q.quantize_per_channel.default, (x, scales.double(), points.int(), axis, -127, 127, torch.int8), {}
+        for out in (None, torch.float16, torch.float64):
+            yield q.dequantize_per_channel.default, (ints[torch.int8], scales, points, axis, -128, 127, torch.int8), {"out_dtype": out}
+        yield q.dequantize_per_channel.default, (ints[torch.int32], scales.double(), points, axis, -2**31, 2**31 - 1, torch.int32), {}
+        yield q.dequantize_per_channel.default, (ints[torch.int8], scales, None, axis, -128, 127, torch.int8), {}
+        yield q.dequantize_per_channel.default, (ints[torch.int8], scales.half(), points, axis, -128, 127, torch.int8), {}
+        yield q.fake_quant_per_channel.default, (x, scales, points, axis, -20, 20), {}
+    for given in (x, x.half(), x.bfloat16(), x.abs(), -x.abs(), torch.zeros(3)):
+        yield q.choose_qparams.tensor, (given, -128, 127, 1.2e-7, torch.int8), {}
+        yield q.choose_qparams.tensor, (given, 0, 255, 6.1e-5, torch.uint8), {}
+        yield q.choose_qparams_symmetric.tensor, (given, -127, 127, 1.2e-7, torch.int8), {}
+        yield q.choose_qparams_symmetric.tensor, (given, 0, 255, 1.2e-7, torch.uint8), {}
+        yield q.choose_qparams_per_token.default, (given, torch.int8), {}
+        yield q.choose_qparams_per_token_asymmetric.default, (given, torch.int8), {}
+    scales, points = numbers(3, 5, 1).abs() / 50 + 0.01, (torch.arange(15) - 7).reshape(3, 5, 1)
+    for kind in (torch.float32, torch.float64):
+        yield q.quantize_per_token.default, (x, scales.to(kind), points, -128, 127, torch.int8), {}
+        yield q.dequantize_per_token.default, (ints[torch.int8], scales.to(kind), points, -128, 127, torch.int8, torch.float32), {}
+    yield q.quantize_per_token.default, (x.half(), scales.half(), points, -128, 127, torch.int8), {}
+    yield q.dequantize_per_token.default, (ints[torch.int8], scales.half(), points, -128, 127, torch.int8, torch.float16), {}
+    flat, groups = numbers(4, 8), numbers(4, 2).abs() / 20 + 0.01
+    small = (flat * 3).round().clamp(-8, 7).to(torch.int8)
+    yield q.quantize_per_channel_group.default, (flat, groups, torch.zeros(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4), {}
+    yield q.dequantize_per_channel_group.default, (small, groups, torch.ones(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4, torch.float32), {}
+    yield q.dequantize_per_channel_group.default, (small, groups[:, :1].half(), None, -8, 7, torch.int8, 32, torch.float16), {}
+    yield q.convert_element_type.no_fuse, (x, torch.float16), {}
+
+
+def others():
+    """Of operators that are not core, which OpInfo has no samples of, or few."""
+    aten = torch.ops.aten
+    x, image = numbers(3, 4), numbers(2, 4, 6, 6)
+    norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())
+    yield aten._native_batch_norm_legit_functional.default, (image, *norm, True, 0.1, 1e-5), {}
+    yield aten._native_batch_norm_legit_functional.default, (image, *norm, False, 0.1, 1e-5), {}
+    for given, sizes in ((x, [4]), (image, [6, 6]), (image.permute(0, 2, 3, 1), [4]), (x.half(), [4]), (x.double(), [3, 4]), (x[:0], [4])):
+        weight = numbers(*sizes).to(given.dtype)
+        yield aten.rms_norm.default, (given, sizes, weight, 1e-6), {}
+        yield aten.rms_norm.default, (given, sizes), {}
+        yield aten._fused_rms_norm.default, (given, sizes, weight, None), {}
+    for dims in (None, [], [0], [-1, 0]):
+        for given in (x > 0.5, (x > 0).to(torch.uint8), x):
+            yield aten.all.dims, (given, dims), {}
+            yield aten.any.dims, (given, dims, True), {}
+    yield aten.squeeze_copy.dims, (numbers(1, 3, 1), [0, 1]), {}
+    yield from quantized()
