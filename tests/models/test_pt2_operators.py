@@ -8,7 +8,7 @@ down to, and those of pt2_calls.py, each a module of one call, exported as it is
 TAPER_TORCH2 names a python with PyTorch 2.8 or newer; without it the test is skipped. An OPERATOR is "add" or "add.Tensor". --max N takes
 N calls of each (2); --functions takes the database's own functions instead, of all operators, each with N samples; --cases DIR keeps the
 programs there and uses those of an earlier run. Values, dtypes, sizes and strides are compared as tests/ops/oracle.py does, random ones
-too; of uninitialized memory there are no values. Ends with a table of the operators that failed and "N passed, N failed"."""
+too; of uninitialized memory there are no values. What is known to differ does not fail the test. Ends with a table of the operators that failed and "N passed, N failed"."""
 import argparse
 import collections
 import json
@@ -46,7 +46,9 @@ import pt2_calls
 DTYPES = (torch.float32, torch.int64, torch.bool)
 UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided")
 SEED = 67280421310721  # what Taper's generator starts with
-LEAST = 0.97  # of the operators
+# What is known to differ, and may: docs/numerics.md.
+KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other builds of PyTorch do not have",
+         "aten._embedding_bag.default": "the second result, which is for training: other sizes since 2.x"}
 
 
 # ---- what is called
@@ -295,9 +297,11 @@ def main():
         passed, failed, wrongs, operators = run_cases(folder, arguments)
     for name, found in sorted(wrongs.items()):
         print(f"{name:45} {len(found):3} failed: {found[0][:120]}")
+    for name in sorted(set(wrongs) & set(KNOWN)):
+        print(f"known: {name}: {KNOWN[name]}")
     print(f"{operators - len(wrongs)} of {operators} operators agree")
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return 1 if set(wrongs) - set(KNOWN) or not passed else 0
 
 
 if __name__ == "__main__":
