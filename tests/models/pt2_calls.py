@@ -1,7 +1,40 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls of operators for test_pt2_operators.py and the samples of scripts/oracle/make_pt2.py: (function, args, kwargs)."""
+"""Calls of operators as modules, for test_pt2_operators.py and record_pt2.py. A call is (function, args, kwargs)."""
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401 (its operators)
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+SEED = 67280421310721  # what Taper's generator starts with
+# What is known to differ, and may: docs/numerics.md.
+KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other builds of PyTorch do not have",
+         "aten._embedding_bag.default": "the second result, which is for training: other sizes since 2.x"}
+
+
+class Call(torch.nn.Module):
+    """One call, whose tensors are forward's arguments."""
+
+    def __init__(self, function, args, kwargs):
+        super().__init__()
+        self.function = function
+        self.leaves, self.spec = tree_flatten((args, kwargs))
+        self.where = [i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)]
+
+    def forward(self, *tensors):
+        leaves = list(self.leaves)
+        for i, x in zip(self.where, tensors):
+            leaves[i] = x
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        return self.function(*args, **kwargs)
+
+
+def result_of(module, tensors, seed=SEED):
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return module(*[x.clone() for x in tensors])
+
+
+def resolved(v):
+    return tree_map(lambda x: x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) and x.layout == torch.strided else x, v)
 
 
 def numbers(*sizes):

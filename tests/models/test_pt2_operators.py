@@ -37,18 +37,15 @@ if "expecttest" not in sys.modules:  # torch.testing imports it; nothing here ne
     sys.modules["expecttest"] = stand_in
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map
 
 import agreement
 import oracle
 import pt2_calls
+from pt2_calls import Call, resolved, result_of
 
 DTYPES = (torch.float32, torch.int64, torch.bool)
 UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided")
-SEED = 67280421310721  # what Taper's generator starts with
-# What is known to differ, and may: docs/numerics.md.
-KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other builds of PyTorch do not have",
-         "aten._embedding_bag.default": "the second result, which is for training: other sizes since 2.x"}
 
 
 # ---- what is called
@@ -149,33 +146,6 @@ def function_calls(most, wanted):
 
 
 # ---- programs of them
-
-class Call(torch.nn.Module):
-    """One call, whose tensors are forward's arguments."""
-
-    def __init__(self, function, args, kwargs):
-        super().__init__()
-        self.function = function
-        self.leaves, self.spec = tree_flatten((args, kwargs))
-        self.where = [i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)]
-
-    def forward(self, *tensors):
-        leaves = list(self.leaves)
-        for i, x in zip(self.where, tensors):
-            leaves[i] = x
-        args, kwargs = tree_unflatten(leaves, self.spec)
-        return self.function(*args, **kwargs)
-
-
-def result_of(module, tensors, seed=SEED):
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        return module(*[x.clone() for x in tensors])
-
-
-def resolved(v):
-    return tree_map(lambda x: x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) and x.layout == torch.strided else x, v)
-
 
 def write_case(folder, call, left_out):
     """Writes DIR/{plain,core}.{pt2,pt}: the programs, their inputs and results."""
@@ -297,11 +267,11 @@ def main():
         passed, failed, wrongs, operators = run_cases(folder, arguments)
     for name, found in sorted(wrongs.items()):
         print(f"{name:45} {len(found):3} failed: {found[0][:120]}")
-    for name in sorted(set(wrongs) & set(KNOWN)):
-        print(f"known: {name}: {KNOWN[name]}")
+    for name in sorted(set(wrongs) & set(pt2_calls.KNOWN)):
+        print(f"known: {name}: {pt2_calls.KNOWN[name]}")
     print(f"{operators - len(wrongs)} of {operators} operators agree")
     print(f"{passed} passed, {failed} failed")
-    return 1 if set(wrongs) - set(KNOWN) or not passed else 0
+    return 1 if set(wrongs) - set(pt2_calls.KNOWN) or not passed else 0
 
 
 if __name__ == "__main__":
