@@ -63,9 +63,9 @@ def record(rec, name, call):
 def main():
     path, rec, left, numbers = os.path.join(TOP, "tests/data/recorded/pt2_operators.rec"), Pt2Recording(), [], {}
     for call in [*pt2_calls.core(), *pt2_calls.others()]:
-        name = re.sub(r"\.default$", "", str(call[0]))
+        name = re.sub(r"\.default(?=\.|$)", "", pt2_calls.name_of(call))
         numbers[name] = numbers.get(name, 0) + 1
-        if "empty" in name or str(call[0]) in pt2_calls.KNOWN or not record(rec, f"{name}/{numbers[name]}", call):
+        if "empty" in name or pt2_calls.name_of(call) in pt2_calls.KNOWN or not record(rec, f"{name}/{numbers[name]}", call):
             left.append(name)
     with open(path, "wb") as file:
         file.write(rec.packed())

@@ -180,9 +180,9 @@ def write_cases(folder, arguments):
         wanted = {name: f for name, f in core_operators().items()
                   if not arguments.operators or set(names_of(name)) & set(arguments.operators)}
         calls = record_calls(wanted, arguments.max)
-        for call in [call for call in pt2_calls.core() if str(call[0]) in wanted] + list(pt2_calls.others()):
-            if not arguments.operators or set(names_of(str(call[0]))) & set(arguments.operators):
-                calls[str(call[0])].append(call)
+        for call in [call for call in pt2_calls.core() if pt2_calls.name_of(call) in wanted] + list(pt2_calls.others()):
+            if not arguments.operators or set(names_of(pt2_calls.name_of(call))) & set(arguments.operators):
+                calls[pt2_calls.name_of(call)].append(call)
         for name in sorted(set(wanted) - {name for name in calls if calls[name]}):
             print(f"no call of {name}", flush=True)
             left_out["no call"] += 1
