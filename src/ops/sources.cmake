@@ -107,6 +107,8 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/conv_run.c
     src/ops/nn/ctc_loss.c
     src/ops/nn/dropout.c
+    src/ops/nn/gradients.c
+    src/ops/nn/gradients_conv.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear.c

@@ -1,7 +1,44 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls of operators for test_pt2_operators.py and the samples of scripts/oracle/make_pt2.py: (function, args, kwargs)."""
+"""Calls of operators as modules, for test_pt2_operators.py and record_pt2.py. A call is (function, args, kwargs)."""
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401 (its operators)
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+SEED = 67280421310721  # what Taper's generator starts with
+# What is known to differ, and may: docs/numerics.md.
+KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other builds of PyTorch do not have",
+         "aten._embedding_bag.default": "the second result, which is for training: other sizes since 2.x"}
+
+
+class Call(torch.nn.Module):
+    """One call, whose tensors are forward's arguments."""
+
+    def __init__(self, function, args, kwargs):
+        super().__init__()
+        self.function = function
+        self.leaves, self.spec = tree_flatten((args, kwargs))
+        self.where = [i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)]
+
+    def forward(self, *tensors):
+        leaves = list(self.leaves)
+        for i, x in zip(self.where, tensors):
+            leaves[i] = x
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        return self.function(*args, **kwargs)
+
+
+def name_of(call):
+    return getattr(call[0], "label", str(call[0]))
+
+
+def result_of(module, tensors, seed=SEED):
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return module(*[x.clone() for x in tensors])
+
+
+def resolved(v):
+    return tree_map(lambda x: x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) and x.layout == torch.strided else x, v)
 
 
 def numbers(*sizes):
@@ -122,6 +159,52 @@ def quantized():
     yield q.convert_element_type.no_fuse, (x, torch.float16), {}
 
 
+def gradients():
+    aten = torch.ops.aten
+    image, column = numbers(2, 4, 7, 5), torch.tensor([[0, 2, 1], [2, 2, 4]])
+    for scaled in (False, True):
+        yield aten.embedding_dense_backward.default, (numbers(2, 3, 4), column.int() if scaled else column, 6, -1, scaled), {}
+    for arguments in (((3, 2), (2, 2), (1, 0), False, False, None), ((3, 3), (2, 2), (1, 1), True, True, None), ((2, 2), (1, 1), (0, 0), False, True, 3)):
+        for given in (image, image[0]):
+            yield aten.avg_pool2d_backward.default, (torch.ones_like(aten.avg_pool2d(given, *arguments)) * given.mean(), given, *arguments), {}
+    yield aten._adaptive_avg_pool2d_backward.default, (numbers(4, 3, 2), image[1]), {}
+    _, indices = aten.max_pool2d_with_indices(image, (3, 3), (2, 2), (1, 1), (1, 1), True)
+    yield aten.max_pool2d_with_indices_backward.default, (numbers(*indices.shape), image, (3, 3), (2, 2), (1, 1), (1, 1), True, indices), {}
+    yield aten.native_layer_norm_backward.default, (numbers(2, 3, 4), numbers(2, 3, 4) + 1, [3, 4], numbers(2, 1, 1), numbers(2, 1, 1).abs(), None,
+                                                    None, [True, False, False]), {}
+    yield aten.native_group_norm_backward.default, (image, image * 2 + 1, numbers(2, 4), numbers(2, 4).abs(), None, 2, 4, 35, 4,
+                                                    [True, False, False]), {}
+    line, weight = numbers(2, 4, 9), numbers(6, 2, 3)
+    yield aten.convolution_backward.default, (numbers(2, 6, 4), line, weight, [6], (2,), (1,), (2,), False, (0,), 2, [True, True, True]), {}
+    yield aten.convolution_backward.default, (numbers(2, 4, 19), numbers(2, 6, 9), weight, [4], (2,), (0,), (1,), True, (0,), 2, [True, True, True]), {}
+    yield aten.convolution_backward.default, (numbers(1, 2, 3, 3, 3), numbers(1, 2, 4, 4, 4), numbers(2, 2, 2, 2, 2), None, (1, 1, 1), (0, 0, 0), (1, 1, 1),
+                                              False, (0, 0, 0), 1, [True, True, False]), {}
+
+
+def first(function):
+    """The function's first result alone: the others are for training."""
+    def call(*args, **kwargs):
+        return function(*args, **kwargs)[0]
+    call.label = str(function) + ".first"
+    return call
+
+
+def layers():
+    aten = torch.ops.aten
+    image, norm = numbers(2, 4, 6, 6), (numbers(4), numbers(4))
+    q, k, v = numbers(2, 3, 5, 8), numbers(2, 3, 7, 8), numbers(2, 3, 7, 8) + 1
+    mask = numbers(5, 7)
+    yield first(aten.native_layer_norm.default), (image, [6], None, None, 1e-5), {}
+    yield first(aten.native_group_norm.default), (image, *norm, 2, 4, 36, 2, 1e-5), {}
+    yield first(aten._fused_rms_norm.default), (image, [6, 6], numbers(6, 6), 1e-5), {}
+    yield first(aten.max_pool2d_with_indices.default), (image, (3, 3), (2, 2), (1, 1)), {}
+    yield first(aten.max_pool3d_with_indices.default), (image[None], (2, 2, 2)), {}
+    flash = first(aten._scaled_dot_product_flash_attention_for_cpu.default)
+    yield flash, (q, k, v), {}
+    yield flash, (q, k, v, 0.0, False), {"attn_mask": mask, "scale": 0.3}
+    yield flash, (q, q, q, 0.0, True), {}
+
+
 def others():
     """Of operators that are not core, which OpInfo has no samples of, or few."""
     aten = torch.ops.aten
@@ -139,4 +222,35 @@ def others():
             yield aten.all.dims, (given, dims), {}
             yield aten.any.dims, (given, dims, True), {}
     yield aten.squeeze_copy.dims, (numbers(1, 3, 1), [0, 1]), {}
+    yield aten.squeeze.dims, (numbers(1, 3, 1), []), {}
+    yield aten.std.correction, (x,), {"correction": 1.5}
+    yield aten.var_mean.correction, (x,), {}
+    yield aten.var_mean.correction, (x, [1]), {"correction": 7, "keepdim": True}
+    for kind in (torch.int32, torch.int64):
+        index = torch.tensor([[0, 2], [1, 1]], dtype=kind)
+        yield aten.gather.default, (x, 1, index), {}
+        yield aten.scatter.src, (x, 1, index, numbers(2, 2)), {}
+        yield aten.scatter_add.default, (x, 0, index, numbers(2, 2)), {}
+        yield aten.scatter_reduce.two, (x, 1, index, numbers(2, 2), "amax"), {}
+    yield aten.constant_pad_nd.default, (x, [-1, -3, 1, 0], 2.0), {}
+    yield aten._unsafe_index.Tensor, (x, [torch.tensor([2, 0]), None]), {}
+    yield aten._unsafe_index_put.default, (x, [torch.tensor([2, 0])], numbers(2, 4), True), {}
+    yield aten.nonzero_static.default, (x > 0,), {"size": 3}
+    yield aten.nonzero_static.default, (x > 1,), {"size": 20, "fill_value": 7}
+    yield aten.nonzero_static.default, (torch.tensor(3),), {"size": 2}
+    for start, end in ((torch.tensor(1), torch.tensor(2.5)), (torch.tensor(1.5), 3), (0, torch.tensor(4))):
+        overload = "_".join("Tensor" if isinstance(v, torch.Tensor) else "Scalar" for v in (start, end))
+        yield getattr(aten.linspace, overload), (start, end, 5), {}
+        yield getattr(aten.logspace, overload), (start, end, 4, 2.0), {}
+    blind = torch.tensor([[float("-inf")] * 3, [0.0, float("-inf"), 1.0], [float("nan"), 0.0, 1.0]])
+    for dim in (0, 1, -1):
+        yield aten._safe_softmax.default, (blind, dim), {}
+    yield aten._safe_softmax.default, (blind.half(), 1, torch.float32), {}
+    yield aten._prelu_kernel.default, (image, norm[0].reshape(4, 1, 1)), {}
+    yield aten._lazy_clone.default, (x.t(),), {}
+    yield aten._reshape_copy.default, (x.t(), (2, 6)), {}
+    yield aten._is_all_true.default, (x > -9,), {}
+    yield aten._is_any_true.default, (x > 9,), {}
+    yield from gradients()
+    yield from layers()
     yield from quantized()

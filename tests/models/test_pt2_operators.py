@@ -8,7 +8,7 @@ down to, and those of pt2_calls.py, each a module of one call, exported as it is
 TAPER_TORCH2 names a python with PyTorch 2.8 or newer; without it the test is skipped. An OPERATOR is "add" or "add.Tensor". --max N takes
 N calls of each (2); --functions takes the database's own functions instead, of all operators, each with N samples; --cases DIR keeps the
 programs there and uses those of an earlier run. Values, dtypes, sizes and strides are compared as tests/ops/oracle.py does, random ones
-too; of uninitialized memory there are no values. Ends with a table of the operators that failed and "N passed, N failed"."""
+too; of uninitialized memory there are no values. What is known to differ does not fail the test. Ends with a table of the operators that failed and "N passed, N failed"."""
 import argparse
 import collections
 import json
@@ -37,16 +37,15 @@ if "expecttest" not in sys.modules:  # torch.testing imports it; nothing here ne
     sys.modules["expecttest"] = stand_in
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map
 
 import agreement
 import oracle
 import pt2_calls
+from pt2_calls import Call, resolved, result_of
 
 DTYPES = (torch.float32, torch.int64, torch.bool)
 UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided")
-SEED = 67280421310721  # what Taper's generator starts with
-LEAST = 0.97  # of the operators
 
 
 # ---- what is called
@@ -148,33 +147,6 @@ def function_calls(most, wanted):
 
 # ---- programs of them
 
-class Call(torch.nn.Module):
-    """One call, whose tensors are forward's arguments."""
-
-    def __init__(self, function, args, kwargs):
-        super().__init__()
-        self.function = function
-        self.leaves, self.spec = tree_flatten((args, kwargs))
-        self.where = [i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)]
-
-    def forward(self, *tensors):
-        leaves = list(self.leaves)
-        for i, x in zip(self.where, tensors):
-            leaves[i] = x
-        args, kwargs = tree_unflatten(leaves, self.spec)
-        return self.function(*args, **kwargs)
-
-
-def result_of(module, tensors, seed=SEED):
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        return module(*[x.clone() for x in tensors])
-
-
-def resolved(v):
-    return tree_map(lambda x: x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) and x.layout == torch.strided else x, v)
-
-
 def write_case(folder, call, left_out):
     """Writes DIR/{plain,core}.{pt2,pt}: the programs, their inputs and results."""
     module = Call(*call).eval()
@@ -208,9 +180,9 @@ def write_cases(folder, arguments):
         wanted = {name: f for name, f in core_operators().items()
                   if not arguments.operators or set(names_of(name)) & set(arguments.operators)}
         calls = record_calls(wanted, arguments.max)
-        for call in [call for call in pt2_calls.core() if str(call[0]) in wanted] + list(pt2_calls.others()):
-            if not arguments.operators or set(names_of(str(call[0]))) & set(arguments.operators):
-                calls[str(call[0])].append(call)
+        for call in [call for call in pt2_calls.core() if pt2_calls.name_of(call) in wanted] + list(pt2_calls.others()):
+            if not arguments.operators or set(names_of(pt2_calls.name_of(call))) & set(arguments.operators):
+                calls[pt2_calls.name_of(call)].append(call)
         for name in sorted(set(wanted) - {name for name in calls if calls[name]}):
             print(f"no call of {name}", flush=True)
             left_out["no call"] += 1
@@ -295,9 +267,11 @@ def main():
         passed, failed, wrongs, operators = run_cases(folder, arguments)
     for name, found in sorted(wrongs.items()):
         print(f"{name:45} {len(found):3} failed: {found[0][:120]}")
+    for name in sorted(set(wrongs) & set(pt2_calls.KNOWN)):
+        print(f"known: {name}: {pt2_calls.KNOWN[name]}")
     print(f"{operators - len(wrongs)} of {operators} operators agree")
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return 1 if set(wrongs) - set(pt2_calls.KNOWN) or not passed else 0
 
 
 if __name__ == "__main__":

@@ -121,6 +121,13 @@ static taper_status with_effects(taper_export_lowering *l, taper_export_scope *s
     inner.input_count -= 2;
     inner.outputs++;
     inner.output_count--;
+    while (inner.output_count != 0) { // of an operator without results there is a name all the same
+        const taper_pt2_argument *last = &inner.outputs[inner.output_count - 1];
+        if (last->kind != TAPER_PT2_NONE && (last->kind != TAPER_PT2_VALUE || scope->used[last->as.value])) {
+            break;
+        }
+        inner.output_count--;
+    }
     TAPER_TRY(taper_export_value(l, scope, &node->inputs[0].argument, NULL, &token));
     TAPER_TRY(taper_export_name(l, scope, 0, token));
     return taper_export_node(l, scope, &inner);

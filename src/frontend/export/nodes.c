@@ -290,6 +290,7 @@ static taper_status find_used(taper_export_lowering *l, taper_export_scope *scop
     if (scope->used == NULL) {
         return taper_fail_memory(l->emit.error);
     }
+    TAPER_TRY(taper_charge(l->module->allocator, graph->node_count, l->emit.error));
     memset(scope->used, 0, (graph->value_count + 1) * sizeof *scope->used);
     for (size_t i = 0; i < graph->node_count; i++) {
         for (size_t k = 0; k < graph->nodes[i].input_count; k++) {

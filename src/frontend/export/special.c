@@ -91,6 +91,17 @@ static taper_status lower_numel(taper_export_lowering *l, taper_export_scope *sc
     return taper_export_name(l, scope, 0, count);
 }
 
+static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_argument *given = taper_export_argument(l->node, "memory_format", 1);
+    taper_ir_value *x, *format, *answer;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    TAPER_TRY(given != NULL ? taper_export_value(l, scope, given, &taper_type_int, &format)
+                            : taper_emit_constant(&l->emit, taper_val_int(0), &format));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_is_contiguous_memory_format), &answer, x, format));
+    return taper_export_name(l, scope, 0, answer);
+}
+
 static taper_status lower_storage_offset(taper_export_lowering *l, taper_export_scope *scope)
 {
     taper_ir_value *x, *offset;
@@ -129,22 +140,19 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
 // ---- operators whose other results are for training: the layer itself, where nobody takes them
 
 typedef struct layer_row {
-    const char *target; // without "torch.ops."
-    const taper_op *op;
+    const char *target, *layer; // without "torch.ops.", without "aten::"
     const char *formal, *given; // an argument that the layer names otherwise; NULL: none
 } layer_row;
 
 static const layer_row layers[] = {
-    {"aten.native_layer_norm.default", TAPER_OP(aten_layer_norm), NULL, NULL},
-    {"aten.native_group_norm.default", TAPER_OP(aten_group_norm), "num_groups", "group"},
-    {"aten._fused_rms_norm.default", TAPER_OP(aten_rms_norm), NULL, NULL},
-    {"aten.max_pool2d_with_indices.default", TAPER_OP(aten_max_pool2d), NULL, NULL},
-    {"aten.max_pool3d_with_indices.default", TAPER_OP(aten_max_pool3d), NULL, NULL},
-    {"aten._scaled_dot_product_flash_attention_for_cpu.default", TAPER_OP(aten_scaled_dot_product_attention), NULL,
-     NULL},
-    {"aten._scaled_dot_product_flash_attention.default", TAPER_OP(aten_scaled_dot_product_attention), NULL, NULL},
-    {"aten._scaled_dot_product_efficient_attention.default", TAPER_OP(aten_scaled_dot_product_attention), "attn_mask",
-     "attn_bias"},
+    {"aten.native_layer_norm.default", "layer_norm", NULL, NULL},
+    {"aten.native_group_norm.default", "group_norm", "num_groups", "group"},
+    {"aten._fused_rms_norm.default", "rms_norm", NULL, NULL},
+    {"aten.max_pool2d_with_indices.default", "max_pool2d", NULL, NULL},
+    {"aten.max_pool3d_with_indices.default", "max_pool3d", NULL, NULL},
+    {"aten._scaled_dot_product_flash_attention_for_cpu.default", "scaled_dot_product_attention", NULL, NULL},
+    {"aten._scaled_dot_product_flash_attention.default", "scaled_dot_product_attention", NULL, NULL},
+    {"aten._scaled_dot_product_efficient_attention.default", "scaled_dot_product_attention", "attn_mask", "attn_bias"},
 };
 
 static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
@@ -156,10 +164,14 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
     }
     for (size_t i = 0; alone && i < sizeof layers / sizeof layers[0]; i++) {
         const layer_row *row = &layers[i];
-        if (row->op != NULL && strcmp(row->target, target) == 0) {
-            *done = true;
-            return taper_export_call(l, scope, row->op, row->formal, row->given, true);
+        char name[64];
+        if (strcmp(row->target, target) != 0) {
+            continue;
         }
+        (void)snprintf(name, sizeof name, "aten::%s", row->layer);
+        const taper_op *op = taper_row_find(name, "");
+        *done = op != NULL; // a selective build may have the other form alone
+        return op != NULL ? taper_export_call(l, scope, op, row->formal, row->given, true) : TAPER_OK;
     }
     return TAPER_OK;
 }
@@ -209,6 +221,7 @@ static const special_row rows[] = {
     {"aten.sym_stride.int", lower_stride},
     {"aten.sym_numel.default", lower_numel},
     {"aten.sym_storage_offset.default", lower_storage_offset},
+    {"aten.sym_is_contiguous.default", lower_is_contiguous},
     {"aten._native_batch_norm_legit_no_training.default", lower_batch_norm},
 };
 

@@ -21,6 +21,7 @@
 #include "ops/list/list_decomposed.inc"
 #include "ops/list/list_elementwise.inc"
 #include "ops/list/list_fft.inc"
+#include "ops/list/list_gradient.inc"
 #include "ops/list/list_index.inc"
 #include "ops/list/list_linalg.inc"
 #include "ops/list/list_linear.inc"

@@ -265,13 +265,13 @@ taper_status taper_op_safe_softmax(taper_call *call)
     taper_compose c;
     taper_compose_begin(&c, call->run);
     taper_tensor *y = TAPER_COMPOSE(&c, taper_op_softmax, NULL, call->args[0], call->args[1], call->args[2]);
-    taper_tensor *blind = TAPER_COMPOSE(&c, taper_op_binary, &taper_ew_eq, TAPER_VAL(x),
-                                        taper_val_double(-(double)INFINITY));
+    taper_tensor *blind =
+        TAPER_COMPOSE(&c, taper_op_binary, &taper_ew_eq, TAPER_VAL(x), taper_val_double(-(double)INFINITY));
     blind = TAPER_COMPOSE(&c, taper_op_every, &taper_reduce_dim_keep, taper_compose_arg(blind), call->args[1],
                           taper_val_bool(true));
-    return taper_compose_ret(&c, call, 0,
-                             TAPER_COMPOSE(&c, taper_op_where, NULL, taper_compose_arg(blind), taper_val_double(0),
-                                           taper_compose_arg(y)));
+    return taper_compose_ret(
+        &c, call, 0,
+        TAPER_COMPOSE(&c, taper_op_where, NULL, taper_compose_arg(blind), taper_val_double(0), taper_compose_arg(y)));
 }
 
 // _softmax(self, dim, half_to_float), which CPUs do not have.
