@@ -141,11 +141,15 @@ taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *sco
         const taper_schema_arg *formal = &schema->args[i];
         const bool renamed = formal_name != NULL && strcmp(formal->name, formal_name) == 0;
         const taper_pt2_argument *given = taper_export_argument(l->node, renamed ? given_name : formal->name, i);
-        if (given == NULL && !formal->has_default) {
+        // What became optional since is None where the file leaves it out.
+        const bool none = given == NULL && !formal->has_default && formal->type->kind == TAPER_TYPE_OPTIONAL;
+        if (given == NULL && !formal->has_default && !none) {
             return taper_export_refuse(l, "argument %s is missing", formal->name);
         }
-        TAPER_TRY(given != NULL ? taper_export_value(l, scope, given, formal->type, &values[i])
-                                : taper_emit_constant(&l->emit, taper_val_retain(formal->default_value), &values[i]));
+        TAPER_TRY(given != NULL
+                      ? taper_export_value(l, scope, given, formal->type, &values[i])
+                      : taper_emit_constant(&l->emit, none ? taper_val_none() : taper_val_retain(formal->default_value),
+                                            &values[i]));
     }
     taper_node *node;
     TAPER_TRY(

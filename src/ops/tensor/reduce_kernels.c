@@ -286,7 +286,7 @@ static taper_status correction(const taper_call *call, double *number)
         TAPER_TRY(taper_arg_bool(call, where->unbiased, &unbiased));
         *number = unbiased ? 1 : 0;
     } else if (where->correction != 0) {
-        return taper_arg_double_or(call, where->correction, 1.0, number);
+        return taper_arg_double_or(call, where->correction, 1.0, number); // a fraction, too, since PyTorch 2
     }
     return TAPER_OK;
 }
