@@ -217,6 +217,7 @@ static void models_are_loaded(void **state)
     FAILS("size is NULL", taper_model_extra(w.model, "a", &data, NULL, E));
     assert_int_equal(taper_context_threads(NULL), 0);
     taper_context_set_threads(NULL, 2);
+    FAILS("context is NULL", taper_context_set_cache_dir(NULL, NULL, E));
     assert_int_equal(taper_context_cpu_features(NULL), 0);
     assert_int_equal(taper_model_bytecode_version(NULL), 0);
     assert_int_equal(taper_model_operator_version(NULL), 0);
@@ -229,6 +230,8 @@ static void models_are_loaded(void **state)
     assert_null(taper_model_argument_name(NULL, "forward", 0));
     assert_null(taper_model_argument_type(NULL, "forward", 0));
     assert_null(taper_model_return_type(NULL, "forward"));
+    assert_null(taper_model_exported_by(NULL));
+    assert_null(taper_model_exported_by(w.model)); // it is none
     assert_int_equal(taper_model_extra_count(NULL), 0);
     assert_null(taper_model_extra_name(NULL, 0));
     assert_int_equal(taper_model_operator_count(NULL), 0);
