@@ -156,6 +156,23 @@ def quantized():
     yield q.quantize_per_channel_group.default, (flat, groups, torch.zeros(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4), {}
     yield q.dequantize_per_channel_group.default, (small, groups, torch.ones(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4, torch.float32), {}
     yield q.dequantize_per_channel_group.default, (small, groups[:, :1].half(), None, -8, 7, torch.int8, 32, torch.float16), {}
+    # Long enough for the kernels, which take blocks.
+    many, odds = numbers(2, 1100) * 3, odd.repeat(4)
+    for given, low, high, dtype in ((many, -127, 127, torch.int8), (many, 3, 200, torch.uint8), (odds, -128, 127, torch.int8), (odds, 0, 255, torch.uint8)):
+        for step in (0.5, 0.0371):
+            yield q.quantize_per_tensor.default, (given, step, 7, low, high, dtype), {}
+            yield q.quantize_per_channel.default, (given.reshape(2, -1), torch.tensor([step, 0.02]), torch.tensor([7, 100]), 0, low, high, dtype), {}
+            for kind in (torch.float32, torch.float64):
+                tokens = torch.tensor([[step], [0.02]], dtype=kind), torch.tensor([[7], [100]])
+                yield q.quantize_per_token.default, (given.reshape(2, -1), *tokens, low, high, dtype), {}
+                whole = (many * 40).clamp(low, high).to(dtype)
+                yield q.dequantize_per_token.default, (whole, *tokens, low, high, dtype, torch.float32), {}
+                yield q.dequantize_per_channel.default, (whole, tokens[0][:, 0], tokens[1][:, 0], 0, low, high, dtype), {}
+            yield q.dequantize_per_tensor.default, (whole, step, 7, low, high, dtype), {}
+            yield q.dequantize_per_channel_group.default, (whole, numbers(2, 22).abs(), None, low, high, dtype, 50, torch.float32), {}
+    wide = torch.arange(600, dtype=torch.int32).reshape(1, 600) % 4
+    yield torch.ops.aten.gather.default, (numbers(1, 600), 1, wide), {}
+    yield torch.ops.aten.gather.default, (numbers(4, 600), 0, wide), {}
     yield q.convert_element_type.no_fuse, (x, torch.float16), {}
 
 

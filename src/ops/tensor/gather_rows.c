@@ -8,7 +8,8 @@
 
 typedef struct gather_job gather_job;
 // Whether all indices of the row are in bounds.
-typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other, size_t n);
+typedef bool row_function(const gather_job *job, const int64_t *index, int64_t index_step, char *table, char *other,
+                          size_t n);
 
 struct gather_job {
     taper_gather g;
@@ -23,11 +24,12 @@ enum { PIECE = 16384 };         // elements of a row that are done at a time
 static const double EACH = 1.5; // nanoseconds
 
 #define ROW(type)                                                                                                      \
-    static bool row_##type(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)            \
+    static bool row_##type(const gather_job *job, const int64_t *index, int64_t is, char *table, char *other,          \
+                           size_t n)                                                                                   \
     {                                                                                                                  \
         type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
         const uint64_t size = (uint64_t)job->g.size;                                                                   \
-        const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
+        const int64_t step = job->g.step, ts = job->table_step, os = job->other_step;                                  \
         if (!TAPER_SMALL && step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                           \
             size_t done = 0;                                                                                           \
             for (; done + 4 <= n; done += 4) {                                                                         \
@@ -58,12 +60,12 @@ ROW(uint8_t)
 ROW(uint32_t)
 ROW(uint64_t)
 
-static bool row_add(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
+static bool row_add(const gather_job *job, const int64_t *index, int64_t is, char *table, char *other, size_t n)
 {
     float *t = (float *)(void *)table;
     const float *o = (const float *)(const void *)other;
     for (int64_t k = 0; k < (int64_t)n; k++) {
-        const int64_t at = index[k * job->index_step];
+        const int64_t at = index[k * is];
         if ((uint64_t)at >= (uint64_t)job->g.size) {
             return false;
         }
@@ -72,11 +74,31 @@ static bool row_add(const gather_job *job, const int64_t *index, char *table, ch
     return true;
 }
 
+// 32-bit indices, some at a time.
+static bool narrow_row(const gather_job *job, const int32_t *index, char *table, char *other, size_t n)
+{
+    enum { SOME = 512 };
+    int64_t wide[SOME];
+    const int64_t item = (int64_t)job->g.item;
+    for (size_t first = 0; first < n; first += SOME) {
+        const size_t count = taper_min_size(SOME, n - first);
+        const int64_t at = (int64_t)first;
+        for (size_t i = 0; i < count; i++) {
+            wide[i] = index[(at + (int64_t)i) * job->index_step];
+        }
+        if (!job->row(job, wide, 1, table + at * job->table_step * item, other + at * job->other_step * item, count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     gather_job *job = argument;
     const taper_gather *g = &job->g;
-    const int64_t *index = taper_tensor_data(g->index);
+    const bool narrow = g->index->dtype == TAPER_I32;
+    const void *indices = taper_tensor_data(g->index);
     for (size_t r = begin; r < end; r++) {
         size_t left = r / job->pieces;
         const size_t from = r % job->pieces * PIECE;
@@ -91,8 +113,12 @@ static void rows_range(void *argument, size_t begin, size_t end)
             other_at += i * g->other_strides[d];
         }
         const int64_t item = (int64_t)g->item;
-        if (!job->row(job, index + index_at, g->table + table_at * item, g->other + other_at * item,
-                      taper_min_size(PIECE, job->n - from))) {
+        const size_t n = taper_min_size(PIECE, job->n - from);
+        char *table = g->table + table_at * item, *other = g->other + other_at * item;
+        const bool inside = narrow
+                                ? narrow_row(job, (const int32_t *)indices + index_at, table, other, n)
+                                : job->row(job, (const int64_t *)indices + index_at, job->index_step, table, other, n);
+        if (!inside) {
             atomic_store_explicit(&job->bad, true, memory_order_relaxed);
             return;
         }
@@ -109,7 +135,7 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
               : gather->item == 8         ? row_uint64_t
                                           : NULL;
     *bad = false;
-    if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
+    if ((index->dtype != TAPER_I64 && index->dtype != TAPER_I32) || index->rank == 0 || job.row == NULL) {
         return TAPER_DECLINED;
     }
     job.rank = index->rank - 1u;
