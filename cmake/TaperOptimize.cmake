@@ -25,6 +25,7 @@ set(TAPER_HOT_SOURCES
     src/ops/nn/resize_bilinear_u8.c
     src/ops/nn/resize_loops.c
     src/ops/quantized/quantized_decomposed.c
+    src/ops/quantized/quantized_decomposed_embedding.c
     src/ops/engine/rows.c
     src/ops/nn/softmax.c
     src/ops/signal/stft.c

@@ -244,7 +244,9 @@ static taper_status place(taper_export_lowering *l)
         if (grown == NULL) {
             return taper_fail_memory(l->emit.error);
         }
-        memcpy(grown, module->debug, module->debug_count * sizeof *grown);
+        if (module->debug_count != 0) {
+            memcpy(grown, module->debug, module->debug_count * sizeof *grown);
+        }
         module->debug = grown;
         l->place_capacity = capacity;
     }
