@@ -25,6 +25,7 @@ set(TAPER_HOT_SOURCES
     src/ops/nn/resize_bilinear_u8.c
     src/ops/nn/resize_loops.c
     src/ops/quantized/quantized_decomposed.c
+    src/ops/quantized/quantized_decomposed_embedding.c
     src/ops/engine/rows.c
     src/ops/nn/softmax.c
     src/ops/signal/stft.c
@@ -47,6 +48,7 @@ set(TAPER_VECTOR_SOURCES
 
 # The same in builds for speed. In those for size they are as small as all others.
 set(TAPER_FAST_SOURCES
+    src/backends/cpu/quantized_decomposed_cpu.c
     src/ops/math/binary.c
     src/ops/math/ternary.c
     src/ops/math/unary.c

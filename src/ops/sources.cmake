@@ -150,6 +150,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_conv_run.c
     src/ops/quantized/quantized_create.c
     src/ops/quantized/quantized_decomposed.c
+    src/ops/quantized/quantized_decomposed_embedding.c
     src/ops/quantized/quantized_decomposed_params.c
     src/ops/quantized/quantized_embedding.c
     src/ops/quantized/quantized_embedding_pack.c

@@ -107,6 +107,45 @@ def core():
     yield aten.var.correction, (x, (0,)), {"correction": 0.5}
 
 
+def define_embeddings():
+    """The embeddings of ExecuTorch's quantizers, of PyTorch's operators: of a packed byte the first is the high half, or the lowest bits."""
+    library = torch.library.Library("quantized_decomposed", "FRAGMENT")
+    schema = "(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices"
+    shifts = {"byte": [], "4bit": [4, 0], "2bit": [0, 2, 4, 6]}
+    for name, steps in shifts.items():
+        def look_up(weight, scales, points, low, high, indices, dtype=None, steps=steps):
+            if steps:
+                mask, middle = (15, 8) if len(steps) == 2 else (3, 2)
+                parts = [(weight.int() >> step) & mask for step in steps]
+                weight = (torch.stack(parts, -1).reshape(weight.shape[0], -1) - middle).to(torch.int8)
+            group = weight.shape[1] // (scales.shape[1] if scales.dim() == 2 else 1)
+            table = torch.ops.quantized_decomposed.dequantize_per_channel_group(weight, scales, points, low, high, weight.dtype, group,
+                                                                                dtype or scales.dtype)
+            return torch.nn.functional.embedding(indices, table)
+
+        for overload, more in (("", ")"), (".dtype", ", *, ScalarType? dtype=None)")):
+            library.define(f"embedding_{name}{overload}{schema}{more} -> Tensor")
+            library.impl(f"embedding_{name}{overload}", look_up, "CompositeExplicitAutograd")
+    return library
+
+
+LIBRARY = define_embeddings()
+
+
+def embeddings():
+    q = torch.ops.quantized_decomposed
+    table, signed = (numbers(6, 8) * 90).to(torch.int8).view(torch.uint8), (numbers(6, 8) * 40).to(torch.int8)
+    rows, scales, points = torch.tensor([[0, 5, 3], [1, 1, 2]]), numbers(6).abs(), numbers(6).round()
+    for given in (table, signed):
+        yield q.embedding_byte.default, (given, scales, points, -128, 127, rows), {}
+        yield q.embedding_byte.default, (given, numbers(6, 2).half(), None, -128, 127, rows.int()), {}
+        yield q.embedding_byte.dtype, (given, scales.half(), points.half(), -128, 127, rows), {"dtype": torch.float32}
+    for name, low, high in (("4bit", -8, 7), ("2bit", -2, 1)):
+        yield getattr(q, "embedding_" + name).default, (table, scales, points, low, high, rows), {}
+        yield getattr(q, "embedding_" + name).default, (table, numbers(6, 4), numbers(6, 4), low, high, rows[0, 0]), {}
+        yield getattr(q, "embedding_" + name).dtype, (table, numbers(6, 2).half(), None, low, high, rows), {"dtype": torch.float16}
+
+
 def quantized():
     q = torch.ops.quantized_decomposed
     x, odd = numbers(3, 5, 4), torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 0.5, 1.5, 2.5, -0.5, 1e30, -1e30, 3e9])
@@ -156,6 +195,23 @@ def quantized():
     yield q.quantize_per_channel_group.default, (flat, groups, torch.zeros(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4), {}
     yield q.dequantize_per_channel_group.default, (small, groups, torch.ones(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4, torch.float32), {}
     yield q.dequantize_per_channel_group.default, (small, groups[:, :1].half(), None, -8, 7, torch.int8, 32, torch.float16), {}
+    # Long enough for the kernels, which take blocks.
+    many, odds = numbers(2, 1100) * 3, odd.repeat(4)
+    for given, low, high, dtype in ((many, -127, 127, torch.int8), (many, 3, 200, torch.uint8), (odds, -128, 127, torch.int8), (odds, 0, 255, torch.uint8)):
+        for step in (0.5, 0.0371):
+            yield q.quantize_per_tensor.default, (given, step, 7, low, high, dtype), {}
+            yield q.quantize_per_channel.default, (given.reshape(2, -1), torch.tensor([step, 0.02]), torch.tensor([7, 100]), 0, low, high, dtype), {}
+            for kind in (torch.float32, torch.float64):
+                tokens = torch.tensor([[step], [0.02]], dtype=kind), torch.tensor([[7], [100]])
+                yield q.quantize_per_token.default, (given.reshape(2, -1), *tokens, low, high, dtype), {}
+                whole = (many * 40).clamp(low, high).to(dtype)
+                yield q.dequantize_per_token.default, (whole, *tokens, low, high, dtype, torch.float32), {}
+                yield q.dequantize_per_channel.default, (whole, tokens[0][:, 0], tokens[1][:, 0], 0, low, high, dtype), {}
+            yield q.dequantize_per_tensor.default, (whole, step, 7, low, high, dtype), {}
+            yield q.dequantize_per_channel_group.default, (whole, numbers(2, 22).abs(), None, low, high, dtype, 50, torch.float32), {}
+    wide = torch.arange(600, dtype=torch.int32).reshape(1, 600) % 4
+    yield torch.ops.aten.gather.default, (numbers(1, 600), 1, wide), {}
+    yield torch.ops.aten.gather.default, (numbers(4, 600), 0, wide), {}
     yield q.convert_element_type.no_fuse, (x, torch.float16), {}
 
 
@@ -254,3 +310,4 @@ def others():
     yield from gradients()
     yield from layers()
     yield from quantized()
+    yield from embeddings()

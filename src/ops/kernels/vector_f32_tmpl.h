@@ -526,7 +526,8 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .lanes = VN,                                                                                                   \
         .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
         .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub) || TAPER_COMPUTES_SOFTMAX), BINARY(mul, 1),    \
-                   BINARY(div, TAPER_USES(taper_ew_div)), BINARY(prelu, TAPER_USES(taper_op_prelu)),                   \
+                   BINARY(div, TAPER_USES(taper_ew_div)),                                                              \
+                   BINARY(prelu, TAPER_USES(taper_op_prelu) || TAPER_USES(taper_ew_prelu)),                            \
                    BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
                    BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
                    BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
