@@ -8,7 +8,7 @@
 #include "ops/engine/volume.h"
 #include "ops/list/kernels.h"
 
-enum { MOST_INPUTS = 6 };
+enum { MOST_INPUTS = 5, NEEDED = 4 }; // weights, the fifth, may be None
 
 // Contiguous inputs, and sums in doubles that become results.
 typedef struct gradient {
@@ -23,7 +23,8 @@ static taper_status begin(gradient *g, taper_call *call, size_t count, const uin
     g->call = call;
     for (size_t i = 0; i < count; i++) {
         taper_tensor *x;
-        TAPER_TRY(taper_arg_tensor_or_none(call, positions[i], &x));
+        TAPER_TRY(i < NEEDED ? taper_arg_tensor(call, positions[i], &x)
+                             : taper_arg_tensor_or_none(call, positions[i], &x));
         if (x != NULL) {
             TAPER_TRY(taper_run_contiguous(call->run, x, &g->in[i]));
         }
@@ -119,7 +120,8 @@ static taper_status embedding(const gradient *g)
     TAPER_TRY(taper_arg_bool(g->call, 4, &by_frequency));
     const int64_t width = from->rank != 0 ? from->sizes[from->rank - 1u] : 0;
     int64_t total;
-    if (from->rank != indices->rank + 1u || taper_tensor_numel(from) != per_index * width || weights < 0 ||
+    if (from->rank != indices->rank + 1u ||
+        memcmp(from->sizes, indices->sizes, indices->rank * sizeof *indices->sizes) != 0 || weights < 0 ||
         !taper_dtype_is_integral((taper_dtype)indices->dtype) || !floats(g, 1) ||
         !taper_mul_i64(weights, width, &total)) {
         return refuse(g, "grad_output should have a row for each of the indices");
@@ -177,7 +179,7 @@ static void bounds_of(const window *w, size_t d, int64_t o, int64_t inputs, int6
     const int64_t stop = taper_min_i64(start + w->kernel[d], inputs + w->padding[d]);
     *whole = stop - start;
     *from = taper_max_i64(start, 0);
-    *to = taper_min_i64(stop, inputs);
+    *to = taper_max_i64(taper_min_i64(stop, inputs), *from);
 }
 
 static taper_status spread_windows(const gradient *g, const window *w, double *sums)
@@ -229,15 +231,18 @@ static taper_status average(const gradient *g, bool adaptive)
         TAPER_TRY(read_window(g->call, &w));
     }
     const bool images = floats(g, 2) && (x->rank == 3 || x->rank == 4) && from->rank == x->rank &&
-                        taper_tensor_numel(from) > 0 && memcmp(from->sizes, x->sizes, (x->rank - 2u) * 8u) == 0;
-    for (size_t d = 0; d < 2; d++) {
-        const int64_t limit = INT32_MAX;
-        if (!images || (!adaptive && (w.kernel[d] < 1 || w.stride[d] < 1 || w.padding[d] < 0 || w.kernel[d] > limit ||
-                                      w.stride[d] > limit || 2 * w.padding[d] > w.kernel[d] ||
-                                      (from->sizes[x->rank - 2 + d] - 1) * w.stride[d] - w.padding[d] >=
-                                          x->sizes[x->rank - 2 + d] + w.padding[d]))) {
-            return refuse(g, "grad_output does not fit the image and its windows");
-        }
+                        taper_tensor_numel(from) > 0 && taper_tensor_numel(x) > 0 &&
+                        memcmp(from->sizes, x->sizes, (x->rank - 2u) * 8u) == 0;
+    bool fits = images;
+    for (size_t d = 0; d < 2 && fits; d++) {
+        const int64_t limit = INT32_MAX, in = x->sizes[x->rank - 2u + d], out = from->sizes[x->rank - 2u + d];
+        fits = in <= limit && out <= limit &&
+               (adaptive || (w.kernel[d] >= 1 && w.kernel[d] <= limit && w.stride[d] >= 1 && w.stride[d] <= limit &&
+                             w.padding[d] >= 0 && w.padding[d] <= w.kernel[d] / 2 &&
+                             (out - 1) * w.stride[d] - w.padding[d] < in + w.padding[d]));
+    }
+    if (!fits) {
+        return refuse(g, "grad_output does not fit the image and its windows");
     }
     TAPER_TRY(sums_of(g, taper_tensor_numel(x), &sums));
     TAPER_TRY(spread_windows(g, &w, sums));
@@ -270,8 +275,9 @@ static taper_status maximum(const gradient *g)
         from->rank != x->rank || memcmp(from->sizes, x->sizes, (x->rank - 2u) * 8u) != 0) {
         return refuse(g, "grad_output and indices do not fit the image");
     }
-    const int64_t plane = x->sizes[x->rank - 2u] * x->sizes[x->rank - 1u];
-    const int64_t outputs = from->sizes[x->rank - 2u] * from->sizes[x->rank - 1u];
+    const bool any = taper_tensor_numel(from) != 0; // planes of nothing may have any sizes
+    const int64_t plane = any ? x->sizes[x->rank - 2u] * x->sizes[x->rank - 1u] : 0;
+    const int64_t outputs = any ? from->sizes[x->rank - 2u] * from->sizes[x->rank - 1u] : 1;
     const int64_t *index = taper_tensor_data(indices);
     TAPER_TRY(sums_of(g, taper_tensor_numel(x), &sums));
     for (int64_t i = 0; i < taper_tensor_numel(from) && taper_run_step(g->call->run, i, 10); i++) {
@@ -308,7 +314,8 @@ static taper_status norm(const gradient *g, const norm_rows *n, const bool mask[
     const taper_tensor *from = g->in[0], *x = g->in[1], *weight = g->in[4];
     double *sums[3];
     if (!same_sizes(from, x) || taper_tensor_numel(g->in[2]) != n->rows || taper_tensor_numel(g->in[3]) != n->rows ||
-        n->rows * n->width != taper_tensor_numel(x) || (weight != NULL && taper_tensor_numel(weight) != n->weights)) {
+        (double)n->rows * (double)n->width != (double)taper_tensor_numel(x) ||
+        (weight != NULL && taper_tensor_numel(weight) != n->weights)) {
         return refuse(g, "grad_out, input, mean, rstd and weight do not fit each other");
     }
     const int64_t counts[3] = {taper_tensor_numel(x), n->weights, n->weights};
@@ -362,7 +369,10 @@ static taper_status layer(const gradient *g)
         return refuse(g, "normalized_shape does not match the last dimensions of the input");
     }
     for (size_t d = 0; d < x->rank; d++) {
-        *(d + n.rank < x->rank ? &n.rows : &n.width) *= x->sizes[d];
+        int64_t *product = d + n.rank < x->rank ? &n.rows : &n.width;
+        if (!taper_mul_i64(*product, x->sizes[d], product)) {
+            return refuse(g, "the input is too large");
+        }
     }
     n.weights = n.width;
     return norm(g, &n, mask);

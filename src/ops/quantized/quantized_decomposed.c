@@ -2,6 +2,7 @@
 // quantized_decomposed::quantize_… and dequantize_…: integers in plain tensors, scales and zero points in arguments, as
 // programs have them that were quantized with PyTorch 2. PyTorch computes them of operators one by one, whose roundings
 // and dtypes are followed: of a token or a group a number rounds after its zero point is added, elsewhere before.
+#include "base/checked.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/matmul.h"
 #include "ops/list/kernels.h"
@@ -339,7 +340,9 @@ static taper_status arg_tokens(const taper_call *call, const taper_tensor *x, ta
 {
     int64_t tokens = 1;
     for (size_t d = 0; d + 1 < x->rank; d++) {
-        tokens *= x->sizes[d]; // of a tensor that is there, or 0
+        if (!taper_mul_i64(tokens, x->sizes[d], &tokens)) { // beside a dimension of none
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'input' is too large");
+        }
     }
     for (size_t i = 0; i < 2; i++) {
         TAPER_TRY(taper_arg_tensor(call, i + 1, &vectors[i]));
