@@ -81,6 +81,7 @@ static bool archive_has_code(const taper_zip *zip)
 
 taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module, taper_error *error)
 {
+    (void)module; // of builds with neither
     if (archive_has(zip, "model.json")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "a TorchScript file of PyTorch 1.0 to 1.2 (it holds model.json), which is not supported: "

@@ -21,6 +21,8 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
+enum { KEEPS = TAPER_DEVICES || TAPER_WITH_PACKS_FILE }; // whether this build has anything to keep in a directory
+
 // Those before stay as long as the context: who took one may use it on.
 struct taper_cache_dir {
     struct taper_cache_dir *before;
@@ -39,6 +41,9 @@ taper_status taper_context_set_cache_dir(taper_context *context, const char *pat
     TAPER_NEED(context, error);
     if (path != NULL && !taper_is_directory(path)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "cache_dir: there is no directory \"%s\"; make it first", path);
+    }
+    if (!KEEPS) {
+        return TAPER_OK;
     }
     const size_t size = path != NULL ? strlen(path) + 1 : 1, bytes = sizeof(taper_cache_dir) + size;
     taper_cache_dir *dir = taper_alloc_zeroed(&context->allocator, bytes);
@@ -122,7 +127,7 @@ void taper_context_release(taper_context *context)
     taper_heap_close(context->heap);
     taper_types_release(context->types);
     const taper_allocator allocator = context->allocator;
-    for (taper_cache_dir *dir = atomic_load(&context->cache_dir), *before; dir != NULL; dir = before) {
+    for (taper_cache_dir *dir = KEEPS ? atomic_load(&context->cache_dir) : NULL, *before; dir != NULL; dir = before) {
         before = dir->before;
         taper_free(&allocator, dir, dir->bytes);
     }
