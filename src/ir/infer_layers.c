@@ -80,10 +80,12 @@ static taper_shape convolved(const taper_infer_call *call)
     }
     // Without input channels PyTorch gives none, whatever the weight says.
     const bool nothing = weight.sizes[1] == 0;
-    shape.sizes[at - 1] = nothing                                                       ? TAPER_UNKNOWN
-                          : !w.transposed                                               ? weight.sizes[0]
-                          : weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ? TAPER_UNKNOWN
-                                                                                        : weight.sizes[1] * groups;
+    int64_t channels = weight.sizes[0];
+    if (w.transposed && (weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ||
+                         !taper_mul_i64(weight.sizes[1], groups, &channels))) {
+        channels = TAPER_UNKNOWN;
+    }
+    shape.sizes[at - 1] = nothing ? TAPER_UNKNOWN : channels;
     for (size_t d = 0; d < dims; d++) {
         w.kernel[d] = weight.sizes[2 + d];
         shape.sizes[(size_t)at + d] = taper_infer_conv_size(&w, d, x.sizes[(size_t)at + d]);
