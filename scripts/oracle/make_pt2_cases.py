@@ -117,6 +117,13 @@ def cases():
     yield "containers", Case(module(containers), (x(2), {"a": x(2), "b": [x(2)]}), kwargs={"scale": 1.5, "flag": None})
     yield "attention", Case(attention, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9)),
                             [(x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9))])
+    grouped = module(lambda self, q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True))
+    yield "attention_groups", Case(grouped, (x(1, 8, 5, 8), x(2, 2, 7, 8), x(2, 2, 7, 4)))
+    seen = torch.rand(2, 1, 6, 9) > 0.4
+    seen[0, 0, 2] = False
+    masked = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m))
+    yield "attention_mask", Case(masked, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), seen))
+    yield "guard_float", Case(module(lambda self, y: y + 1 if y.shape[0] * 0.5 < 20 else y), (x(4, 3),), [(x(9, 3),)], dynamic=({0: Dim.AUTO},))
     yield "encoder", Case(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), (x(2, 5, 16),), decompose=True)
     yield "lstm", Case(nn.LSTM(4, 6, 2, bidirectional=True, batch_first=True), (x(2, 5, 4),))
     yield "half", Case(module(lambda self, x: (x.to(torch.bfloat16) * self.weight).to(torch.float32), weight=x(4).bfloat16()), (x(3, 4),))

@@ -173,19 +173,22 @@ static taper_status read_call(guard *g, taper_ir_value **value)
 
 static taper_status read_number(guard *g, taper_ir_value **value)
 {
-    char *end;
+    enum { MOST_DIGITS = 18 }; // of an integer of 64 bits
     const size_t digits = strspn(g->at, "0123456789");
-    if (strchr(".eE", g->at[digits]) != NULL && g->at[digits] != '\0') {
-        const double number = strtod(g->at, &end);
-        g->at = end;
-        return taper_emit_constant(&g->l->emit, taper_val_double(number), value);
+    size_t length = digits;
+    while (g->at[length] != '\0' &&
+           (strchr("0123456789.eE", g->at[length]) != NULL ||
+            (strchr("+-", g->at[length]) != NULL && strchr("eE", g->at[length - 1]) != NULL))) {
+        length++;
     }
-    const long long number = digits < 19 ? strtoll(g->at, &end, 10) : 0;
-    if (digits >= 19) {
+    const char *text = g->at;
+    double number;
+    if (!taper_parse_double(text, length, &number) || (length == digits && digits > MOST_DIGITS)) {
         return not_understood(g);
     }
-    g->at = end;
-    return taper_emit_constant(&g->l->emit, taper_val_int(number), value);
+    g->at += length;
+    return taper_emit_constant(
+        &g->l->emit, length == digits ? taper_val_int(strtoll(text, NULL, 10)) : taper_val_double(number), value);
 }
 
 static taper_status read_atom(guard *g, taper_ir_value **value)

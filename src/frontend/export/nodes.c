@@ -311,6 +311,7 @@ taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph 
                                 taper_ir_value **outputs)
 {
     const taper_pt2_node *outer = l->node;
+    const int32_t debug = l->emit.debug;
     taper_export_scope scope = {.graph = graph};
     if (++l->depth > TAPER_LIMIT_BLOCK_DEPTH) {
         return taper_export_refuse(l, "graphs are nested deeper than %d", TAPER_LIMIT_BLOCK_DEPTH);
@@ -333,7 +334,7 @@ taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph 
         TAPER_TRY(lower_node(l, &scope));
     }
     l->node = outer;
-    l->emit.debug = -1;
+    l->emit.debug = debug;
     for (size_t i = 0; i < graph->output_count; i++) {
         TAPER_TRY(taper_export_value(l, &scope, &graph->outputs[i], NULL, &outputs[i]));
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Targets that stand for something else than a row of the list: what PyTorch 2 names anew, what asks for sizes, what
 // asserts.
-#include "frontend/export/parts.h"
-
 #include <stdio.h>
 
-#include "ops/list/op_names.h"
+#include "frontend/export/parts.h"
 
 typedef taper_status special_lower(taper_export_lowering *l, taper_export_scope *scope);
 
@@ -65,30 +63,34 @@ static taper_status lower_item(taper_export_lowering *l, taper_export_scope *sco
     return taper_export_name(l, scope, 0, number);
 }
 
+// What a tensor is asked for, of one of its dimensions or of the whole.
+static taper_status ask(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op, bool of_dim)
+{
+    taper_ir_value *args[2], *answer;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &args[0]));
+    TAPER_TRY(of_dim ? argument(l, scope, "dim", 1, &taper_type_int, &args[1]) : TAPER_OK);
+    TAPER_TRY(taper_emit_call(&l->emit, op, args, of_dim ? 2 : 1, &answer));
+    return taper_export_name(l, scope, 0, answer);
+}
+
 static taper_status lower_size(taper_export_lowering *l, taper_export_scope *scope)
 {
-    taper_ir_value *x, *dim, *size;
-    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
-    TAPER_TRY(argument(l, scope, "dim", 1, &taper_type_int, &dim));
-    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size_int), &size, x, dim));
-    return taper_export_name(l, scope, 0, size);
+    return ask(l, scope, TAPER_OP(aten_size_int), true);
 }
 
 static taper_status lower_stride(taper_export_lowering *l, taper_export_scope *scope)
 {
-    taper_ir_value *x, *dim, *stride;
-    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
-    TAPER_TRY(argument(l, scope, "dim", 1, &taper_type_int, &dim));
-    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_stride_int), &stride, x, dim));
-    return taper_export_name(l, scope, 0, stride);
+    return ask(l, scope, TAPER_OP(aten_stride_int), true);
 }
 
 static taper_status lower_numel(taper_export_lowering *l, taper_export_scope *scope)
 {
-    taper_ir_value *x, *count;
-    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
-    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_numel), &count, x));
-    return taper_export_name(l, scope, 0, count);
+    return ask(l, scope, TAPER_OP(aten_numel), false);
+}
+
+static taper_status lower_storage_offset(taper_export_lowering *l, taper_export_scope *scope)
+{
+    return ask(l, scope, TAPER_OP(aten_storage_offset), false);
 }
 
 static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_scope *scope)
@@ -100,14 +102,6 @@ static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_s
                             : taper_emit_constant(&l->emit, taper_val_int(0), &format));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_is_contiguous_memory_format), &answer, x, format));
     return taper_export_name(l, scope, 0, answer);
-}
-
-static taper_status lower_storage_offset(taper_export_lowering *l, taper_export_scope *scope)
-{
-    taper_ir_value *x, *offset;
-    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
-    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_storage_offset), &offset, x));
-    return taper_export_name(l, scope, 0, offset);
 }
 
 // ---- layers

@@ -25,8 +25,8 @@ typedef struct file_header {
 typedef struct index_entry {
     uint64_t hash; // of the name
     taper_pack_name name;
-    uint64_t at, bytes; // TAPER_OVERREAD zeros behind
-    uint64_t sum;       // of both
+    uint64_t at, bytes; // TAPER_OVERREAD more behind
+    uint64_t sum;       // of the bytes: taper_packs_sum
 } index_entry;
 
 static const char magic[MAGIC_BYTES] = "Taper's packs\r\n";

@@ -12,7 +12,7 @@ const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights
 
 typedef struct attention {
     taper_tensor *query, *key, *value, *mask; // borrowed; mask NULL: none
-    bool causal, weights;
+    bool causal;
     double scale;
     int64_t groups; // heads of the query for each of key and value
 } attention;
@@ -176,51 +176,41 @@ static taper_tensor grouped(const taper_tensor *t, int64_t groups, bool query)
     return taper_tensor_twin(t, t->rank + 1u, sizes, strides);
 }
 
+// And back: of a contiguous product, [.., heads * groups, L, E].
+static taper_status join_groups(taper_run *run, taper_tensor **product)
+{
+    const taper_tensor *t = *product;
+    const size_t rank = t->rank - 1u, at = rank - 3;
+    int64_t sizes[TAPER_MAX_RANK];
+    taper_tensor *joined;
+    for (size_t d = 0; d < rank; d++) {
+        sizes[d] = t->sizes[d > at ? d + 1 : d];
+    }
+    sizes[at] *= t->sizes[at + 1];
+    TAPER_TRY(taper_tensor_view(run->heap, t->storage, (taper_dtype)t->dtype, t->offset, rank, sizes, NULL, &joined,
+                                run->error));
+    taper_tensor_drop(*product);
+    *product = joined;
+    return TAPER_OK;
+}
+
 static taper_status compute(taper_run *run, const attention *a, attention_work *own)
 {
     const taper_dtype work = taper_work_dtype((taper_dtype)a->query->dtype);
+    const bool groups = a->groups > 1;
     TAPER_TRY(scale_query(run, a, work, &own->query));
     TAPER_TRY(taper_tensor_cast(run, a->key, work, &own->key));
     TAPER_TRY(taper_tensor_cast(run, a->value, work, &own->value));
-    taper_tensor q = taper_tensor_local(own->query), k = taper_tensor_local(own->key),
-                 v = taper_tensor_local(own->value);
-    if (a->groups > 1) {
-        q = grouped(own->query, a->groups, true);
-        k = grouped(own->key, a->groups, false);
-        v = grouped(own->value, a->groups, false);
-    }
+    taper_tensor q = groups ? grouped(own->query, a->groups, true) : taper_tensor_local(own->query);
+    taper_tensor k = groups ? grouped(own->key, a->groups, false) : taper_tensor_local(own->key);
+    taper_tensor v = groups ? grouped(own->value, a->groups, false) : taper_tensor_local(own->value);
     taper_tensor turned = taper_tensor_twin_t(&k);
     TAPER_TRY(taper_matmul_new(run, &q, &turned, &own->scores));
-    if (a->groups > 1) { // the scores as the mask knows them
-        int64_t sizes[TAPER_MAX_RANK];
-        taper_tensor *flat;
-        const size_t rank = own->scores->rank;
-        memcpy(sizes, own->scores->sizes, sizeof sizes);
-        sizes[rank - 4] *= sizes[rank - 3];
-        sizes[rank - 3] = sizes[rank - 2];
-        sizes[rank - 2] = sizes[rank - 1];
-        TAPER_TRY(taper_tensor_view(run->heap, own->scores->storage, work, own->scores->offset, rank - 1u, sizes, NULL,
-                                    &flat, run->error));
-        taper_tensor_drop(own->scores);
-        own->scores = flat;
-    }
+    TAPER_TRY(groups ? join_groups(run, &own->scores) : TAPER_OK); // as the mask knows them
     TAPER_TRY(soften(run, a, work, own));
-    taper_tensor scores = taper_tensor_local(own->scores);
-    if (a->groups > 1) {
-        scores = grouped(own->scores, a->groups, true);
-    }
+    taper_tensor scores = groups ? grouped(own->scores, a->groups, true) : taper_tensor_local(own->scores);
     TAPER_TRY(taper_matmul_new(run, &scores, &v, &own->out));
-    if (a->groups > 1) {
-        taper_tensor *flat;
-        int64_t sizes[TAPER_MAX_RANK];
-        memcpy(sizes, own->query->sizes, sizeof sizes);
-        sizes[own->query->rank - 1u] = own->value->sizes[own->value->rank - 1u];
-        TAPER_TRY(taper_tensor_view(run->heap, own->out->storage, work, own->out->offset, own->query->rank, sizes, NULL,
-                                    &flat, run->error));
-        taper_tensor_drop(own->out);
-        own->out = flat;
-    }
-    return TAPER_OK;
+    return groups ? join_groups(run, &own->out) : TAPER_OK;
 }
 
 static taper_status read_inputs(const taper_call *call, attention *a)
@@ -262,7 +252,7 @@ static taper_status read_groups(const taper_call *call, attention *a)
 taper_status taper_op_scaled_dot_product_attention(taper_call *call)
 {
     const taper_sdpa_form *form = call->param;
-    attention a = {.weights = form->weights, .groups = 1};
+    attention a = {.groups = 1};
     double dropout;
     taper_error *error = call->run->error;
     TAPER_TRY(read_inputs(call, &a));
