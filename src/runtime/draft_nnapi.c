@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "backends/nnapi/claim.h"
 #include "backends/nnapi/translate.h"
 #include "ir/effects.h"
 #include "runtime/arguments.h"
@@ -85,8 +84,10 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
 {
     conversion *c = device->state;
     (void)error;
-    const taper_nnapi_claiming claiming = {.options = &c->translate, .anything = c->translate.pytorch};
-    return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_nnapi_claim(&claiming, region, claim);
+    const taper_claimer claimer = {.refuses = taper_nnapi_refuses,
+                                   .pays = c->translate.pytorch ? NULL : taper_translate_is_layer,
+                                   .user = &c->translate};
+    return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_claim_nodes(&claimer, region, claim);
 }
 
 // Room for what is known of values that were made since.

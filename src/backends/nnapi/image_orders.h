@@ -4,7 +4,7 @@
 #ifndef TAPER_BACKENDS_IMAGE_ORDERS_H
 #define TAPER_BACKENDS_IMAGE_ORDERS_H
 
-#include "backends/nnapi/segment_values.h"
+#include "backends/common/segment_values.h"
 
 typedef enum taper_image_order {
     TAPER_ORDER_PLAIN,  // contiguous

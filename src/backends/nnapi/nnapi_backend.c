@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The NNAPI backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
 // that the driver maps.
-#include "backends/nnapi/claim.h"
 #include "backends/nnapi/nnapi_recording.h"
 
 static taper_status open(taper_device *device, const char **why, taper_error *error)
@@ -26,9 +25,9 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
     const taper_nnapi_driver *driver = device->state;
     const taper_translate_options options = {
         .level = driver->level, .allocator = device->allocator, .heap = taper_graph_heap(region->graph)};
-    const taper_nnapi_claiming claiming = {.options = &options};
+    const taper_claimer claimer = {.refuses = taper_nnapi_refuses, .pays = taper_translate_is_layer, .user = &options};
     (void)error;
-    return taper_nnapi_claim(&claiming, region, claim);
+    return taper_claim_nodes(&claimer, region, claim);
 }
 
 static taper_status plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)

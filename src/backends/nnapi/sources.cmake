@@ -1,6 +1,5 @@
 if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
-        src/backends/nnapi/claim.c
         src/backends/nnapi/network.c
         src/backends/nnapi/network_sizes.c
         src/backends/nnapi/nnapi_options.c
@@ -25,6 +24,5 @@ if(TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES)
         src/backends/nnapi/nnapi_backend.c
         src/backends/nnapi/nnapi_recording.c
         src/backends/nnapi/operation_names.c
-        src/backends/nnapi/segment_values.c
     )
 endif()

@@ -7,19 +7,8 @@
 #ifndef TAPER_BACKENDS_TRANSLATE_H
 #define TAPER_BACKENDS_TRANSLATE_H
 
+#include "backends/common/claim.h"
 #include "backends/nnapi/network.h"
-#include "ir/graph.h"
-#include "ir/infer.h"
-
-// What is known of a value that nodes take or give.
-typedef struct taper_known_value {
-    const taper_val *constant; // the value itself, where it is the same in every run of the network; NULL: it is not
-    taper_shape shape;         // of a tensor that is no constant; while nodes are only asked about, any of it may be
-                               // unknown
-    bool quantized;            // of one that comes from outside
-    double scale;
-    int64_t zero_point;
-} taper_known_value;
 
 typedef struct taper_translate_options {
     int level;                           // 27 to 31: what the device, or who runs the file, knows
@@ -55,6 +44,8 @@ TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *optio
 // Why the node cannot be had, as far as it is known (a static text); NULL: it probably can.
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
 
+// taper_claimer.refuses; user: the taper_translate_options, whose `know` is the region's.
+const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 // Whether it is a convolution or linear layer, which make going to a device pay.
 bool taper_translate_is_layer(const taper_node *node);
 // Multiplications and additions of the node, sizes that are not known counted as 1; 0: it has none to speak of.

@@ -35,11 +35,11 @@ static taper_status read_window(taper_translator *t, const taper_node *node, win
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
                       y = taper_translate_shape(t, &node->outputs[0]);
     int64_t up, dilation[2];
-    TAPER_TRY(taper_translate_ints(t, node, "kernel_size", 2, 0, w->kernel));
-    TAPER_TRY(taper_translate_ints(t, node, "stride", 2, 0, w->stride));
-    TAPER_TRY(taper_translate_ints(t, node, "padding", 2, 0, w->padding));
-    TAPER_TRY(taper_translate_ints(t, node, "dilation", 2, 1, dilation));
-    TAPER_TRY(taper_translate_int(t, node, "ceil_mode", 0, &up));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "kernel_size", 2, 0, w->kernel));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "stride", 2, 0, w->stride));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "padding", 2, 0, w->padding));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "dilation", 2, 1, dilation));
+    TAPER_TRY(taper_read_int(&t->reader, node, "ceil_mode", 0, &up));
     TAPER_REFUSE(t, dilation[0] != 1 || dilation[1] != 1, "a dilated pool");
     TAPER_REFUSE(t, t->options->pytorch && up != 0,
                  "a pool that rounds sizes up, which PyTorch's converter does wrong");
@@ -106,8 +106,8 @@ taper_status taper_translate_avg_pool(taper_translator *t, const taper_node *nod
     int64_t counts, divisor;
     uint32_t image;
     TAPER_TRY(read_window(t, node, &w, &grown));
-    TAPER_TRY(taper_translate_int(t, node, "count_include_pad", 1, &counts));
-    TAPER_TRY(taper_translate_int(t, node, "divisor_override", 0, &divisor));
+    TAPER_TRY(taper_read_int(&t->reader, node, "count_include_pad", 1, &counts));
+    TAPER_TRY(taper_read_int(&t->reader, node, "divisor_override", 0, &divisor));
     const bool padded = w.padding[0] != 0 || w.padding[1] != 0;
     TAPER_REFUSE(t, divisor != 0, "a divisor of its own");
     TAPER_REFUSE(t, grown && (padded || t->options->portable), "an average over a window that lies partly outside");
@@ -141,7 +141,7 @@ taper_status taper_translate_adaptive_pool(taper_translator *t, const taper_node
     window w = {.kernel = {1, 1}, .stride = {1, 1}};
     uint32_t image;
     bool nchw, same = shape.rank == 4;
-    TAPER_TRY(taper_translate_ints(t, node, "output_size", 2, 0, wanted));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "output_size", 2, 0, wanted));
     for (size_t d = 0; d < 2; d++) {
         TAPER_REFUSE(t, wanted[d] < 1, "an adaptive pool to no size");
         TAPER_REFUSE(t, t->options->pytorch && wanted[d] != 1, "PyTorch's converter has no adaptive pool but to 1 x 1");
@@ -170,7 +170,7 @@ taper_status taper_translate_adaptive_pool(taper_translator *t, const taper_node
 
 static const float *vector(const taper_translator *t, const taper_node *node, size_t at, int64_t count, int64_t *stride)
 {
-    const taper_tensor *tensor = taper_translate_tensor(t, taper_node_in(node, at));
+    const taper_tensor *tensor = taper_read_tensor(&t->reader, taper_node_in(node, at));
     *stride = 0;
     if (tensor == NULL || tensor->rank != 1 || tensor->dtype != TAPER_F32 || tensor->sizes[0] != count) {
         return NULL;
@@ -188,15 +188,15 @@ taper_status taper_translate_batch_norm(taper_translator *t, const taper_node *n
     const float *from[5];
     float *factor, *summand;
     uint32_t image, factors, summands, product, none, fuse, out;
-    TAPER_TRY(taper_translate_int(t, node, "training", 0, &training));
-    TAPER_TRY(taper_translate_number(t, node, "eps", 1e-5, &eps));
-    const taper_tensor *mean = taper_translate_tensor(t, taper_node_in(node, MEAN));
+    TAPER_TRY(taper_read_int(&t->reader, node, "training", 0, &training));
+    TAPER_TRY(taper_read_number(&t->reader, node, "eps", 1e-5, &eps));
+    const taper_tensor *mean = taper_read_tensor(&t->reader, taper_node_in(node, MEAN));
     TAPER_REFUSE(t, training != 0 || mean == NULL, "batch norm in training");
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no batch norm");
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
     const int64_t channels = mean->rank == 1 ? mean->sizes[0] : 0;
     for (size_t i = WEIGHT; i <= VAR; i++) {
-        const taper_val *constant = taper_translate_constant(t, taper_node_in(node, i));
+        const taper_val *constant = taper_read_constant(&t->reader, taper_node_in(node, i));
         from[i] = vector(t, node, i, channels, &strides[i]);
         TAPER_REFUSE(t, from[i] == NULL && (i >= MEAN || constant == NULL || constant->tag != TAPER_NONE),
                      "batch norm whose numbers are no constants");
@@ -226,7 +226,7 @@ static taper_status resized(taper_translator *t, const taper_node *node, int64_t
 {
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
                       y = taper_translate_shape(t, &node->outputs[0]);
-    const taper_val *list = taper_translate_constant(t, taper_translate_argument(node, "scale_factors"));
+    const taper_val *list = taper_read_constant(&t->reader, taper_read_argument(node, "scale_factors"));
     for (size_t d = 0; d < 2; d++) {
         in[d] = x.rank == 4 ? x.sizes[2 + d] : TAPER_UNKNOWN;
         out[d] = y.rank == 4 ? y.sizes[2 + d] : TAPER_UNKNOWN;
@@ -235,7 +235,7 @@ static taper_status resized(taper_translator *t, const taper_node *node, int64_t
             const taper_val factor = list->as.list->items[d];
             factors[d] = factor.tag == TAPER_DOUBLE ? factor.as.f : 0;
         } else {
-            TAPER_TRY(taper_translate_number(t, node, d == 0 ? "scales_h" : "scales_w", 0, &factors[d]));
+            TAPER_TRY(taper_read_number(&t->reader, node, d == 0 ? "scales_h" : "scales_w", 0, &factors[d]));
         }
         const bool known = in[d] != TAPER_UNKNOWN && out[d] != TAPER_UNKNOWN;
         const bool whole = factors[d] >= 1 && factors[d] <= 64 && factors[d] == floor(factors[d]);
@@ -287,7 +287,7 @@ taper_status taper_translate_bilinear(taper_translator *t, const taper_node *nod
     double factors[2];
     uint32_t image, width, height, nchw, align, half, out;
     TAPER_TRY(resized(t, node, in, size, factors));
-    TAPER_TRY(taper_translate_int(t, node, "align_corners", 0, &corners));
+    TAPER_TRY(taper_read_int(&t->reader, node, "align_corners", 0, &corners));
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
     if (in[0] == 1 && in[1] == 1 && t->options->level >= 29) {
         return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);

@@ -76,14 +76,14 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
                                   taper_conv_geometry *g)
 {
     int64_t more[2], transposed;
-    const taper_ir_value *padding = taper_translate_argument(node, "padding");
-    const taper_val *word = taper_translate_constant(t, padding);
+    const taper_ir_value *padding = taper_read_argument(node, "padding");
+    const taper_val *word = taper_read_constant(&t->reader, padding);
     const unsigned row = TAPER_FIELD(taper_node_facts(node), LAYER);
-    TAPER_TRY(taper_translate_ints(t, node, "stride", 2, 1, g->stride));
-    TAPER_TRY(taper_translate_ints(t, node, "dilation", 2, 1, g->dilation));
-    TAPER_TRY(taper_translate_ints(t, node, "output_padding", 2, 0, more));
-    TAPER_TRY(taper_translate_int(t, node, "groups", 1, &g->groups));
-    TAPER_TRY(taper_translate_int(t, node, "transposed", row == TAPER_LAYER_CONV_TRANSPOSED2, &transposed));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "stride", 2, 1, g->stride));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "dilation", 2, 1, g->dilation));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "output_padding", 2, 0, more));
+    TAPER_TRY(taper_read_int(&t->reader, node, "groups", 1, &g->groups));
+    TAPER_TRY(taper_read_int(&t->reader, node, "transposed", row == TAPER_LAYER_CONV_TRANSPOSED2, &transposed));
     g->transposed = transposed != 0;
     if (word != NULL && word->tag == TAPER_STRING) {
         const bool same = taper_val_string_is(*word, "same");
@@ -97,7 +97,7 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
                      "padding that differs from side to side");
         return TAPER_OK;
     }
-    TAPER_TRY(taper_translate_ints(t, node, "padding", 2, 0, g->padding));
+    TAPER_TRY(taper_read_ints(&t->reader, node, "padding", 2, 0, g->padding));
     for (size_t d = 0; d < 2; d++) { // of transposed ones the end has what is added there less to cut off
         TAPER_REFUSE(t, g->transposed && more[d] != 0 && t->options->portable, "an output padding");
         g->padding_end[d] = g->padding[d] - (g->transposed ? more[d] : 0);
@@ -120,7 +120,7 @@ static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int6
 // An argument that is a constant tensor, or None.
 static taper_status constant_bias(taper_translator *t, const taper_ir_value *value, taper_tensor **bias)
 {
-    const taper_val *constant = taper_translate_constant(t, value);
+    const taper_val *constant = taper_read_constant(&t->reader, value);
     *bias = NULL;
     if (value != NULL && (constant == NULL || constant->tag != TAPER_NONE)) {
         TAPER_REFUSE(t, constant == NULL || constant->tag != TAPER_TENSOR, "a bias that is no constant");
@@ -156,7 +156,7 @@ static taper_status float_conv(taper_translator *t, const taper_ir_value *x, tap
 taper_status taper_translate_conv(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
-    taper_tensor *weight = taper_translate_tensor(t, taper_node_in(node, 1)), *bias;
+    taper_tensor *weight = taper_read_tensor(&t->reader, taper_node_in(node, 1)), *bias;
     taper_conv_geometry g;
     TAPER_REFUSE(t, weight == NULL, "weights that are no constants");
     TAPER_REFUSE(t, weight->rank != 4, "a convolution over other than two dimensions");
@@ -223,18 +223,18 @@ taper_status taper_translate_linear(taper_translator *t, const taper_node *node)
 {
     taper_tensor *bias;
     TAPER_TRY(constant_bias(t, taper_node_in(node, 2), &bias));
-    return linear(t, taper_node_in(node, 0), taper_translate_tensor(t, taper_node_in(node, 1)), bias, false);
+    return linear(t, taper_node_in(node, 0), taper_read_tensor(&t->reader, taper_node_in(node, 1)), bias, false);
 }
 
 taper_status taper_translate_addmm(taper_translator *t, const taper_node *node)
 {
     double beta, alpha;
-    taper_tensor *bias = taper_translate_tensor(t, taper_node_in(node, 0));
-    TAPER_TRY(taper_translate_number(t, node, "beta", 1, &beta));
-    TAPER_TRY(taper_translate_number(t, node, "alpha", 1, &alpha));
+    taper_tensor *bias = taper_read_tensor(&t->reader, taper_node_in(node, 0));
+    TAPER_TRY(taper_read_number(&t->reader, node, "beta", 1, &beta));
+    TAPER_TRY(taper_read_number(&t->reader, node, "alpha", 1, &alpha));
     TAPER_REFUSE(t, beta != 1 || alpha != 1, "a sum with factors");
     TAPER_REFUSE(t, bias == NULL || bias->rank != 1, "a bias that is no constant vector");
-    return linear(t, taper_node_in(node, 1), taper_translate_tensor(t, taper_node_in(node, 2)), bias, true);
+    return linear(t, taper_node_in(node, 1), taper_read_tensor(&t->reader, taper_node_in(node, 2)), bias, true);
 }
 
 // ---- layers whose weights are packed for XNNPACK, with the activation behind them
@@ -258,7 +258,7 @@ static taper_status fuse_bounds(taper_translator *t, double min, double max)
 // What the packed weights are; the checks of who packed them hold.
 taper_status taper_translate_packed(taper_translator *t, const taper_node *node, taper_object **object)
 {
-    const taper_val *packed = taper_translate_constant(t, taper_node_in(node, 1));
+    const taper_val *packed = taper_read_constant(&t->reader, taper_node_in(node, 1));
     TAPER_REFUSE(t, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constants");
     *object = packed->as.object;
     return TAPER_OK;
@@ -299,7 +299,7 @@ taper_status taper_translate_prepacked_linear(taper_translator *t, const taper_n
 
 double taper_translate_packed_work(const taper_translator *t, const taper_node *node)
 {
-    const taper_val *packed = taper_translate_constant(t, taper_node_in(node, 1));
+    const taper_val *packed = taper_read_constant(&t->reader, taper_node_in(node, 1));
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
                       y = taper_translate_shape(t, &node->outputs[0]);
     taper_run run = taper_run_on(t->options->heap, NULL, NULL);

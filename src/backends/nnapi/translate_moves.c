@@ -21,8 +21,8 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
     double chance;
     uint32_t operand;
     bool image;
-    TAPER_TRY(taper_translate_int(t, node, "train", 0, &training));
-    TAPER_TRY(taper_translate_number(t, node, "p", 0, &chance));
+    TAPER_TRY(taper_read_int(&t->reader, node, "train", 0, &training));
+    TAPER_TRY(taper_read_number(&t->reader, node, "p", 0, &chance));
     TAPER_REFUSE(t, training != 0 && chance != 0, "dropout in training");
     TAPER_REFUSE(t, from.dtype >= 0 && to.dtype >= 0 && from.dtype != to.dtype, "a change of the dtype");
     TAPER_REFUSE(t, !t->asking && from.dtype != to.dtype && to.dtype >= 0, "a change of the dtype");
@@ -65,7 +65,7 @@ taper_status taper_translate_reshape(taper_translator *t, const taper_node *node
     uint32_t in, vector, out;
     TAPER_TRY(result_sizes(t, node, sizes, &count));
     if (t->options->pytorch) { // the numbers as they stand there
-        TAPER_TRY(taper_translate_int_list(t, taper_node_in(node, 1), sizes, &count));
+        TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), sizes, &count));
     }
     TAPER_TRY(flat_operand(t, x, &in));
     TAPER_TRY(taper_translate_vector(t, sizes, count, &vector));
@@ -101,7 +101,7 @@ taper_status taper_translate_unsqueeze(taper_translator *t, const taper_node *no
         return taper_translate_flatten(t, node);
     }
     TAPER_REFUSE(t, taper_translate_has_image(t, x), "PyTorch's converter has no such operation of an image");
-    TAPER_TRY(taper_translate_int(t, node, "dim", 0, &dim));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim", 0, &dim));
     TAPER_TRY(taper_translate_plain(t, x, &in));
     TAPER_TRY(taper_translate_int32(t, dim, &axis));
     TAPER_TRY(taper_translate_result_like(t, t->result, x, false, &out));
@@ -119,7 +119,7 @@ static taper_status permuted(taper_translator *t, const taper_ir_value *x, const
     // What is an image for one is plain for the other.
     const bool to_last = rank == 4 && memcmp(order, last, sizeof last) == 0 && taper_translate_has_image(t, x);
     const bool to_first =
-        rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking && taper_translate_tensor(t, x) == NULL;
+        rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking && taper_read_tensor(&t->reader, x) == NULL;
     if (to_last || to_first) {
         TAPER_TRY(to_last ? taper_translate_image(t, x, &in) : taper_translate_plain(t, x, &in));
         const taper_shape shape = taper_translate_shape(t, t->result);
@@ -142,7 +142,7 @@ taper_status taper_translate_permute(taper_translator *t, const taper_node *node
     const taper_shape shape = taper_translate_shape(t, x);
     int64_t order[TAPER_MAX_RANK];
     size_t rank;
-    TAPER_TRY(taper_translate_int_list(t, taper_node_in(node, 1), order, &rank));
+    TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), order, &rank));
     TAPER_REFUSE(t, shape.rank >= 0 && (size_t)shape.rank != rank, "an order of other than its dimensions");
     for (size_t i = 0; i < rank; i++) {
         order[i] += order[i] < 0 ? (int64_t)rank : 0;
@@ -157,8 +157,8 @@ taper_status taper_translate_transpose(taper_translator *t, const taper_node *no
     const taper_shape shape = taper_translate_shape(t, x);
     int64_t order[TAPER_MAX_RANK] = {0, 1, 2, 3}, numbers[2];
     size_t dims[2];
-    TAPER_TRY(taper_translate_int(t, node, "dim0", 0, &numbers[0]));
-    TAPER_TRY(taper_translate_int(t, node, "dim1", 1, &numbers[1]));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim0", 0, &numbers[0]));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim1", 1, &numbers[1]));
     if (shape.rank < 0 || t->asking) {
         TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
         TAPER_REFUSE(t, !t->asking, "a tensor whose number of dimensions is not known");
@@ -214,10 +214,10 @@ taper_status taper_translate_slice(taper_translator *t, const taper_node *node)
     size_t dim;
     uint32_t operand;
     bool image;
-    TAPER_TRY(taper_translate_int(t, node, "dim", 0, &number));
-    TAPER_TRY(taper_translate_int(t, node, "start", 0, &begin));
-    TAPER_TRY(taper_translate_int(t, node, "end", INT64_MAX, &end));
-    TAPER_TRY(taper_translate_int(t, node, "step", 1, &step));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim", 0, &number));
+    TAPER_TRY(taper_read_int(&t->reader, node, "start", 0, &begin));
+    TAPER_TRY(taper_read_int(&t->reader, node, "end", INT64_MAX, &end));
+    TAPER_TRY(taper_read_int(&t->reader, node, "step", 1, &step));
     TAPER_REFUSE(t, step < 1, "a step below 1");
     TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
@@ -254,8 +254,8 @@ static taper_status piece_begins(taper_translator *t, const taper_node *pieces, 
                                  int64_t *begins)
 {
     const taper_ir_value *how = taper_node_in(pieces, 1);
-    const taper_val *number = taper_translate_constant(t, how);
-    const bool chunks = taper_translate_argument(pieces, "chunks") != NULL;
+    const taper_val *number = taper_read_constant(&t->reader, how);
+    const bool chunks = taper_read_argument(pieces, "chunks") != NULL;
     int64_t sizes[TAPER_MAX_RANK], each = 0;
     size_t have = 0;
     if (number != NULL && number->tag == TAPER_INT) {
@@ -263,7 +263,7 @@ static taper_status piece_begins(taper_translator *t, const taper_node *pieces, 
         each = chunks ? size / number->as.i + (size % number->as.i != 0) : number->as.i;
         each = each > size ? size : each;
     } else {
-        TAPER_TRY(taper_translate_int_list(t, how, sizes, &have));
+        TAPER_TRY(taper_read_int_list(&t->reader, how, sizes, &have));
         TAPER_REFUSE(t, have != count, "other than so many pieces");
     }
     begins[0] = 0;
@@ -290,7 +290,7 @@ taper_status taper_translate_unpack(taper_translator *t, const taper_node *node)
     TAPER_REFUSE(t, node->output_count > MOST, "too many pieces");
     const taper_ir_value *x = taper_node_in(pieces, 0);
     const taper_shape shape = taper_translate_shape(t, x);
-    TAPER_TRY(taper_translate_int(t, pieces, "dim", 0, &number));
+    TAPER_TRY(taper_read_int(&t->reader, pieces, "dim", 0, &number));
     TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     if (shape.rank < 0 || shape.sizes[dim] == TAPER_UNKNOWN) {
@@ -327,7 +327,7 @@ taper_status taper_translate_cat(taper_translator *t, const taper_node *node)
     enum { MOST = 256 };
     const taper_node *list = taper_node_in(node, 0)->node;
     const taper_shape shape = taper_translate_shape(t, &node->outputs[0]);
-    const bool quantized = taper_translate_argument(node, "scale") != NULL;
+    const bool quantized = taper_read_argument(node, "scale") != NULL;
     taper_result_quantizer q = {0, 0};
     int64_t number;
     size_t dim;
@@ -335,11 +335,11 @@ taper_status taper_translate_cat(taper_translator *t, const taper_node *node)
     bool image = false;
     TAPER_REFUSE(t, list == NULL || list->kind != TAPER_NODE_LIST, "a list that is not made in the same place");
     TAPER_REFUSE(t, list->input_count == 0 || list->input_count > MOST, "too many tensors, or none");
-    TAPER_TRY(taper_translate_int(t, node, "dim", 0, &number));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim", 0, &number));
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     if (quantized) {
-        TAPER_TRY(taper_translate_number(t, node, "scale", 0, &q.scale));
-        TAPER_TRY(taper_translate_int(t, node, "zero_point", 0, &q.zero_point));
+        TAPER_TRY(taper_read_number(&t->reader, node, "scale", 0, &q.scale));
+        TAPER_TRY(taper_read_int(&t->reader, node, "zero_point", 0, &q.zero_point));
     }
     for (size_t i = 0; i < list->input_count && !image; i++) {
         image = taper_translate_has_image(t, taper_node_in(list, i));
@@ -376,13 +376,13 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
     size_t count;
     uint32_t in, paddings, filler, out;
     bool image;
-    const taper_val *mode = taper_translate_constant(t, taper_translate_argument(node, "mode"));
+    const taper_val *mode = taper_read_constant(&t->reader, taper_read_argument(node, "mode"));
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
-    TAPER_REFUSE(
-        t, taper_translate_argument(node, "mode") != NULL && (mode == NULL || !taper_val_string_is(*mode, "constant")),
-        "padding with other than a constant");
-    TAPER_TRY(taper_translate_int_list(t, taper_node_in(node, 1), pads, &count));
-    TAPER_TRY(taper_translate_number(t, node, "value", 0, &value));
+    TAPER_REFUSE(t,
+                 taper_read_argument(node, "mode") != NULL && (mode == NULL || !taper_val_string_is(*mode, "constant")),
+                 "padding with other than a constant");
+    TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), pads, &count));
+    TAPER_TRY(taper_read_number(&t->reader, node, "value", 0, &value));
     TAPER_REFUSE(t, count % 2 != 0 || count > 8 || (shape.rank >= 0 && count / 2 > (size_t)shape.rank),
                  "padding of dimensions that are not there");
     TAPER_REFUSE(t, value != 0 && (t->options->level < 29 || taper_translate_is_quantized(t, x)),
@@ -427,11 +427,11 @@ bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, 
     if (node->kind != TAPER_NODE_OP || !is_view(node)) {
         return false;
     }
-    taper_translator asking = {.options = t->options, .asking = true};
+    taper_translator asking = {.reader = t->reader, .options = t->options, .asking = true};
     *transposed = only_user(node);
     if (*transposed == NULL || !taper_node_calls(*transposed, TAPER_OP(aten_transpose_int)) ||
-        taper_translate_int(&asking, *transposed, "dim0", 0, &dims[0]) != TAPER_OK ||
-        taper_translate_int(&asking, *transposed, "dim1", 0, &dims[1]) != TAPER_OK ||
+        taper_read_int(&asking.reader, *transposed, "dim0", 0, &dims[0]) != TAPER_OK ||
+        taper_read_int(&asking.reader, *transposed, "dim1", 0, &dims[1]) != TAPER_OK ||
         !((dims[0] == 1 && dims[1] == 2) || (dims[0] == 2 && dims[1] == 1))) {
         return false;
     }

@@ -61,7 +61,7 @@ static taper_status translate_node(taper_translator *t, const taper_node *node)
         return taper_translate_unpack(t, node);
     }
     if (node->kind != TAPER_NODE_OP) {
-        return taper_translate_refuse(t, "it is no operator");
+        return taper_read_refuse(&t->reader, "it is no operator");
     }
     const taper_node *shuffle[3];
     if (taper_translate_shuffle(t, node, &shuffle[0], &shuffle[1], &shuffle[2])) {
@@ -186,7 +186,7 @@ static taper_status translate_nodes(taper_translator *t, taper_node *const *node
         const taper_status status = translate_node(t, nodes[i]);
         if (status != TAPER_OK) {
             translated->refused = nodes[i];
-            translated->why = t->why;
+            translated->why = t->reader.why;
             return status;
         }
     }
@@ -236,7 +236,10 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
 {
     *translated = (taper_translated){.why = NULL};
     taper_network_init(&translated->network, options->allocator);
-    taper_translator t = {.options = options, .network = &translated->network, .error = error};
+    taper_translator t = {.reader = {.know = options->know, .user = options->user},
+                          .options = options,
+                          .network = &translated->network,
+                          .error = error};
     uint32_t flag;
     TAPER_TRY(make_values(&t, nodes, count));
     for (int i = 0; options->pytorch && i < 2; i++) { // which its converter always makes
@@ -246,7 +249,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
         bool image;
         const taper_status status = taper_translate_either(&t, options->inputs[i], &flag, &image);
         if (status != TAPER_OK) {
-            translated->why = t.why;
+            translated->why = t.reader.why;
             return status;
         }
     }
@@ -254,7 +257,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
     if (status == TAPER_OK) {
         double *scales;
         status = set_faces(&t, results, result_count, &scales);
-        translated->why = t.why;
+        translated->why = t.reader.why;
         translated->scales = scales;
     }
     translated->inputs = t.inputs;
@@ -263,9 +266,21 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
 
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node)
 {
-    taper_translator t = {
-        .options = options, .asking = true, .result = node->output_count != 0 ? &node->outputs[0] : NULL};
-    return translate_node(&t, node) == TAPER_OK ? NULL : t.why != NULL ? t.why : "NNAPI has no such operation";
+    taper_translator t = {.reader = {.know = options->know, .user = options->user},
+                          .options = options,
+                          .asking = true,
+                          .result = node->output_count != 0 ? &node->outputs[0] : NULL};
+    return translate_node(&t, node) == TAPER_OK ? NULL
+           : t.reader.why != NULL               ? t.reader.why
+                                                : "NNAPI has no such operation";
+}
+
+const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node)
+{
+    taper_translate_options options = *(const taper_translate_options *)claimer->user;
+    options.know = taper_region_know;
+    options.user = region;
+    return taper_translate_refuses(&options, node);
 }
 
 bool taper_translate_is_layer(const taper_node *node)
@@ -288,7 +303,8 @@ bool taper_translate_is_layer(const taper_node *node)
 
 double taper_translate_work(const taper_translate_options *options, const taper_node *node)
 {
-    const taper_translator t = {.options = options, .asking = true};
+    const taper_translator t = {
+        .reader = {.know = options->know, .user = options->user}, .options = options, .asking = true};
     const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER);
     if (TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_PACKED) {
         return taper_translate_packed_work(&t, node);

@@ -44,10 +44,10 @@ static taper_status constant_beside(taper_translator *t, const taper_ir_value *v
                                     uint32_t *operand)
 {
     const int64_t one = 1;
-    const taper_tensor *tensor = taper_translate_tensor(t, value);
+    const taper_tensor *tensor = taper_read_tensor(&t->reader, value);
     double number;
     float *data;
-    if (number_of(taper_translate_constant(t, value), &number)) {
+    if (number_of(taper_read_constant(&t->reader, value), &number)) {
         TAPER_TRY(taper_translate_new_floats(t, 1, &one, &data, operand));
         if (data != NULL) {
             *data = (float)number;
@@ -81,7 +81,7 @@ static taper_status constant_beside(taper_translator *t, const taper_ir_value *v
 
 static bool is_fixed(const taper_translator *t, const taper_ir_value *value)
 {
-    return taper_translate_constant(t, value) != NULL;
+    return taper_read_constant(&t->reader, value) != NULL;
 }
 
 // The operands of a sum or product of two values, in the same order of dimensions. As PyTorch's converter does it,
@@ -94,7 +94,7 @@ static taper_status pair(taper_translator *t, const taper_ir_value *const *value
     for (size_t i = 0; i < 2; i++) {
         shapes[i] = taper_translate_shape(t, values[i]);
         double number;
-        const bool is_number = number_of(taper_translate_constant(t, values[i]), &number);
+        const bool is_number = number_of(taper_read_constant(&t->reader, values[i]), &number);
         TAPER_REFUSE(t,
                      !is_number && shapes[i].dtype >= 0 && shapes[i].dtype != TAPER_F32 && shapes[i].dtype != TAPER_QU8,
                      "an argument that is neither float32 nor quint8");
@@ -131,8 +131,8 @@ taper_status taper_translate_binary(taper_translator *t, const taper_node *node)
     double alpha;
     uint32_t operands[2], fuse, out;
     bool image;
-    TAPER_TRY(taper_translate_number(t, node, "alpha", 1, &alpha));
-    const taper_val *rounding = taper_translate_constant(t, taper_translate_argument(node, "rounding_mode"));
+    TAPER_TRY(taper_read_number(&t->reader, node, "alpha", 1, &alpha));
+    const taper_val *rounding = taper_read_constant(&t->reader, taper_read_argument(node, "rounding_mode"));
     TAPER_REFUSE(t, alpha != 1, "a factor of the second argument");
     TAPER_REFUSE(t, has_relu(node) && (t->fuse != ANEURALNETWORKS_FUSED_NONE || t->options->pytorch),
                  "two activations of one operator");
@@ -158,9 +158,9 @@ taper_status taper_translate_quantized_binary(taper_translator *t, const taper_n
     uint32_t operands[2], fuse, out;
     bool image;
     const bool relu = strstr(node->op_name, "_relu") != NULL;
-    TAPER_REFUSE(t, taper_translate_argument(node, "scale") == NULL, "an operator of a tensor and a number");
-    TAPER_TRY(taper_translate_number(t, node, "scale", 0, &q.scale));
-    TAPER_TRY(taper_translate_int(t, node, "zero_point", 0, &q.zero_point));
+    TAPER_REFUSE(t, taper_read_argument(node, "scale") == NULL, "an operator of a tensor and a number");
+    TAPER_TRY(taper_read_number(&t->reader, node, "scale", 0, &q.scale));
+    TAPER_TRY(taper_read_int(&t->reader, node, "zero_point", 0, &q.zero_point));
     TAPER_REFUSE(t, t->options->pytorch && relu && strstr(node->op_name, "mul") != NULL,
                  "PyTorch's converter has no such operation");
     TAPER_TRY(pair(t, values, true, operands, &image));
@@ -178,9 +178,9 @@ static taper_status float_input(taper_translator *t, const taper_node *node, tap
 {
     const taper_ir_value *value = taper_node_in(node, 0);
     *quantizer = NULL;
-    if (taper_translate_argument(node, "output_scale") != NULL) {
-        TAPER_TRY(taper_translate_number(t, node, "output_scale", 0, &q->scale));
-        TAPER_TRY(taper_translate_int(t, node, "output_zero_point", 0, &q->zero_point));
+    if (taper_read_argument(node, "output_scale") != NULL) {
+        TAPER_TRY(taper_read_number(&t->reader, node, "output_scale", 0, &q->scale));
+        TAPER_TRY(taper_read_int(&t->reader, node, "output_zero_point", 0, &q->zero_point));
         *quantizer = q;
     }
     TAPER_TRY(taper_translate_either(t, value, x, image));
@@ -208,7 +208,7 @@ taper_status taper_translate_unary(taper_translator *t, const taper_node *node)
             return taper_translate_operation(t, codes[i].code, &x, 1, out);
         }
     }
-    return taper_translate_refuse(t, "NNAPI has no such operation");
+    return taper_read_refuse(&t->reader, "NNAPI has no such operation");
 }
 
 taper_status taper_translate_clamp(taper_translator *t, const taper_node *node)
@@ -348,7 +348,7 @@ taper_status taper_translate_leaky_relu(taper_translator *t, const taper_node *n
     uint32_t x, out, alpha;
     bool image;
     double slope;
-    TAPER_TRY(taper_translate_number(t, node, "negative_slope", 0.01, &slope));
+    TAPER_TRY(taper_read_number(&t->reader, node, "negative_slope", 0.01, &slope));
     TAPER_TRY(float_input(t, node, &q, &quantizer, &x, &image));
     TAPER_TRY(one_number(t, slope, &alpha));
     TAPER_TRY(taper_translate_float_result(t, t->result, quantizer, image, &out));
@@ -360,7 +360,7 @@ taper_status taper_translate_leaky_relu(taper_translator *t, const taper_node *n
 taper_status taper_translate_prelu(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
-    taper_tensor *slopes = taper_translate_tensor(t, taper_node_in(node, 1));
+    taper_tensor *slopes = taper_read_tensor(&t->reader, taper_node_in(node, 1));
     const taper_shape shape = taper_translate_shape(t, x);
     uint32_t in, out, alpha;
     bool image = false;
@@ -390,9 +390,9 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
     size_t dim;
     uint32_t in, beta, axis, out;
     bool image = false;
-    const taper_val *dtype = taper_translate_constant(t, taper_translate_argument(node, "dtype"));
+    const taper_val *dtype = taper_read_constant(&t->reader, taper_read_argument(node, "dtype"));
     TAPER_REFUSE(t, dtype != NULL && dtype->tag != TAPER_NONE, "a dtype of its own");
-    TAPER_TRY(taper_translate_int(t, node, "dim", -1, &number));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dim", -1, &number));
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
     if (t->options->pytorch) { // which does not look how it lies
@@ -425,18 +425,18 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
 taper_status taper_translate_mean(taper_translator *t, const taper_node *node)
 {
     static const int64_t image_dims[4] = {0, 3, 1, 2};
-    const taper_ir_value *x = taper_node_in(node, 0), *dims = taper_translate_argument(node, "dim");
+    const taper_ir_value *x = taper_node_in(node, 0), *dims = taper_read_argument(node, "dim");
     const taper_shape shape = taper_translate_shape(t, x);
     int64_t numbers[TAPER_MAX_RANK], keep;
     bool image, reduced[4] = {false};
     size_t count;
     uint32_t in, axes, keeps, out;
-    const taper_val *dtype = taper_translate_constant(t, taper_translate_argument(node, "dtype"));
-    const taper_val *none = taper_translate_constant(t, dims);
+    const taper_val *dtype = taper_read_constant(&t->reader, taper_read_argument(node, "dtype"));
+    const taper_val *none = taper_read_constant(&t->reader, dims);
     TAPER_REFUSE(t, dims == NULL || (none != NULL && none->tag == TAPER_NONE), "a mean of everything");
     TAPER_REFUSE(t, dtype != NULL && dtype->tag != TAPER_NONE, "a dtype of its own");
-    TAPER_TRY(taper_translate_int_list(t, dims, numbers, &count));
-    TAPER_TRY(taper_translate_int(t, node, "keepdim", 0, &keep));
+    TAPER_TRY(taper_read_int_list(&t->reader, dims, numbers, &count));
+    TAPER_TRY(taper_read_int(&t->reader, node, "keepdim", 0, &keep));
     TAPER_REFUSE(t, count == 0 || count > 4, "a mean over no dimension");
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
     for (size_t i = 0; i < count; i++) {
@@ -472,9 +472,9 @@ taper_status taper_translate_quantize(taper_translator *t, const taper_node *nod
     int64_t dtype;
     uint32_t in, out;
     bool image;
-    TAPER_TRY(taper_translate_number(t, node, "scale", 0, &q.scale));
-    TAPER_TRY(taper_translate_int(t, node, "zero_point", 0, &q.zero_point));
-    TAPER_TRY(taper_translate_int(t, node, "dtype", 0, &dtype));
+    TAPER_TRY(taper_read_number(&t->reader, node, "scale", 0, &q.scale));
+    TAPER_TRY(taper_read_int(&t->reader, node, "zero_point", 0, &q.zero_point));
+    TAPER_TRY(taper_read_int(&t->reader, node, "dtype", 0, &dtype));
     TAPER_REFUSE(t, dtype != TAPER_QU8, "a quantized dtype other than quint8");
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
     TAPER_REFUSE(t, t->options->pytorch && !image && !t->asking, "PyTorch's converter quantizes images in NHWC only");

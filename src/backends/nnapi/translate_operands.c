@@ -219,7 +219,7 @@ static taper_status state_of(taper_translator *t, const taper_ir_value *value, b
     if ((*state)->plain != TAPER_NO_OPERAND || (*state)->image != TAPER_NO_OPERAND) {
         return TAPER_OK;
     }
-    taper_tensor *tensor = taper_translate_tensor(t, value);
+    taper_tensor *tensor = taper_read_tensor(&t->reader, value);
     if (tensor == NULL) {
         return add_input(t, value, *state);
     }

@@ -162,11 +162,10 @@ static taper_status input_quantizer(taper_translator *t, const taper_ir_value *x
 
 static taper_status output_quantizer(taper_translator *t, const taper_node *node, taper_result_quantizer *q)
 {
-    const char *scale = taper_translate_argument(node, "output_scale") != NULL ? "output_scale" : "Y_scale_i",
-               *zero =
-                   taper_translate_argument(node, "output_zero_point") != NULL ? "output_zero_point" : "Y_zero_point_i";
-    TAPER_TRY(taper_translate_number(t, node, scale, 0, &q->scale));
-    return taper_translate_int(t, node, zero, 0, &q->zero_point);
+    const char *scale = taper_read_argument(node, "output_scale") != NULL ? "output_scale" : "Y_scale_i",
+               *zero = taper_read_argument(node, "output_zero_point") != NULL ? "output_zero_point" : "Y_zero_point_i";
+    TAPER_TRY(taper_read_number(&t->reader, node, scale, 0, &q->scale));
+    return taper_read_int(&t->reader, node, zero, 0, &q->zero_point);
 }
 
 static bool has_relu(const taper_node *node)

@@ -23,6 +23,7 @@ typedef struct taper_translated_value {
 } taper_translated_value;
 
 typedef struct taper_translator {
+    taper_node_reader reader; // over what options know
     const taper_translate_options *options;
     taper_network *network;
     bool asking;                    // nothing is made
@@ -32,38 +33,20 @@ typedef struct taper_translator {
     uint32_t *input_operands;
     size_t input_count, input_capacity;
     taper_error *error;
-    const char *why;
     const taper_ir_value *result; // of the node: what it gives, or the activation behind it that it does too
     int32_t fuse;                 // ANEURALNETWORKS_FUSED_
 } taper_translator;
 
-// The node stays with the CPU; why is a static text. Gives TAPER_DECLINED.
-taper_status taper_translate_refuse(taper_translator *t, const char *why);
+// The node stays with the CPU; why is a static text.
 #define TAPER_REFUSE(t, condition, why)                                                                                \
     do {                                                                                                               \
         if (condition) {                                                                                               \
-            return taper_translate_refuse(t, why);                                                                     \
+            return taper_read_refuse(&(t)->reader, why);                                                               \
         }                                                                                                              \
     } while (0)
 
-// ---- arguments (translate_arguments.c)
+// ---- shapes (translate_arguments.c)
 
-// By name; NULL: the schema has none.
-const taper_ir_value *taper_translate_argument(const taper_node *node, const char *name);
-// Its value where it is constant; NULL: it is not, or there is no such argument.
-const taper_val *taper_translate_constant(const taper_translator *t, const taper_ir_value *value);
-// A constant tensor; NULL: it is none.
-taper_tensor *taper_translate_tensor(const taper_translator *t, const taper_ir_value *value);
-// These refuse where the argument is not constant, and give `otherwise` for None and for what the schema lacks.
-TAPER_MUST_USE taper_status taper_translate_int(taper_translator *t, const taper_node *node, const char *name,
-                                                int64_t otherwise, int64_t *number);
-TAPER_MUST_USE taper_status taper_translate_number(taper_translator *t, const taper_node *node, const char *name,
-                                                   double otherwise, double *number);
-TAPER_MUST_USE taper_status taper_translate_ints(taper_translator *t, const taper_node *node, const char *name,
-                                                 size_t want, int64_t otherwise, int64_t *numbers);
-// Any count up to TAPER_MAX_RANK.
-TAPER_MUST_USE taper_status taper_translate_int_list(taper_translator *t, const taper_ir_value *value, int64_t *numbers,
-                                                     size_t *count);
 taper_shape taper_translate_shape(const taper_translator *t, const taper_ir_value *value);
 // Whether all of it is known.
 bool taper_translate_is_known(const taper_shape *shape);

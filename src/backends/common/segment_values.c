@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values of a segment: see segment_values.h.
-#include "backends/nnapi/segment_values.h"
+#include "backends/common/segment_values.h"
 
 #include "ops/call/prepared.h"
 

@@ -3,7 +3,7 @@
 #ifndef TAPER_BACKENDS_SEGMENT_VALUES_H
 #define TAPER_BACKENDS_SEGMENT_VALUES_H
 
-#include "backends/nnapi/translate.h"
+#include "backends/common/node_reader.h"
 #include "base/pointer_map.h"
 #include "ops/backend.h"
 
@@ -22,7 +22,7 @@ void taper_segment_values_free(taper_segment_values *values);
 
 // The number of a value from outside among the arguments; SIZE_MAX: it is made inside.
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
-// As translating wants to know it; user: the values.
+// taper_node_reader.know; user: the values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A claim is the nodes that can be had and need nothing that needs a node which cannot. Values are marked while it is
 // made; who numbers registers does so later.
-#include "backends/nnapi/claim.h"
+#include "backends/common/claim.h"
 
 #include "ir/effects.h"
 
@@ -10,7 +10,7 @@ enum { NONE, INSIDE, BEHIND }; // of values: made by what is taken; made of that
 // Nodes behind the last one taken that are looked at, so that many small claims cost no more than their nodes.
 enum { LOOK_AHEAD = 512 };
 
-void taper_nnapi_know_region(void *user, const taper_ir_value *value, taper_known_value *known)
+void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known)
 {
     const taper_node *constant = taper_value_constant(value);
     *known = (taper_known_value){.constant = constant != NULL ? &constant->constant : NULL,
@@ -95,24 +95,20 @@ static void drop_lists(taper_region *region, taper_claim *claim)
     }
 }
 
-// What a claim without a layer or pool saves is less than what going there costs.
-static bool pays(const taper_region *region, const taper_claim *claim)
+static bool pays(const taper_claimer *claimer, const taper_region *region, const taper_claim *claim)
 {
-    for (size_t i = 0; i < claim->count; i++) {
-        if (taper_translate_is_layer(region->nodes[claim->takes[i]])) {
+    for (size_t i = 0; claimer->pays != NULL && i < claim->count; i++) {
+        if (claimer->pays(region->nodes[claim->takes[i]])) {
             return true;
         }
     }
-    return false;
+    return claimer->pays == NULL;
 }
 
-taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_region *region, taper_claim *claim)
+taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
-    taper_translate_options options = *claiming->options;
     size_t at = region->from, passed = 0, first_refused = region->count;
     taper_node *node, *start, *end;
-    options.know = taper_nnapi_know_region;
-    options.user = region;
     while (at < region->count && region->nodes[at] == NULL) {
         at++;
     }
@@ -133,7 +129,7 @@ taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_regio
         }
         const char *why = need == BEHIND                  ? ""
                           : takes_list_from_outside(node) ? "a list that is not made in the same place"
-                                                          : taper_translate_refuses(&options, node);
+                                                          : claimer->refuses(claimer, region, node);
         if (need != BEHIND && why == NULL) {
             claim->takes[claim->count++] = at;
             mark(node, INSIDE);
@@ -158,7 +154,7 @@ taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_regio
     if (claim->next <= region->from) { // it was the very first: nothing before it is left to ask about
         claim->next = region->from + 1;
     }
-    if (!claiming->anything && !pays(region, claim)) {
+    if (!pays(claimer, region, claim)) {
         claim->count = 0;
         // All of it is looked at again from claim->next on: so that this ends, some of very many stays behind.
         const size_t looked_at = seen - region->from;

@@ -1,0 +1,7 @@
+if(TAPER_WITH_NNAPI OR TAPER_WITH_DEVICES) # for backends beside the CPU, and what is written for them
+    list(APPEND TAPER_SOURCES
+        src/backends/common/claim.c
+        src/backends/common/node_reader.c
+        src/backends/common/segment_values.c
+    )
+endif()
