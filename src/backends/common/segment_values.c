@@ -2,7 +2,9 @@
 // Values of a segment: see segment_values.h.
 #include "backends/common/segment_values.h"
 
+#include "ir/effects.h"
 #include "ops/call/prepared.h"
+#include "ops/list/op_table.h"
 
 taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
                                        const taper_allocator *allocator, taper_segment_values *v)
@@ -69,4 +71,18 @@ void taper_segment_values_know(void *user, const taper_ir_value *value, taper_kn
         known->scale = x->quantizer->scale;
         known->zero_point = x->quantizer->zero_point;
     }
+}
+
+bool taper_segment_values_check_holds(const taper_segment_values *v, const taper_node *check)
+{
+    if (!taper_node_calls(check, TAPER_OP(taper_expect_rank)) || check->input_count < 2) {
+        return false;
+    }
+    taper_known_value x, rank;
+    taper_segment_values_know((void *)(uintptr_t)v, taper_node_in(check, 0), &x);
+    taper_segment_values_know((void *)(uintptr_t)v, taper_node_in(check, 1), &rank);
+    const int known = x.constant == NULL                ? x.shape.rank
+                      : x.constant->tag == TAPER_TENSOR ? x.constant->as.tensor->rank
+                                                        : -1;
+    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT && rank.constant->as.i == known;
 }

@@ -24,5 +24,8 @@ void taper_segment_values_free(taper_segment_values *values);
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
 // taper_node_reader.know; user: the values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
+// A node without outputs is a check of the model, which holds for tensors of these shapes, or may not: then the plain
+// nodes say so.
+bool taper_segment_values_check_holds(const taper_segment_values *values, const taper_node *check);
 
 #endif

@@ -206,21 +206,6 @@ static taper_status place_tensors(const recorder *r)
     return TAPER_OK;
 }
 
-// A check of the model, which holds for tensors of these shapes, or may not: then the plain nodes say so.
-static bool holds(const recorder *r, const taper_node *check)
-{
-    if (!taper_node_calls(check, TAPER_OP(taper_expect_rank)) || check->input_count < 2) {
-        return false;
-    }
-    taper_known_value x, rank;
-    taper_segment_values_know((void *)(uintptr_t)&r->values, taper_node_in(check, 0), &x);
-    taper_segment_values_know((void *)(uintptr_t)&r->values, taper_node_in(check, 1), &rank);
-    const int known = x.constant == NULL                ? x.shape.rank
-                      : x.constant->tag == TAPER_TENSOR ? x.constant->as.tensor->rank
-                                                        : -1;
-    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT && rank.constant->as.i == known;
-}
-
 static taper_status translate(const recorder *r)
 {
     const taper_block *body = r->values.body;
@@ -245,7 +230,7 @@ static taper_status translate(const recorder *r)
     } else {
         count = 0;
         for (taper_node *node = body->first; node != NULL; node = node->next) {
-            if (node->output_count != 0 || !holds(r, node)) {
+            if (node->output_count != 0 || !taper_segment_values_check_holds(&r->values, node)) {
                 nodes[count++] = node;
             }
         }

@@ -19,9 +19,37 @@ static uint8_t memory_of(const taper_tensor *tensor)
 
 // ---- guards
 
+// Lists of whole numbers are sizes most of the time; others are not compared.
+static bool make_of_list(taper_guard *g, const taper_list *list)
+{
+    if (list->count > 2 * TAPER_GUARD_RANK) {
+        return false;
+    }
+    g->rank = (uint8_t)list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].tag != TAPER_INT) {
+            return false;
+        }
+        g->as.sizes[i] = list->items[i].as.i;
+    }
+    return true;
+}
+
+static bool list_holds(const taper_guard *g, const taper_list *list)
+{
+    bool same = list->count == g->rank;
+    for (size_t i = 0; same && i < list->count; i++) {
+        same = list->items[i].tag == TAPER_INT && list->items[i].as.i == g->as.sizes[i];
+    }
+    return same;
+}
+
 bool taper_guard_make(taper_guard *g, taper_val value)
 {
     g->tag = (uint8_t)value.tag;
+    if (value.tag == TAPER_LIST) {
+        return make_of_list(g, value.as.list);
+    }
     g->as.number = value.as.i;
     if (value.tag != TAPER_TENSOR) {
         return value.tag == TAPER_NONE || value.tag == TAPER_INT || value.tag == TAPER_DOUBLE ||
@@ -56,6 +84,9 @@ bool taper_guard_holds(const taper_guard *g, taper_val value)
 {
     if (value.tag != g->tag) {
         return false;
+    }
+    if (value.tag == TAPER_LIST) {
+        return list_holds(g, value.as.list);
     }
     if (value.tag != TAPER_TENSOR) {
         return value.tag == TAPER_NONE || value.as.i == g->as.number;

@@ -15,7 +15,8 @@
 
 typedef taper_status (*taper_prepared_run)(taper_call *call, void *data);
 
-// What an argument must be: a tensor of this kind, or this value. Tensors of more dimensions are not compared.
+// What an argument must be: a tensor of this kind, this value, or a list of these whole numbers (rank of them). Tensors
+// of more dimensions and other lists are not compared.
 enum { TAPER_GUARD_RANK = 8 };
 typedef struct taper_guard {
     uint8_t tag, dtype, rank;
@@ -30,7 +31,7 @@ typedef struct taper_guard {
     } as;
 } taper_guard;
 
-// False: such a value cannot be compared (a list, an object).
+// False: such a value cannot be compared (a list of tensors, an object).
 bool taper_guard_make(taper_guard *guard, taper_val value);
 bool taper_guard_holds(const taper_guard *guard, taper_val value);
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where buffers lie. Those that live within the run share an arena: the largest first, each in the lowest gap that is free
+// for its whole life. And which dispatches have to wait for others: by the places, so that sharing is seen as well.
+#include <stdlib.h>
+
+#include "backends/gpu/gpu_program.h"
+
+static void note_lives(taper_gpu_program *p)
+{
+    for (size_t i = 0; i < p->work_count; i++) {
+        for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+            const uint32_t number = p->works[i].buffers[b];
+            if (number != TAPER_GPU_NONE) {
+                taper_gpu_memory *m = &p->memories[number];
+                m->first = m->first == TAPER_GPU_NONE ? (uint32_t)i : m->first;
+                m->last = (uint32_t)i;
+            }
+        }
+    }
+}
+
+static uint64_t rounded(uint64_t bytes, uint64_t align)
+{
+    return (bytes + align - 1) / align * align;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const taper_gpu_memory *x = *(taper_gpu_memory *const *)a, *y = *(taper_gpu_memory *const *)b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x > y) - (x < y);
+}
+
+static bool meet(const taper_gpu_memory *a, const taper_gpu_memory *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+// The lowest place where m meets none of those that have theirs, which are sorted by place.
+static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t count, uint64_t align)
+{
+    m->offset = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (meet(m, placed[i]) && m->offset < placed[i]->offset + rounded(placed[i]->bytes, align)) {
+            if (placed[i]->offset >= m->offset + rounded(m->bytes, align)) {
+                break;
+            }
+            m->offset = placed[i]->offset + rounded(placed[i]->bytes, align);
+        }
+    }
+    size_t at = count; // stays sorted
+    for (; at > 0 && placed[at - 1]->offset > m->offset; at--) {
+        placed[at] = placed[at - 1];
+    }
+    placed[at] = m;
+}
+
+taper_status taper_gpu_program_place(taper_gpu_program *p, uint64_t align, bool alias)
+{
+    const size_t bytes = 2 * (p->memory_count + 1) * sizeof(taper_gpu_memory *);
+    taper_gpu_memory **sorted = taper_alloc(p->allocator, bytes);
+    if (sorted == NULL) {
+        return taper_fail_memory(p->error);
+    }
+    taper_gpu_memory **placed = sorted + p->memory_count + 1;
+    size_t count = 0;
+    note_lives(p);
+    for (size_t i = 0; i < p->memory_count; i++) {
+        taper_gpu_memory *m = &p->memories[i];
+        if (m->place == TAPER_GPU_ARENA && alias && m->first != TAPER_GPU_NONE) {
+            sorted[count++] = m;
+        } else if (m->place != TAPER_GPU_WEIGHTS) {
+            m->offset = p->bytes[m->place];
+            p->bytes[m->place] += rounded(m->bytes, align);
+        }
+    }
+    qsort(sorted, count, sizeof *sorted, by_size);
+    for (size_t i = 0; i < count; i++) {
+        place_one(sorted[i], placed, i, align);
+        const uint64_t end = sorted[i]->offset + rounded(sorted[i]->bytes, align);
+        p->bytes[TAPER_GPU_ARENA] = end > p->bytes[TAPER_GPU_ARENA] ? end : p->bytes[TAPER_GPU_ARENA];
+    }
+    taper_free(p->allocator, sorted, bytes);
+    return TAPER_OK;
+}
+
+static bool overlap(const taper_gpu_memory *a, const taper_gpu_memory *b)
+{
+    return a->place == b->place && a->place != TAPER_GPU_WEIGHTS && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+bool taper_gpu_needs_barrier(const taper_gpu_program *p, size_t since, size_t i)
+{
+    const taper_gpu_work *w = &p->works[i];
+    for (size_t before = since; before < i; before++) {
+        const taper_gpu_work *other = &p->works[before];
+        for (size_t a = 0; a < TAPER_GPU_BINDINGS; a++) {
+            for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+                const bool both = w->buffers[a] != TAPER_GPU_NONE && other->buffers[b] != TAPER_GPU_NONE;
+                if (both && (a == 0 || b == 0) &&
+                    overlap(&p->memories[w->buffers[a]], &p->memories[other->buffers[b]])) {
+                    // Two that write to parts of one buffer (of what is joined) do not wait for each other.
+                    if (a == 0 && b == 0 && w->buffers[a] == other->buffers[b]) {
+                        continue;
+                    }
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}

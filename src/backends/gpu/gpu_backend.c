@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory that
+// shaders read and write.
+#include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_recording.h"
+#include "backends/gpu/gpu_state.h"
+
+static taper_status open_api(taper_device *device, const taper_gpu_api *api, const char **why, taper_error *error)
+{
+    taper_gpu_state *s = device->state;
+    s->api = api;
+    s->allocator = device->allocator;
+    const taper_status status =
+        api->open(device->allocator, device->index, device->called, device->options != NULL, &s->gpu, why);
+    if (status == TAPER_DEVICE_LOST) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_gpu_status(status, error));
+    TAPER_TRY(taper_mutex_create(device->allocator, &s->lock, error));
+    s->reads_texels = s->gpu->has_texels && s->gpu->is_cpu;
+    s->alias = true;
+    s->wide = s->gpu->is_cpu || s->gpu->discrete;
+    s->group_x = 64;
+    s->group_y = 1;
+    return TAPER_OK;
+}
+
+static taper_status open_vulkan(taper_device *device, const char **why, taper_error *error)
+{
+    const taper_status status = open_api(device, &taper_gpu_vulkan, why, error);
+    if (status != TAPER_OK) {
+        taper_gpu_state_free(device->state);
+    }
+    return status;
+}
+
+static void close(taper_device *device)
+{
+    taper_gpu_state_free(device->state);
+}
+
+static taper_status claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
+{
+    const taper_claimer claimer = {.refuses = taper_gpu_refuses, .pays = taper_gpu_pays};
+    (void)device, (void)error;
+    return taper_claim_nodes(&claimer, region, claim);
+}
+
+static taper_status plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
+{
+    (void)device, (void)arena, (void)error;
+    for (size_t i = 0; i < segment->node->input_count; i++) {
+        segment->forms[i] = TAPER_FORM_HOST;
+    }
+    return TAPER_OK;
+}
+
+const taper_backend taper_backend_vulkan = {.struct_size = sizeof taper_backend_vulkan,
+                                            .name = "vulkan",
+                                            .state_bytes = sizeof(taper_gpu_state),
+                                            .copies = true,
+                                            .recording_bytes = sizeof(taper_gpu_recording),
+                                            .open = open_vulkan,
+                                            .close = close,
+                                            .claim = claim,
+                                            .plan = plan,
+                                            .record = taper_gpu_record,
+                                            .run = taper_gpu_run,
+                                            .forget = taper_gpu_forget,
+                                            .lasting = true};

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Steps: operators element by element, alone or behind the kernel that makes what they look at.
+#include "backends/gpu/gpu_emit.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_pair(uint32_t step)
+{
+    return step == TAPER_GPU_STEP_ADD || step == TAPER_GPU_STEP_SUB || step == TAPER_GPU_STEP_RSUB ||
+           step == TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_DIV || step == TAPER_GPU_STEP_MAX ||
+           step == TAPER_GPU_STEP_MIN || step == TAPER_GPU_STEP_PRELU;
+}
+
+// The number that a value is: a number, or a constant tensor of one element without dimensions.
+static bool is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number)
+{
+    const taper_val *constant = taper_read_constant(&e->reader, value);
+    if (constant == NULL) {
+        return false;
+    }
+    if (constant->tag == TAPER_INT || constant->tag == TAPER_DOUBLE) {
+        *number = constant->tag == TAPER_INT ? (double)constant->as.i : constant->as.f;
+        return true;
+    }
+    if (constant->tag != TAPER_TENSOR || constant->as.tensor->rank != 0 || constant->as.tensor->dtype != TAPER_F32) {
+        return false;
+    }
+    *number = *(const float *)taper_tensor_data(constant->as.tensor);
+    return true;
+}
+
+static taper_status read_bounds(taper_gpu_emitter *e, const taper_node *node, double *low, double *high)
+{
+    double least, most;
+    TAPER_TRY(taper_read_number(&e->reader, node, "min", -INFINITY, &least));
+    TAPER_TRY(taper_read_number(&e->reader, node, "max", INFINITY, &most));
+    TAPER_TRY(taper_read_number(&e->reader, node, "min_val", least, low));
+    TAPER_TRY(taper_read_number(&e->reader, node, "max_val", most, high));
+    if (TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_RELU6) {
+        *low = 0;
+        *high = 6;
+    }
+    *low = *low > *high ? *high : *low; // torch.clamp gives the upper bound then
+    return TAPER_OK;
+}
+
+// Of operators of one tensor: the step and its numbers.
+static taper_status read_numbers(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *low,
+                                 double *high)
+{
+    double scale, input_scale;
+    *low = *high = 0;
+    switch (*step) {
+    case TAPER_GPU_STEP_RELU:
+        *step = TAPER_GPU_STEP_CLAMP;
+        *high = INFINITY;
+        return TAPER_OK;
+    case TAPER_GPU_STEP_CLAMP:
+        return read_bounds(e, node, low, high);
+    case TAPER_GPU_STEP_LEAKY_RELU:
+        return taper_read_number(&e->reader, node, "negative_slope", 0.01, low);
+    case TAPER_GPU_STEP_ELU:
+        TAPER_TRY(taper_read_number(&e->reader, node, "scale", 1, &scale));
+        TAPER_TRY(taper_read_number(&e->reader, node, "input_scale", 1, &input_scale));
+        TAPER_GPU_REFUSE(e, scale != 1 || input_scale != 1, "an ELU with scales");
+        return taper_read_number(&e->reader, node, "alpha", 1, low);
+    case TAPER_GPU_STEP_HARDSHRINK:
+        return taper_read_number(&e->reader, node, "lambd", 0.5, low);
+    case TAPER_GPU_STEP_THRESHOLD:
+        TAPER_TRY(taper_read_number(&e->reader, node, "threshold", 0, low));
+        return taper_read_number(&e->reader, node, "value", 0, high);
+    case TAPER_GPU_STEP_SOFTPLUS:
+        TAPER_TRY(taper_read_number(&e->reader, node, "beta", 1, low));
+        return taper_read_number(&e->reader, node, "threshold", 20, high);
+    case TAPER_GPU_STEP_GELU: {
+        const taper_val *how = taper_read_constant(&e->reader, taper_read_argument(node, "approximate"));
+        *step = how != NULL && taper_val_string_is(*how, "tanh") ? TAPER_GPU_STEP_GELU_TANH : TAPER_GPU_STEP_GELU;
+        return TAPER_OK;
+    }
+    default:
+        return TAPER_OK;
+    }
+}
+
+static void append(taper_gpu_chain *chain, uint32_t code, double low, double high)
+{
+    chain->codes[chain->count] = code;
+    chain->low[chain->count] = (float)low;
+    chain->high[chain->count++] = (float)high;
+}
+
+// With a number: v + n alpha, and so on.
+static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, uint32_t step, double n, double alpha)
+{
+    switch (step) {
+    case TAPER_GPU_STEP_ADD:
+        append(chain, TAPER_GPU_STEP_ADD, n, alpha);
+        break;
+    case TAPER_GPU_STEP_SUB:
+        append(chain, TAPER_GPU_STEP_ADD, n, -alpha);
+        break;
+    case TAPER_GPU_STEP_RSUB:
+        append(chain, TAPER_GPU_STEP_SUB_FROM, n, alpha);
+        break;
+    default:
+        TAPER_GPU_REFUSE(e, step == TAPER_GPU_STEP_PRELU, "a slope that is a number");
+        append(chain, step, n, 0);
+    }
+    return TAPER_OK;
+}
+
+// v is the second argument where swapped.
+static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, const taper_gpu_view *operand,
+                           bool splat, double alpha)
+{
+    const uint32_t from = chain->operand_count == 0 ? TAPER_GPU_FROM_E : TAPER_GPU_FROM_F;
+    const uint32_t where = from << 8 | (splat ? TAPER_GPU_SPLAT : 0);
+    chain->operands[chain->operand_count++] = *operand;
+    switch (step) {
+    case TAPER_GPU_STEP_ADD: // of a swapped one alpha is 1
+        append(chain, TAPER_GPU_STEP_ADD | where, 0, alpha);
+        break;
+    case TAPER_GPU_STEP_SUB:
+        append(chain, (swapped ? TAPER_GPU_STEP_SUB_FROM : TAPER_GPU_STEP_ADD) | where, 0, swapped ? 1 : -alpha);
+        break;
+    case TAPER_GPU_STEP_RSUB:
+        append(chain, (swapped ? TAPER_GPU_STEP_ADD : TAPER_GPU_STEP_SUB_FROM) | where, 0, swapped ? -1 : alpha);
+        break;
+    case TAPER_GPU_STEP_DIV:
+        append(chain, (swapped ? TAPER_GPU_STEP_DIV_INTO : TAPER_GPU_STEP_DIV) | where, 0, 0);
+        break;
+    default:
+        append(chain, step | where, 0, 0);
+    }
+}
+
+static bool same_sizes(const taper_shape *a, const taper_shape *b)
+{
+    return a->rank == b->rank && a->rank >= 0 && memcmp(a->sizes, b->sizes, (size_t)a->rank * sizeof *a->sizes) == 0;
+}
+
+// What stands against v: a view of the other operand as large as v; with `repacks` whatever that takes.
+static taper_status read_operand(taper_gpu_emitter *e, const taper_ir_value *other, const taper_shape *shape,
+                                 int packed, bool channels, bool repacks, taper_gpu_view *view, bool *splat)
+{
+    taper_gpu_view like, there;
+    int64_t vectors;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
+    TAPER_TRY(taper_gpu_operand(e, other, &there));
+    if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) { // one for each channel, dimension 1
+        for (int d = 1; d < shape->rank - 1; d++) {
+            there.sizes[d] = 1;
+        }
+        there.rank = shape->rank - 1;
+    }
+    if (taper_gpu_view_broadcast(&there, &like, view, splat)) {
+        return TAPER_OK;
+    }
+    const int same = packed - (shape->rank - there.rank);
+    TAPER_GPU_REFUSE(e, !repacks || same < 0 || there.packed == same, "tensors that do not lie alike");
+    const taper_gpu_view before = there;
+    TAPER_TRY(taper_gpu_repack(e, &before, same, &there));
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_broadcast(&there, &like, view, splat), "tensors that do not lie alike");
+    return TAPER_OK;
+}
+
+// Whether the value is there, or can be without another node.
+static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
+{
+    return value->block != e->known->body || e->values[value->id - e->first_id].made;
+}
+
+static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, double *alpha)
+{
+    const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "rounding_mode"));
+    TAPER_GPU_REFUSE(e, mode != NULL && mode->tag != TAPER_NONE, "a division that rounds");
+    return taper_read_number(&e->reader, node, "alpha", 1, alpha);
+}
+
+// The node as a step on v, one of its arguments. TAPER_DECLINED: it is none, and nothing was changed.
+static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
+                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
+{
+    double low, high, alpha = 1, number;
+    uint32_t step = code;
+    TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS), "more steps than there are");
+    if (!is_pair(step)) {
+        TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
+        TAPER_TRY(read_numbers(e, node, &step, &low, &high));
+        TAPER_GPU_REFUSE(e, chain->only_plain && !taper_gpu_step_is_plain(step), "a step that the kernel has not");
+        if (step != TAPER_GPU_STEP_IDENTITY) {
+            append(chain, step, low, high);
+        }
+        return TAPER_OK;
+    }
+    const bool swapped = taper_node_in(node, 0) != v;
+    TAPER_GPU_REFUSE(e, chain->only_plain && step != TAPER_GPU_STEP_ADD && step != TAPER_GPU_STEP_SUB &&
+                            step != TAPER_GPU_STEP_RSUB && step != TAPER_GPU_STEP_MUL && step != TAPER_GPU_STEP_PRELU,
+                     "a step that the kernel has not");
+    const taper_ir_value *other = taper_node_in(node, swapped ? 0 : 1);
+    TAPER_TRY(read_alpha(e, node, &alpha));
+    TAPER_GPU_REFUSE(e, swapped && (alpha != 1 || step == TAPER_GPU_STEP_PRELU), "an order that is not had");
+    if (!swapped && is_number(e, other, &number)) {
+        return append_number(e, chain, step, number, alpha);
+    }
+    TAPER_GPU_REFUSE(e, chain->operand_count == chain->most_operands || !is_there(e, other), "no room for an operand");
+    taper_gpu_view view;
+    bool splat;
+    TAPER_TRY(read_operand(e, other, shape, packed, step == TAPER_GPU_STEP_PRELU, repacks, &view, &splat));
+    append_operand(chain, step, swapped, &view, splat, alpha);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed, uint32_t most,
+                                  taper_gpu_chain *chain)
+{
+    chain->most_operands = most;
+    for (;;) {
+        const taper_ir_value *v = *value;
+        const taper_node *user = taper_value_used_once(v) ? v->uses->user : NULL;
+        if (user == NULL || user->block != e->known->body || user->output_count != 1) {
+            return TAPER_OK;
+        }
+        const taper_gpu_rule_row *row = taper_gpu_find_rule(user);
+        const taper_shape before = taper_gpu_shape(e, v), after = taper_gpu_shape(e, &user->outputs[0]);
+        if (row == NULL || row->rule != taper_gpu_rule_step || !same_sizes(&before, &after) ||
+            after.dtype != TAPER_F32) {
+            return TAPER_OK;
+        }
+        const taper_status status = append_node(e, user, row->code, v, &before, packed, false, chain);
+        if (status == TAPER_DECLINED) {
+            return TAPER_OK;
+        }
+        TAPER_TRY(status);
+        e->values[user->outputs[0].id - e->first_id].done = true;
+        *value = &user->outputs[0];
+    }
+}
+
+// ---- alone
+
+static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    double low, high, number;
+    uint32_t step = code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    if (!is_pair(step)) {
+        return read_numbers(e, node, &step, &low, &high);
+    }
+    TAPER_TRY(read_alpha(e, node, &number));
+    const taper_ir_value *other = taper_node_in(node, 1);
+    if (is_number(e, other, &number) ||
+        (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
+        return TAPER_OK; // the call will know it
+    }
+    return taper_gpu_ask_operand(e, other);
+}
+
+static int choose_packed(const taper_gpu_emitter *e, const taper_node *node, const taper_gpu_view *x, uint32_t code,
+                         const taper_shape *shape)
+{
+    const taper_shape first = taper_gpu_shape(e, taper_node_in(node, 0));
+    if (same_sizes(&first, shape) || !is_pair(code)) {
+        return x->packed;
+    }
+    const taper_shape second = taper_gpu_shape(e, taper_node_in(node, 1));
+    const taper_ir_value *other = taper_node_in(node, 1);
+    if (same_sizes(&second, shape) && other->block == e->known->body && e->values[other->id - e->first_id].made) {
+        return e->values[other->id - e->first_id].view.packed;
+    }
+    return taper_gpu_usual_packed(shape->rank);
+}
+
+taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, result);
+    taper_gpu_view x, in, out;
+    taper_gpu_chain chain = {.most_operands = 2};
+    taper_gpu_loops loops;
+    taper_gpu_work *w;
+    bool splat;
+    uint32_t at = 0;
+    if (e->asking) {
+        return ask(e, node, code);
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &x));
+    const int packed = choose_packed(e, node, &x, code, &shape);
+    TAPER_TRY(read_operand(e, taper_node_in(node, 0), &shape, packed, false, true, &in, &splat));
+    TAPER_TRY(append_node(e, node, code, taper_node_in(node, 0), &shape, packed, true, &chain));
+    TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
+    const taper_gpu_view *views[4] = {&out, &in, &chain.operands[0], &chain.operands[1]};
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain.operand_count, &loops),
+                     "tensors of more dimensions than a kernel has loops");
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = TAPER_GPU_KERNEL_ELEMENTWISE;
+    TAPER_TRY(taper_gpu_bind(e, w, &chain, &out, &loops, 2));
+    w->buffers[1] = in.buffer;
+    taper_gpu_put_strides(w, &at, &in, loops.strides[1]);
+    w->constants[11] = splat;
+    w->threads[0] = (uint32_t)loops.sizes[2];
+    w->threads[1] = (uint32_t)loops.sizes[1];
+    w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(&out, packed));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+// ---- for kernels
+
+static taper_gpu_strides strides_of(const taper_gpu_view *view, const int64_t *strides)
+{
+    return (taper_gpu_strides){.offset = (uint32_t)view->offset,
+                               .by = {(uint32_t)strides[0], (uint32_t)strides[1], (uint32_t)strides[2]},
+                               .group = (uint32_t)view->strides[view->packed]};
+}
+
+void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_view *view, const int64_t *strides)
+{
+    taper_gpu_put(work, at, view->offset);
+    for (int d = 0; d < 3; d++) {
+        taper_gpu_put(work, at, strides[d]);
+    }
+    taper_gpu_put(work, at, view->strides[view->packed]);
+}
+
+taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *w, const taper_gpu_chain *chain,
+                            const taper_gpu_view *out, const taper_gpu_loops *loops, int operand)
+{
+    const int64_t channels = out->sizes[out->packed];
+    w->node = e->node;
+    w->buffers[0] = out->buffer;
+    w->parameters.out = strides_of(out, loops->strides[0]);
+    for (int d = 0; d < 3; d++) {
+        w->parameters.sizes[d] = (uint32_t)loops->sizes[d];
+    }
+    w->parameters.groups = (uint32_t)taper_gpu_vectors(channels);
+    w->parameters.tail = (uint32_t)(channels - (taper_gpu_vectors(channels) - 1) * TAPER_GPU_VECTOR);
+    for (uint32_t i = 0; i < chain->operand_count; i++) {
+        w->buffers[(uint32_t)operand + i] = chain->operands[i].buffer;
+        *(i == 0 ? &w->parameters.e : &w->parameters.f) = strides_of(&chain->operands[i], loops->strides[2 + i]);
+    }
+    memcpy(w->parameters.low, chain->low, sizeof chain->low);
+    memcpy(w->parameters.high, chain->high, sizeof chain->high);
+    w->constants[2] = chain->operand_count == 0 ? 0 : chain->operand_count == 1 ? 1 : 3;
+    memcpy(&w->constants[3], chain->codes, sizeof chain->codes);
+    return TAPER_OK;
+}

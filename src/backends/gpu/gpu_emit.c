@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The walk over nodes, and what rules need of values: see gpu_emit.h.
+#include "backends/gpu/gpu_emit.h"
+
+#include <string.h>
+
+#include "ops/list/op_table.h"
+
+// ---- the table
+
+static const taper_gpu_rule_row rows[] = {
+#define RULE(id, name, code) {TAPER_OP(id), taper_gpu_rule_##name, code},
+#define STEP(id, step) {TAPER_OP(id), taper_gpu_rule_step, TAPER_GPU_STEP_##step},
+#include "backends/gpu/gpu_rules.inc"
+#undef RULE
+#undef STEP
+};
+
+const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node)
+{
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof rows / sizeof *rows; i++) {
+        if (taper_node_calls(node, rows[i].op)) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- values
+
+static taper_gpu_value *slot_of(const taper_gpu_emitter *e, const taper_ir_value *value)
+{
+    if (value->block == e->known->body) {
+        return &e->values[value->id - e->first_id];
+    }
+    const size_t at = taper_segment_values_argument(e->known, value);
+    return at != SIZE_MAX ? &e->arguments[at] : NULL;
+}
+
+taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *value)
+{
+    taper_known_value known = taper_read_value(&e->reader, value);
+    if (known.constant != NULL) {
+        return known.constant->tag == TAPER_TENSOR ? taper_shape_of(known.constant->as.tensor) : taper_shape_unknown();
+    }
+    // Rules take float32 and give it, whether the row says so or not; what a dtype argument says is looked at before.
+    if (!e->asking && known.shape.dtype < 0 && value->block == e->known->body) {
+        known.shape.dtype = TAPER_F32;
+    }
+    return known.shape;
+}
+
+bool taper_gpu_is_known(const taper_shape *shape)
+{
+    bool known = shape->rank >= 0 && shape->dtype == TAPER_F32;
+    for (int d = 0; d < shape->rank; d++) {
+        known = known && shape->sizes[d] > 0;
+    }
+    return known;
+}
+
+taper_status taper_gpu_ask_operand(taper_gpu_emitter *e, const taper_ir_value *value)
+{
+    const taper_shape shape = taper_gpu_shape(e, value);
+    TAPER_GPU_REFUSE(e, shape.dtype >= 0 && shape.dtype != TAPER_F32, "a tensor of other than float32");
+    TAPER_GPU_REFUSE(e, shape.rank > TAPER_GPU_RANK, "a tensor of more than six dimensions");
+    TAPER_GPU_REFUSE(e, value->type != NULL && value->type->kind != TAPER_TYPE_TENSOR, "an argument that is no tensor");
+    return TAPER_OK;
+}
+
+void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view)
+{
+    taper_gpu_value *slot = slot_of(e, value);
+    slot->made = true;
+    slot->view = *view;
+}
+
+taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed, taper_gpu_view *view)
+{
+    int64_t vectors;
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(shape), "a result whose sizes follow from elements, or that is empty");
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, view, &vectors), "a tensor that is too large");
+    return taper_gpu_add_memory(e->program, TAPER_GPU_ARENA, (uint64_t)vectors * 16, &view->buffer);
+}
+
+// ---- what comes from outside
+
+typedef struct constant_fill {
+    const taper_tensor *tensor;
+    const taper_gpu_view *view;
+} constant_fill;
+
+static void fill_constant(void *user, float *to)
+{
+    const constant_fill *f = user;
+    const taper_tensor *t = f->tensor;
+    const float *from = taper_tensor_data(t);
+    int64_t at[TAPER_GPU_RANK] = {0};
+    for (;;) {
+        int64_t source = 0, there = 0, lane = 0;
+        for (int d = 0; d < t->rank; d++) {
+            source += at[d] * t->strides[d];
+            const bool packed = d == f->view->packed;
+            there += (packed ? at[d] / TAPER_GPU_VECTOR : at[d]) * f->view->strides[d];
+            lane = packed ? at[d] % TAPER_GPU_VECTOR : lane;
+        }
+        to[there * TAPER_GPU_VECTOR + lane] = from[source];
+        int d = t->rank - 1;
+        while (d >= 0 && ++at[d] == t->sizes[d]) {
+            at[d--] = 0;
+        }
+        if (d < 0) {
+            return;
+        }
+    }
+}
+
+taper_status taper_gpu_add_weights(taper_gpu_emitter *e, const taper_gpu_key *key, uint64_t bytes,
+                                   void (*fill)(void *user, float *to), void *user, uint32_t *buffer)
+{
+    taper_gpu_weights *weights;
+    TAPER_GPU_REFUSE(e, bytes > e->state->gpu->most_bytes, "weights that are larger than a buffer may be");
+    TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_WEIGHTS, bytes, buffer));
+    TAPER_TRY(taper_gpu_weights_get(e->state, key, bytes, fill, user, &weights, e->error));
+    e->program->memories[*buffer].weights = weights;
+    return TAPER_OK;
+}
+
+static taper_status bring_constant(taper_gpu_emitter *e, const taper_tensor *tensor, int packed, taper_gpu_view *view)
+{
+    enum { KIND = 1 };
+    const taper_shape shape = taper_shape_of(tensor);
+    const taper_gpu_key key = {.tensors = {tensor}, .numbers = {packed}, .kind = KIND};
+    constant_fill fill = {.tensor = tensor, .view = view};
+    int64_t vectors;
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || tensor->hidden_nhwc, "a constant that is not of float32");
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, packed, view, &vectors), "a tensor that is too large");
+    return taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, fill_constant, &fill, &view->buffer);
+}
+
+static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_value *slot)
+{
+    const size_t arg = taper_segment_values_argument(e->known, value);
+    const taper_known_value known = taper_read_value(&e->reader, value);
+    const taper_shape shape = taper_gpu_shape(e, value);
+    TAPER_GPU_REFUSE(e, arg == SIZE_MAX, "a value that is not made before");
+    TAPER_GPU_REFUSE(e, e->known->call->args[arg].tag != TAPER_TENSOR, "an argument that is no tensor");
+    TAPER_GPU_REFUSE(e, shape.dtype != TAPER_F32, "a tensor of other than float32");
+    const int packed = taper_gpu_usual_packed(shape.rank);
+    if (known.constant != NULL) {
+        TAPER_TRY(bring_constant(e, known.constant->as.tensor, packed, &slot->view));
+    } else {
+        // As numbers, contiguous, then into vectors.
+        taper_gpu_view numbers = {.rank = shape.rank, .packed = TAPER_GPU_RANK};
+        uint64_t count = 1;
+        TAPER_TRY(taper_gpu_new(e, &shape, packed, &slot->view));
+        for (int d = shape.rank; d-- > 0;) {
+            numbers.sizes[d] = shape.sizes[d];
+            numbers.strides[d] = (int64_t)count;
+            count *= (uint64_t)shape.sizes[d];
+        }
+        if (shape.rank == 0) {
+            numbers.rank = 1;
+            numbers.sizes[0] = 1;
+        }
+        TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_INPUT, count * sizeof(float), &numbers.buffer));
+        e->program->memories[numbers.buffer].number = (uint32_t)arg;
+        TAPER_TRY(taper_gpu_move(e, &numbers, &slot->view));
+    }
+    slot->made = true;
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view)
+{
+    taper_gpu_value *slot = slot_of(e, value);
+    TAPER_GPU_REFUSE(e, slot == NULL, "an argument that is not there");
+    if (!slot->made) {
+        TAPER_TRY(bring(e, value, slot));
+    }
+    *view = slot->view;
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_repack(taper_gpu_emitter *e, const taper_gpu_view *from, int packed, taper_gpu_view *view)
+{
+    taper_shape shape = {.rank = from->rank, .dtype = TAPER_F32};
+    if (from->packed == packed) {
+        *view = *from;
+        return TAPER_OK;
+    }
+    memcpy(shape.sizes, from->sizes, sizeof from->sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, view));
+    return taper_gpu_move(e, from, view);
+}
+
+taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value *value, int packed,
+                                      taper_gpu_view *view)
+{
+    taper_gpu_view as_it_is;
+    TAPER_TRY(taper_gpu_operand(e, value, &as_it_is));
+    return taper_gpu_repack(e, &as_it_is, packed, view);
+}
+
+// ---- the walk
+
+static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
+{
+    if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK) {
+        return TAPER_OK; // who takes or makes the list does it
+    }
+    const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
+    TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
+    e->node = node;
+    const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
+    TAPER_GPU_REFUSE(e, dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i != TAPER_F32, "a change of the dtype");
+    return row->rule(e, node, row->code);
+}
+
+static taper_status emit_result(taper_gpu_emitter *e, const taper_ir_value *value, uint32_t number)
+{
+    taper_gpu_view from, numbers = {.packed = TAPER_GPU_RANK};
+    int64_t count = 1;
+    TAPER_TRY(taper_gpu_operand(e, value, &from));
+    numbers.rank = from.rank;
+    for (int d = from.rank; d-- > 0;) {
+        numbers.sizes[d] = from.sizes[d];
+        numbers.strides[d] = count;
+        count *= from.sizes[d];
+    }
+    TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_OUTPUT, (uint64_t)count * sizeof(float), &numbers.buffer));
+    e->program->memories[numbers.buffer].number = number;
+    e->node = value->node;
+    return taper_gpu_move(e, &from, &numbers);
+}
+
+taper_status taper_gpu_emit(taper_gpu_emitter *e)
+{
+    const taper_block *body = e->known->body;
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        if (node->output_count != 0 && e->values[node->outputs[0].id - e->first_id].done) {
+            continue;
+        }
+        if (node->output_count != 0 || !taper_segment_values_check_holds(e->known, node)) {
+            TAPER_TRY(emit_node(e, node));
+        }
+    }
+    for (size_t i = 0; i < body->result_count; i++) {
+        TAPER_TRY(emit_result(e, body->results[i].value, (uint32_t)i));
+    }
+    return TAPER_OK;
+}
+
+const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node)
+{
+    taper_gpu_emitter e = {.reader = {.know = taper_region_know, .user = region}, .asking = true};
+    (void)claimer;
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->output_count; i++) {
+        if (taper_gpu_ask_operand(&e, &node->outputs[i]) != TAPER_OK && node->outputs[i].type != NULL &&
+            node->outputs[i].type->kind == TAPER_TYPE_TENSOR) {
+            return e.reader.why;
+        }
+    }
+    const taper_status status = emit_node(&e, node);
+    return status == TAPER_OK ? NULL : e.reader.why != NULL ? e.reader.why : "the GPU has no such operator";
+}
+
+bool taper_gpu_pays(const taper_node *node)
+{
+    const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER);
+    const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+    return (layer != TAPER_LAYER_NONE && layer <= TAPER_LAYER_LINEAR) || shape == TAPER_SHAPE_MATMUL ||
+           shape == TAPER_SHAPE_ADDED_PRODUCT;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes become dispatches. A rule of each operator (gpu_rules.inc) reads the node and adds work; while nodes are only
+// asked about, the same rule says whether it could. What follows a node and can be done to its vectors before they are
+// stored becomes steps of it.
+#ifndef TAPER_BACKENDS_GPU_EMIT_H
+#define TAPER_BACKENDS_GPU_EMIT_H
+
+#include "backends/common/claim.h"
+#include "backends/common/segment_values.h"
+#include "backends/gpu/gpu_program.h"
+
+typedef struct taper_gpu_value {
+    bool made, done; // done: with the node before it
+    taper_gpu_view view;
+} taper_gpu_value;
+
+typedef struct taper_gpu_emitter {
+    taper_node_reader reader;
+    bool asking; // nothing is made
+    const taper_segment *segment;
+    taper_gpu_state *state;
+    taper_gpu_program *program;
+    const taper_segment_values *known;
+    taper_gpu_value *values;    // of the body, by id - first
+    taper_gpu_value *arguments; // of the call
+    uint32_t first_id;
+    size_t value_count;
+    const taper_node *node; // that is being done
+    taper_error *error;
+} taper_gpu_emitter;
+
+#define TAPER_GPU_REFUSE(e, condition, why) TAPER_READ_REFUSE(&(e)->reader, condition, why)
+
+// Work for the whole body, results written as numbers.
+TAPER_MUST_USE taper_status taper_gpu_emit(taper_gpu_emitter *emitter);
+// Why the node cannot be had, as far as it is known (a static text); NULL: it probably can. taper_claimer.refuses.
+const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
+bool taper_gpu_pays(const taper_node *node);
+
+// ---- for rules
+
+// The tensor's place; one from outside is brought there. Refuses what is not float32, or is empty.
+TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view);
+// The same, packed along this dimension.
+TAPER_MUST_USE taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value *value, int packed,
+                                                     taper_gpu_view *view);
+TAPER_MUST_USE taper_status taper_gpu_repack(taper_gpu_emitter *e, const taper_gpu_view *from, int packed,
+                                             taper_gpu_view *view);
+// While asking: refuses where the value is known to be none that taper_gpu_operand takes.
+TAPER_MUST_USE taper_status taper_gpu_ask_operand(taper_gpu_emitter *e, const taper_ir_value *value);
+taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *value);
+bool taper_gpu_is_known(const taper_shape *shape); // all of it, as float32
+
+// Room for a result.
+TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed,
+                                          taper_gpu_view *view);
+// The value is there.
+void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
+// What only looks at *value and can be a step of its kernel is taken into the chain; *value becomes what the last one
+// gives. most: operands that the kernel has room for.
+TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
+                                                 uint32_t most, taper_gpu_chain *chain);
+// Room for *value's result, and its chain, in the work: buffer 0, e and f and the steps' constants. operand: the first
+// binding that operands of the chain have.
+TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *work, const taper_gpu_chain *chain,
+                                           const taper_gpu_view *out, const taper_gpu_loops *loops, int operand);
+// Elements of a view into another, which has the same sizes: six dimensions at most.
+TAPER_MUST_USE taper_status taper_gpu_move(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to);
+// By number: other sizes of as many elements.
+TAPER_MUST_USE taper_status taper_gpu_move_reshaped(taper_gpu_emitter *e, const taper_gpu_view *from,
+                                                    const taper_gpu_view *to);
+// Elements of `to` are those of `from` `before` places further on; what is not there is `fill`.
+TAPER_MUST_USE taper_status taper_gpu_move_padded(taper_gpu_emitter *e, const taper_gpu_view *from,
+                                                  const taper_gpu_view *to, const int64_t *before, double fill);
+// Constants for shaders, in the work's binding.
+TAPER_MUST_USE taper_status taper_gpu_add_weights(taper_gpu_emitter *e, const taper_gpu_key *key, uint64_t bytes,
+                                                  void (*fill)(void *user, float *to), void *user, uint32_t *buffer);
+static inline void taper_gpu_put(taper_gpu_work *work, uint32_t *at, int64_t word)
+{
+    work->parameters.more[(*at)++] = (uint32_t)word;
+}
+static inline void taper_gpu_put_float(taper_gpu_work *work, uint32_t *at, double number)
+{
+    const float value = (float)number;
+    memcpy(&work->parameters.more[(*at)++], &value, sizeof value);
+}
+// Offset, strides of batch, row and column, stride of groups: as most kernels read their first operand.
+void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_view *view, const int64_t *strides);
+
+// ---- rules
+
+typedef taper_status taper_gpu_rule(taper_gpu_emitter *e, const taper_node *node, uint32_t code);
+taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, taper_gpu_rule_addmm,
+    taper_gpu_rule_matmul, taper_gpu_rule_batch_norm, taper_gpu_rule_pool, taper_gpu_rule_adaptive, taper_gpu_rule_mean,
+    taper_gpu_rule_softmax, taper_gpu_rule_layer_norm, taper_gpu_rule_resize, taper_gpu_rule_reshape,
+    taper_gpu_rule_permute, taper_gpu_rule_transpose, taper_gpu_rule_slice, taper_gpu_rule_select, taper_gpu_rule_cat,
+    taper_gpu_rule_expand, taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention;
+
+typedef struct taper_gpu_rule_row {
+    const taper_op *op; // NULL: this build lacks it
+    taper_gpu_rule *rule;
+    uint32_t code; // what the rule is told
+} taper_gpu_rule_row;
+const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node); // NULL: there is none
+
+#endif

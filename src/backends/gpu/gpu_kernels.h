@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The shaders, by kernel and by what they read: built from shaders/*.comp (shaders.cmake), listed in gpu_kernels.inc.
+#ifndef TAPER_BACKENDS_GPU_KERNELS_H
+#define TAPER_BACKENDS_GPU_KERNELS_H
+
+#include "backends/gpu/gpu_api.h"
+
+typedef enum taper_gpu_kernel {
+#define KERNEL(id, source, defines) TAPER_GPU_KERNEL_##id,
+#include "backends/gpu/gpu_kernels.inc"
+#undef KERNEL
+    TAPER_GPU_KERNEL_COUNT
+} taper_gpu_kernel;
+
+// The one that reads texel buffers, where it is wanted and there is one. TAPER_ERROR_RESOURCE, or it is to be freed.
+TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel, bool texels,
+                                                  taper_gpu_shader *shader);
+void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader);
+bool taper_gpu_kernel_reads_texels(taper_gpu_kernel kernel);
+const char *taper_gpu_kernel_name(taper_gpu_kernel kernel);
+
+#endif

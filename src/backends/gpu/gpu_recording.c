@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Recordings: nodes become work (gpu_emit.h), work gets its memory, the device records it; a run copies arguments in,
+// submits, and copies results out.
+#include "backends/gpu/gpu_recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+#include "platform/platform.h"
+
+static taper_gpu_state *state_of(const taper_segment *segment)
+{
+    return segment->device->state;
+}
+
+static TAPER_COLD void say(const taper_segment *segment, const taper_run *run, taper_log_level level,
+                           const char *format, ...) TAPER_PRINTF(4, 5);
+static TAPER_COLD void say(const taper_segment *segment, const taper_run *run, taper_log_level level,
+                           const char *format, ...)
+{
+    char line[512];
+    const char *op = segment->schema->text;
+    if (run->log == NULL) {
+        return;
+    }
+    size_t used = (size_t)snprintf(line, sizeof line, "%s: %.*s: ", segment->device->name, (int)strcspn(op, "("), op);
+    used = used < sizeof line / 2 ? used : sizeof line / 2;
+    va_list arguments;
+    va_start(arguments, format);
+    const int more = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
+    va_end(arguments);
+    used += more < 0 ? 0 : taper_min_size((size_t)more, sizeof line - used - 2);
+    line[used++] = '\n';
+    run->log(run->log_user, level, line, used);
+}
+
+static taper_status tell_trouble(const taper_segment *segment, const taper_run *run)
+{
+    const taper_gpu *gpu = state_of(segment)->gpu;
+    if (!atomic_load(&segment->device->owner->lost)) {
+        say(segment, run, TAPER_LOG_WARNING, "%s", gpu->trouble);
+    }
+    return TAPER_DEVICE_LOST;
+}
+
+// ---- recording
+
+typedef struct recorder {
+    const taper_segment *segment;
+    taper_call *call;
+    taper_gpu_state *state;
+    taper_gpu_recording *r;
+    taper_segment_values values;
+    taper_gpu_value *slots;
+    size_t slot_count;
+} recorder;
+
+static taper_status emit(recorder *rec)
+{
+    const taper_allocator *allocator = rec->state->allocator;
+    const taper_segment_values *v = &rec->values;
+    taper_gpu_emitter e = {.reader = {.know = taper_segment_values_know, .user = &rec->values},
+                           .segment = rec->segment,
+                           .state = rec->state,
+                           .program = &rec->r->program,
+                           .known = v,
+                           .first_id = (uint32_t)v->shapes.first,
+                           .value_count = v->shapes.count,
+                           .error = rec->call->run->error};
+    rec->slot_count = v->shapes.count + rec->call->arg_count + 1;
+    rec->slots = taper_alloc_zeroed(allocator, rec->slot_count * sizeof *rec->slots);
+    if (rec->slots == NULL) {
+        return taper_fail_memory(e.error);
+    }
+    e.values = rec->slots;
+    e.arguments = rec->slots + v->shapes.count;
+    const taper_status status = taper_gpu_emit(&e);
+    if (status == TAPER_DECLINED) {
+        const char *op = e.node != NULL ? e.node->op_name : "";
+        const char *why = e.reader.why != NULL ? e.reader.why : "cannot be had";
+        say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %.*s: %s", (int)strcspn(op, "("), op, why);
+        rec->call->run->why = why;
+    }
+    return status;
+}
+
+static taper_status make_ports(recorder *rec)
+{
+    taper_gpu_recording *r = rec->r;
+    const taper_gpu_program *p = &r->program;
+    for (size_t i = 0; i < p->memory_count; i++) {
+        r->in_count += p->memories[i].place == TAPER_GPU_INPUT;
+        r->out_count += p->memories[i].place == TAPER_GPU_OUTPUT;
+    }
+    r->ports = taper_alloc_zeroed(rec->state->allocator, (r->in_count + r->out_count + 1) * sizeof *r->ports);
+    if (r->ports == NULL) {
+        return taper_fail_memory(rec->call->run->error);
+    }
+    size_t in = 0, out = r->in_count;
+    for (size_t i = 0; i < p->memory_count; i++) {
+        const taper_gpu_memory *m = &p->memories[i];
+        if (m->place != TAPER_GPU_INPUT && m->place != TAPER_GPU_OUTPUT) {
+            continue;
+        }
+        taper_gpu_port *port = &r->ports[m->place == TAPER_GPU_INPUT ? in++ : out++];
+        *port = (taper_gpu_port){.number = m->number, .offset = m->offset};
+        if (m->place == TAPER_GPU_OUTPUT) {
+            const taper_shape shape =
+                taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
+            port->rank = (uint8_t)shape.rank;
+            memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status make_buffers(const recorder *rec)
+{
+    const taper_gpu_state *s = rec->state;
+    taper_gpu_recording *r = rec->r;
+    const taper_gpu_program *p = &r->program;
+    const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
+    if (p->bytes[TAPER_GPU_ARENA] != 0) {
+        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_ARENA], TAPER_GPU_FOR_DEVICE, &r->arena));
+    }
+    if (p->bytes[TAPER_GPU_INPUT] != 0) {
+        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_INPUT], TAPER_GPU_FOR_UPLOAD, &r->inputs));
+    }
+    TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_OUTPUT], TAPER_GPU_FOR_DOWNLOAD, &r->outputs));
+    TAPER_TRY(s->api->buffer_new(s->gpu, each * p->work_count, TAPER_GPU_FOR_UPLOAD, &r->parameters));
+    for (size_t i = 0; i < p->work_count; i++) {
+        memcpy((char *)r->parameters.data + i * each, &p->works[i].parameters, sizeof p->works[i].parameters);
+    }
+    return s->api->flush(s->gpu, &r->parameters);
+}
+
+static taper_gpu_range range_of(const taper_gpu_recording *r, uint32_t number)
+{
+    if (number == TAPER_GPU_NONE) {
+        return (taper_gpu_range){NULL, 0, 0};
+    }
+    const taper_gpu_memory *m = &r->program.memories[number];
+    const taper_gpu_buffer *buffer = m->place == TAPER_GPU_ARENA    ? &r->arena
+                                     : m->place == TAPER_GPU_INPUT  ? &r->inputs
+                                     : m->place == TAPER_GPU_OUTPUT ? &r->outputs
+                                                                    : &m->weights->buffer;
+    return (taper_gpu_range){buffer, m->place == TAPER_GPU_WEIGHTS ? 0 : m->offset, m->bytes};
+}
+
+static uint32_t power_of_two(uint32_t n, uint32_t most)
+{
+    uint32_t p = 1;
+    while (p < n && p < most) {
+        p *= 2;
+    }
+    return p;
+}
+
+// Threads of a workgroup, and workgroups, for the threads that are wanted.
+static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
+{
+    if (w->constants[0] == 0) {
+        w->constants[0] = power_of_two(w->threads[0], s->group_x);
+        w->constants[1] = power_of_two(w->threads[1], s->group_x * s->group_y / w->constants[0]);
+    }
+    groups[0] = (w->threads[0] + w->constants[0] - 1) / w->constants[0];
+    groups[1] = (w->threads[1] + w->constants[1] - 1) / w->constants[1];
+    groups[2] = w->threads[2];
+    return groups[0] <= s->gpu->most_groups[0] && groups[1] <= s->gpu->most_groups[1] &&
+           groups[2] <= s->gpu->most_groups[2];
+}
+
+static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dispatches)
+{
+    taper_gpu_state *s = rec->state;
+    const taper_gpu_program *p = &rec->r->program;
+    const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
+    size_t since = 0;
+    for (size_t i = 0; i < p->work_count; i++) {
+        taper_gpu_work *w = &p->works[i];
+        taper_gpu_dispatch *d = &dispatches[i];
+        bool texels = s->reads_texels && taper_gpu_kernel_reads_texels(w->kernel);
+        if (!choose_groups(s, w, d->groups)) {
+            rec->call->run->why = "more workgroups than the device has";
+            return TAPER_DECLINED;
+        }
+        for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+            d->ranges[b] = range_of(rec->r, w->buffers[b]);
+            texels = texels && (b == 0 || d->ranges[b].bytes / 16 <= s->gpu->most_texels);
+            if (d->ranges[b].bytes > s->gpu->most_bytes) {
+                rec->call->run->why = "a tensor that is larger than a buffer may be";
+                return TAPER_DECLINED;
+            }
+        }
+        d->parameters = (taper_gpu_range){&rec->r->parameters, i * each, sizeof(taper_gpu_parameters)};
+        d->barrier = taper_gpu_needs_barrier(p, since, i);
+        since = d->barrier ? i : since;
+        TAPER_TRY(taper_gpu_pipeline_get(s, w->kernel, texels, w->constants, &d->pipeline));
+    }
+    return TAPER_OK;
+}
+
+static taper_status give_to_device(recorder *rec)
+{
+    taper_gpu_state *s = rec->state;
+    const size_t count = rec->r->program.work_count, bytes = count * sizeof(taper_gpu_dispatch);
+    taper_gpu_dispatch *dispatches = taper_alloc_zeroed(s->allocator, bytes);
+    if (dispatches == NULL) {
+        return taper_fail_memory(rec->call->run->error);
+    }
+    taper_mutex_lock(s->lock);
+    taper_status status = make_buffers(rec);
+    if (status == TAPER_OK) {
+        status = make_dispatches(rec, dispatches);
+    }
+    if (status == TAPER_OK) {
+        status = s->api->record(s->gpu, dispatches, count, false, &rec->r->recorded);
+    }
+    taper_mutex_unlock(s->lock);
+    taper_free(s->allocator, dispatches, bytes);
+    return taper_gpu_status(status, rec->call->run->error);
+}
+
+static taper_status record(recorder *rec)
+{
+    const double begin = taper_clock();
+    TAPER_TRY(taper_segment_values_init(rec->segment, rec->call, rec->state->allocator, &rec->values));
+    TAPER_TRY(emit(rec));
+    TAPER_TRY(taper_gpu_program_place(&rec->r->program, rec->state->gpu->align, rec->state->alias));
+    TAPER_TRY(make_ports(rec));
+    TAPER_TRY(give_to_device(rec));
+    say(rec->segment, rec->call->run, TAPER_LOG_INFO, "%zu dispatches recorded in %.1f ms, %.1f MB between them",
+        rec->r->program.work_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording)
+{
+    recorder rec = {.segment = segment, .call = call, .state = state_of(segment), .r = recording};
+    rec.r->program.allocator = rec.state->allocator;
+    rec.r->program.error = call->run->error;
+    const taper_status status = record(&rec);
+    taper_segment_values_free(&rec.values);
+    taper_free(rec.state->allocator, rec.slots, rec.slot_count * sizeof *rec.slots);
+    if (status != TAPER_OK) {
+        taper_gpu_forget(segment, recording);
+    }
+    if (status == TAPER_DEVICE_LOST) {
+        call->run->why = rec.state->gpu->trouble;
+        return tell_trouble(segment, call->run);
+    }
+    return status;
+}
+
+void taper_gpu_forget(const taper_segment *segment, void *recording)
+{
+    taper_gpu_state *s = state_of(segment);
+    taper_gpu_recording *r = recording;
+    if (r->recorded != NULL) {
+        s->api->recorded_free(s->gpu, r->recorded);
+    }
+    s->api->buffer_free(s->gpu, &r->arena);
+    s->api->buffer_free(s->gpu, &r->inputs);
+    s->api->buffer_free(s->gpu, &r->outputs);
+    s->api->buffer_free(s->gpu, &r->parameters);
+    for (size_t i = 0; i < r->program.memory_count; i++) {
+        if (r->program.memories[i].weights != NULL) {
+            taper_gpu_weights_release(s, r->program.memories[i].weights);
+        }
+    }
+    if (r->ports != NULL) {
+        taper_free(s->allocator, r->ports, (r->in_count + r->out_count + 1) * sizeof *r->ports);
+    }
+    if (r->program.allocator != NULL) {
+        taper_gpu_program_free(&r->program);
+    }
+    memset(r, 0, sizeof *r);
+}
+
+// ---- running
+
+static taper_tensor tensor_over(taper_storage *storage, void *data, size_t rank, const int64_t *sizes)
+{
+    taper_tensor there = {.storage = storage, .dtype = TAPER_F32, .rank = (uint8_t)rank};
+    memcpy(there.sizes, sizes, rank * sizeof *sizes);
+    taper_strides_contiguous(rank, sizes, there.strides);
+    *storage = (taper_storage){.kind = TAPER_STORAGE_HOST, .data = data, .bytes = SIZE_MAX / 2};
+    return there;
+}
+
+static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
+{
+    for (size_t i = 0; i < r->in_count; i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        const taper_tensor *x = call->args[port->number].as.tensor;
+        taper_storage storage;
+        taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
+        TAPER_TRY(taper_run_copy(call->run, &there, x));
+    }
+    return TAPER_OK;
+}
+
+static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
+{
+    for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        taper_tensor *y;
+        int64_t strides[TAPER_MAX_RANK];
+        taper_strides_contiguous(port->rank, port->sizes, strides);
+        TAPER_TRY(
+            taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, strides, &y, call->run->error));
+        taper_ret(call, port->number, TAPER_VAL(y));
+        taper_storage storage;
+        const taper_tensor there =
+            tensor_over(&storage, (char *)r->outputs.data + port->offset, port->rank, port->sizes);
+        TAPER_TRY(taper_run_copy(call->run, y, &there));
+    }
+    return TAPER_OK;
+}
+
+static taper_status submit(taper_gpu_state *s, const taper_gpu_recording *r)
+{
+    TAPER_TRY(r->in_count != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
+    TAPER_TRY(s->api->run(s->gpu, r->recorded, NULL));
+    return s->api->invalidate(s->gpu, &r->outputs);
+}
+
+taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
+{
+    taper_gpu_state *s = state_of(segment);
+    const taper_gpu_recording *r = recording;
+    TAPER_TRY(copy_in(call, r));
+    taper_mutex_lock(s->lock);
+    taper_status status = submit(s, r);
+    taper_mutex_unlock(s->lock);
+    if (status == TAPER_OK) {
+        status = copy_out(call, r);
+    }
+    if (status != TAPER_OK) { // the plain nodes start anew
+        for (size_t i = 0; i < call->ret_count; i++) {
+            taper_val_replace(&call->rets[i], taper_val_none());
+        }
+    }
+    if (status == TAPER_DEVICE_LOST) {
+        call->run->why = s->gpu->trouble;
+        return tell_trouble(segment, call->run);
+    }
+    call->run->kernel = "vulkan";
+    return status;
+}

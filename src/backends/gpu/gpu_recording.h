@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A segment for given shapes: what the device was given to do, its memory, and where arguments and results stand in it.
+#ifndef TAPER_BACKENDS_GPU_RECORDING_H
+#define TAPER_BACKENDS_GPU_RECORDING_H
+
+#include "backends/gpu/gpu_program.h"
+
+typedef struct taper_gpu_port {
+    uint32_t number; // of the argument or result
+    uint64_t offset; // in the buffer of all inputs, or outputs
+    uint8_t rank;    // of a result
+    int64_t sizes[TAPER_MAX_RANK];
+} taper_gpu_port;
+
+typedef struct taper_gpu_recording {
+    taper_gpu_program program;
+    taper_gpu_buffer arena, inputs, outputs, parameters;
+    taper_gpu_recorded *recorded;
+    taper_gpu_port *ports; // of inputs, then of outputs
+    size_t in_count, out_count;
+} taper_gpu_recording;
+
+// taper_backend's
+taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording);
+taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording);
+void taper_gpu_forget(const taper_segment *segment, void *recording);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An open GPU and what all recordings on it share: its lock, pipelines, packed weights.
+#ifndef TAPER_BACKENDS_GPU_STATE_H
+#define TAPER_BACKENDS_GPU_STATE_H
+
+#include "backends/gpu/gpu_kernels.h"
+#include "ops/backend.h"
+#include "platform/platform.h"
+
+typedef struct taper_gpu_made_pipeline {
+    struct taper_gpu_made_pipeline *next;
+    taper_gpu_kernel kernel;
+    bool texels;
+    uint32_t constants[TAPER_GPU_CONSTANTS];
+    taper_gpu_pipeline *pipeline;
+} taper_gpu_made_pipeline;
+
+typedef struct taper_gpu_state {
+    const taper_gpu_api *api;
+    const taper_allocator *allocator;
+    taper_gpu *gpu;
+    taper_mutex *lock; // of the queue and of what is below
+    taper_gpu_made_pipeline *pipelines;
+    struct taper_gpu_weights *weights;
+    size_t pipeline_count, weight_count;
+    uint64_t weight_bytes;
+    // How this device is used (gpu_quirks.c).
+    bool reads_texels; // texel buffers where they are large enough
+    bool alias;        // memory of the arena is used again
+    bool wide;         // the largest tiles
+    uint32_t group_x, group_y; // threads of a workgroup
+} taper_gpu_state;
+
+// A pipeline, made where it is not there yet. Under the lock.
+TAPER_MUST_USE taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
+                                                   const uint32_t *constants, taper_gpu_pipeline **pipeline);
+void taper_gpu_state_free(taper_gpu_state *state); // all of it, the device last; zeroed is fine
+
+// What an interface's status is for who called it: with an error where it is one of ours.
+TAPER_MUST_USE taper_status taper_gpu_status(taper_status status, taper_error *error);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pools and images in other sizes (shaders/pool.comp, resize.comp).
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+
+// Images [batch, channels, rows, columns]: what a kernel over them begins with.
+static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gpu_kernel kernel,
+                          const taper_ir_value **result, taper_gpu_view *in, taper_gpu_view *out, taper_gpu_work **work,
+                          uint32_t *at)
+{
+    const taper_shape shape = taper_gpu_shape(e, *result);
+    taper_gpu_chain chain = {0};
+    taper_gpu_loops loops = {{0}, {{0}}};
+    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, in));
+    TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
+    TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
+    TAPER_TRY(taper_gpu_new(e, &shape, 1, out));
+    const taper_gpu_view *views[4] = {out, in, &chain.operands[0], &chain.operands[1]};
+    static const int dims[3] = {0, 2, 3};
+    for (int d = 0; d < 3; d++) {
+        loops.sizes[d] = out->sizes[dims[d]];
+        for (size_t v = 0; v < 2 + chain.operand_count; v++) {
+            loops.strides[v][d] = views[v]->strides[dims[d]];
+        }
+    }
+    TAPER_TRY(taper_gpu_add_work(e->program, work));
+    (*work)->kernel = kernel;
+    TAPER_TRY(taper_gpu_bind(e, *work, &chain, out, &loops, 2));
+    (*work)->buffers[1] = in->buffer;
+    *at = 0;
+    taper_gpu_put_strides(*work, at, in, loops.strides[1]);
+    taper_gpu_put(*work, at, in->sizes[2]);
+    taper_gpu_put(*work, at, in->sizes[3]);
+    (*work)->threads[0] = (uint32_t)out->sizes[3];
+    (*work)->threads[1] = (uint32_t)out->sizes[2];
+    (*work)->threads[2] = (uint32_t)(out->sizes[0] * taper_gpu_extent(out, 1));
+    return TAPER_OK;
+}
+
+static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    TAPER_GPU_REFUSE(e, shape.rank >= 0 && shape.rank != 4, "images of other than four dimensions");
+    return taper_gpu_ask_operand(e, taper_node_in(node, 0));
+}
+
+// code 0: the largest, 1: the mean.
+taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    taper_gpu_view in, out;
+    taper_gpu_work *w;
+    uint32_t at;
+    int64_t kernel[2], stride[2], padding[2], dilation[2], with_padding, divisor;
+    TAPER_TRY(ask_image(e, node));
+    TAPER_TRY(taper_read_ints(&e->reader, node, "kernel_size", 2, 1, kernel));
+    TAPER_TRY(taper_read_ints(&e->reader, node, "stride", 2, 0, stride));
+    TAPER_TRY(taper_read_ints(&e->reader, node, "padding", 2, 0, padding));
+    TAPER_TRY(taper_read_ints(&e->reader, node, "dilation", 2, 1, dilation));
+    TAPER_TRY(taper_read_int(&e->reader, node, "count_include_pad", 1, &with_padding));
+    TAPER_TRY(taper_read_int(&e->reader, node, "divisor_override", 0, &divisor));
+    for (size_t d = 0; d < 2; d++) {
+        stride[d] = stride[d] == 0 ? kernel[d] : stride[d];
+        TAPER_GPU_REFUSE(e, kernel[d] < 1 || stride[d] < 1 || padding[d] < 0 || dilation[d] < 1, "a window that is none");
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, &in, &out, &w, &at));
+    const int64_t numbers[] = {kernel[0],  kernel[1],  stride[0],   stride[1],
+                               padding[0], padding[1], dilation[0], dilation[1]};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        taper_gpu_put(w, &at, numbers[i]);
+    }
+    taper_gpu_put_float(w, &at, (double)divisor);
+    w->constants[11] = code == 0 ? 0 : divisor != 0 ? 3 : with_padding != 0 ? 2 : 1;
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    taper_gpu_view in, out, kept;
+    taper_gpu_work *w;
+    uint32_t at;
+    (void)code;
+    TAPER_TRY(ask_image(e, node));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    const taper_shape shape = taper_gpu_shape(e, result);
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank != 4, "images of other than four dimensions");
+    (void)kept;
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, &in, &out, &w, &at));
+    at += 8;
+    taper_gpu_put_float(w, &at, 1);
+    // Of the shader's numbers only dilations are looked at.
+    w->parameters.more[13] = w->parameters.more[14] = 1;
+    w->constants[11] = 4;
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+// Input per output, as PyTorch has it: a scale that was given counts, unless corners are aligned.
+static double scale_of(int64_t in, int64_t out, bool corners, double given)
+{
+    if (corners) {
+        return out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
+    }
+    return given > 0 ? 1 / given : (double)in / (double)out;
+}
+
+static taper_status read_scale(taper_gpu_emitter *e, const taper_node *node, const char *name, size_t index,
+                               double *scale)
+{
+    const taper_val *constant = taper_read_constant(&e->reader, taper_read_argument(node, "scale_factors"));
+    *scale = 0;
+    if (constant != NULL && constant->tag == TAPER_LIST && constant->as.list->count > index) {
+        const taper_val item = constant->as.list->items[index];
+        *scale = item.tag == TAPER_DOUBLE ? item.as.f : 0;
+        return TAPER_OK;
+    }
+    return taper_read_number(&e->reader, node, name, 0, scale);
+}
+
+// code 0: nearest, 1: bilinear.
+taper_status taper_gpu_rule_resize(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    taper_gpu_view in, out;
+    taper_gpu_work *w;
+    uint32_t at;
+    int64_t corners;
+    double given[2];
+    TAPER_TRY(ask_image(e, node));
+    TAPER_TRY(taper_read_int(&e->reader, node, "align_corners", 0, &corners));
+    TAPER_TRY(read_scale(e, node, "scales_h", 0, &given[0]));
+    TAPER_TRY(read_scale(e, node, "scales_w", 1, &given[1]));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_RESIZE, &result, &in, &out, &w, &at));
+    taper_gpu_put_float(w, &at, scale_of(in.sizes[2], out.sizes[2], corners != 0, given[0]));
+    taper_gpu_put_float(w, &at, scale_of(in.sizes[3], out.sizes[3], corners != 0, given[1]));
+    w->constants[11] = code == 0 ? 0 : corners != 0 ? 2 : 1;
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Views, joins and pieces. Most are another view of the same memory; what is not is moved (gpu_moves.c).
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+
+static taper_status dim_of(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank, int64_t otherwise,
+                           int *dim)
+{
+    int64_t number;
+    TAPER_TRY(taper_read_int(&e->reader, node, name, otherwise, &number));
+    number += number < 0 ? rank : 0;
+    TAPER_GPU_REFUSE(e, !e->asking && (number < 0 || number >= rank), "a dimension that is not there");
+    *dim = (int)number;
+    return TAPER_OK;
+}
+
+// Any view of the same elements with other sizes: view, reshape, flatten, squeeze, unsqueeze …
+taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    if (!taper_gpu_view_reshape(&from, &shape, &to)) {
+        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &to));
+        TAPER_TRY(taper_gpu_move_reshaped(e, &from, &to));
+    }
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+static void permute(const taper_gpu_view *from, const int64_t *order, taper_gpu_view *to)
+{
+    *to = *from;
+    for (int d = 0; d < from->rank; d++) {
+        to->sizes[d] = from->sizes[order[d]];
+        to->strides[d] = from->strides[order[d]];
+        to->packed = order[d] == from->packed ? d : to->packed;
+    }
+}
+
+taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    int64_t order[TAPER_MAX_RANK];
+    size_t count;
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), order, &count));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_GPU_REFUSE(e, count != (size_t)from.rank, "an order of other than its dimensions");
+    for (size_t i = 0; i < count; i++) {
+        order[i] += order[i] < 0 ? from.rank : 0;
+        TAPER_GPU_REFUSE(e, order[i] < 0 || order[i] >= from.rank, "a dimension that is not there");
+    }
+    permute(&from, order, &to);
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    int64_t order[TAPER_GPU_RANK] = {0, 1, 2, 3, 4, 5};
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    taper_gpu_view from, to;
+    int a = 0, b = 1;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    if (taper_read_argument(node, "dim0") != NULL) {
+        TAPER_TRY(dim_of(e, node, "dim0", shape.rank, 0, &a));
+        TAPER_TRY(dim_of(e, node, "dim1", shape.rank, 1, &b));
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    if (from.rank > 1) {
+        order[a] = b;
+        order[b] = a;
+    }
+    permute(&from, order, &to);
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+// `count` elements of dimension d from `start`, `step` apart.
+static taper_status piece(taper_gpu_emitter *e, const taper_gpu_view *from, int d, int64_t start, int64_t count,
+                          int64_t step, taper_gpu_view *to)
+{
+    *to = *from;
+    TAPER_GPU_REFUSE(e, start < 0 || count < 1 || start + (count - 1) * step >= from->sizes[d], "a piece that is empty");
+    to->sizes[d] = count;
+    if (d != from->packed) {
+        to->offset += start * from->strides[d];
+        to->strides[d] *= step;
+        return TAPER_OK;
+    }
+    if (start == 0 && count == from->sizes[d]) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, step != 1, "every second element of vectors");
+    // Whole vectors, from a whole one on: lanes behind the end are of others only where it ends within one.
+    if (start % TAPER_GPU_VECTOR == 0 && (count % TAPER_GPU_VECTOR == 0 || start + count == from->sizes[d])) {
+        to->offset += start / TAPER_GPU_VECTOR * from->strides[d];
+        return TAPER_OK;
+    }
+    taper_shape shape = {.rank = from->rank, .dtype = TAPER_F32};
+    int64_t before[TAPER_GPU_RANK] = {0};
+    memcpy(shape.sizes, to->sizes, sizeof to->sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, from->packed, to));
+    before[d] = -start;
+    return taper_gpu_move_padded(e, from, to, before, 0);
+}
+
+taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0)),
+                      result = taper_gpu_shape(e, &node->outputs[0]);
+    int64_t start, step;
+    int d;
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_read_int(&e->reader, node, "start", 0, &start));
+    TAPER_TRY(taper_read_int(&e->reader, node, "step", 1, &step));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    start += start < 0 ? from.sizes[d] : 0;
+    start = start < 0 ? 0 : start;
+    TAPER_TRY(piece(e, &from, d, start, result.sizes[d], step, &to));
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+// One element of a dimension, which goes.
+static taper_status select_one(taper_gpu_emitter *e, const taper_gpu_view *from, int d, int64_t index,
+                               const taper_shape *shape, taper_gpu_view *to)
+{
+    taper_gpu_view one;
+    TAPER_TRY(piece(e, from, d, index, 1, 1, &one));
+    if (taper_gpu_view_reshape(&one, shape, to)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_new(e, shape, taper_gpu_usual_packed(shape->rank), to));
+    return taper_gpu_move_reshaped(e, &one, to);
+}
+
+taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0)),
+                      result = taper_gpu_shape(e, &node->outputs[0]);
+    int64_t index;
+    int d;
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_read_int(&e->reader, node, "index", 0, &index));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(select_one(e, &from, d, index < 0 ? index + from.sizes[d] : index, &result, &to));
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+// A list of pieces of dimension dim that is taken apart at once: split, chunk, unbind. code 1: unbind.
+taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    const taper_ir_value *list = &node->outputs[0];
+    int64_t at = 0;
+    int d;
+    taper_gpu_view from, to;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    const taper_node *user = taper_value_used_once(list) ? list->uses->user : NULL;
+    TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK, "a list of pieces that is not taken apart");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    for (size_t i = 0; i < user->output_count; i++) {
+        const taper_ir_value *part = &user->outputs[i];
+        if (code == 1) {
+            taper_shape one = {.rank = from.rank - 1, .dtype = TAPER_F32};
+            for (int k = 0, j = 0; k < from.rank; k++) {
+                if (k != d) {
+                    one.sizes[j++] = from.sizes[k];
+                }
+            }
+            TAPER_TRY(select_one(e, &from, d, (int64_t)i, &one, &to));
+        } else {
+            int64_t sizes[64];
+            size_t count = 0;
+            const taper_ir_value *how = taper_node_in(node, 1);
+            const taper_val *number = taper_read_constant(&e->reader, how);
+            if (number != NULL && number->tag == TAPER_LIST) {
+                TAPER_GPU_REFUSE(e, number->as.list->count > 64, "more pieces than there is room for");
+                count = number->as.list->count;
+                for (size_t k = 0; k < count; k++) {
+                    sizes[k] = number->as.list->items[k].as.i;
+                }
+            }
+            TAPER_GPU_REFUSE(e, count == 0 && (number == NULL || number->tag != TAPER_INT || number->as.i < 1),
+                             "pieces whose sizes are no constants");
+            const int64_t total = from.sizes[d];
+            // Of chunk the number of pieces, of split their size.
+            const bool chunks = taper_read_argument(node, "chunks") != NULL;
+            const int64_t size = count != 0 ? (i < count ? sizes[i] : 0)
+                                 : chunks   ? (total + number->as.i - 1) / number->as.i
+                                            : number->as.i;
+            const int64_t here = size < total - at ? size : total - at;
+            TAPER_TRY(piece(e, &from, d, at, here, 1, &to));
+            at += here;
+        }
+        taper_gpu_give(e, part, &to);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK, "a result that is not float32");
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    const int more = shape.rank - from.rank;
+    TAPER_GPU_REFUSE(e, more < 0, "fewer dimensions than before");
+    to = (taper_gpu_view){.buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = from.packed + more};
+    for (int d = 0; d < shape.rank; d++) {
+        to.sizes[d] = shape.sizes[d];
+        to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
+    }
+    if (from.sizes[from.packed] != shape.sizes[to.packed]) { // lanes are to be filled
+        int64_t sizes = 1;
+        (void)sizes;
+        taper_gpu_view spread = to, there;
+        spread.packed = -1;
+        for (int d = 0; d < to.rank && spread.packed < 0; d++) { // as if another dimension of one were the packed one
+            spread.packed = d >= more && from.sizes[d - more] == 1 && shape.sizes[d] == 1 ? d : -1;
+        }
+        TAPER_GPU_REFUSE(e, spread.packed < 0, "a vector's lane in all lanes");
+        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &there));
+        TAPER_TRY(taper_gpu_move(e, &spread, &there));
+        to = there;
+    }
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)),
+                      to = taper_gpu_shape(e, &node->outputs[0]);
+    int64_t training;
+    double chance;
+    taper_gpu_view view;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int(&e->reader, node, "train", 0, &training));
+    TAPER_TRY(taper_read_number(&e->reader, node, "p", 0, &chance));
+    TAPER_GPU_REFUSE(e, training != 0 && chance != 0, "dropout in training");
+    TAPER_GPU_REFUSE(e, from.dtype >= 0 && to.dtype >= 0 && from.dtype != to.dtype, "a change of the dtype");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, to.dtype != TAPER_F32, "a change of the dtype");
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &view));
+    taper_gpu_give(e, &node->outputs[0], &view);
+    return TAPER_OK;
+}
+
+// ---- joins
+
+taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *list = taper_node_in(node, 0);
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    taper_gpu_view out;
+    int64_t at = 0;
+    int d;
+    (void)code;
+    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
+    for (size_t i = 0; i < list->node->input_count; i++) {
+        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(list->node, i)));
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    // Packed as most of what is joined is.
+    taper_gpu_view first;
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 0), &first));
+    TAPER_GPU_REFUSE(e, first.rank != shape.rank, "a join of other dimensions");
+    TAPER_TRY(taper_gpu_new(e, &shape, first.packed, &out));
+    for (size_t i = 0; i < list->node->input_count; i++) {
+        taper_gpu_view from, to = out;
+        TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
+        TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
+        to.sizes[d] = from.sizes[d];
+        if (d == out.packed) { // vectors that two share would be written twice
+            TAPER_GPU_REFUSE(e, at % TAPER_GPU_VECTOR != 0, "a join within vectors");
+            to.offset += at / TAPER_GPU_VECTOR * out.strides[d];
+        } else {
+            to.offset += at * out.strides[d];
+        }
+        TAPER_TRY(taper_gpu_move(e, &from, &to));
+        at += from.sizes[d];
+    }
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    int64_t pads[TAPER_MAX_RANK], before[TAPER_GPU_RANK] = {0};
+    size_t count;
+    double value;
+    taper_gpu_view from, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "mode"));
+    TAPER_GPU_REFUSE(e, mode != NULL && !taper_val_string_is(*mode, "constant"), "padding that repeats elements");
+    TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), pads, &count));
+    TAPER_TRY(taper_read_number(&e->reader, node, "value", 0, &value));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_GPU_REFUSE(e, count % 2 != 0 || count / 2 > (size_t)from.rank, "padding of more dimensions than there are");
+    for (size_t i = 0; i < count / 2; i++) {
+        before[from.rank - 1 - (int)i] = pads[2 * i];
+    }
+    TAPER_TRY(taper_gpu_new(e, &shape, from.packed, &to));
+    TAPER_TRY(taper_gpu_move_padded(e, &from, &to, before, value));
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}

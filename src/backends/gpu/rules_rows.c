@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reductions, softmax and layer norm: rows of elements (shaders/reduce.comp, rownorm.comp).
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+
+// ---- sums, means, extremes
+
+// The dimensions that go, as flags; of an absent list all of them.
+static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int rank, bool *goes)
+{
+    int64_t dims[TAPER_MAX_RANK];
+    size_t count = 0;
+    const taper_ir_value *value = taper_read_argument(node, "dim");
+    const taper_val *constant = taper_read_constant(&e->reader, value);
+    memset(goes, 0, TAPER_GPU_RANK * sizeof *goes);
+    if (value != NULL && !(constant != NULL && constant->tag == TAPER_NONE)) {
+        TAPER_TRY(taper_read_int_list(&e->reader, value, dims, &count));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int64_t d = dims[i] < 0 ? dims[i] + rank : dims[i];
+        TAPER_GPU_REFUSE(e, rank >= 0 && (d < 0 || d >= rank), "a dimension that is not there");
+        if (rank >= 0) {
+            goes[d] = true;
+        }
+    }
+    for (int d = 0; d < rank && count == 0; d++) {
+        goes[d] = true;
+    }
+    return TAPER_OK;
+}
+
+// code: the shader's mode; bit 8: a mean.
+taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    enum { MEAN = 256 };
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), shape = taper_gpu_shape(e, result);
+    bool goes[TAPER_GPU_RANK];
+    taper_gpu_view in, out, kept;
+    taper_gpu_chain chain = {0};
+    taper_gpu_loops loops;
+    taper_gpu_work *w;
+    uint32_t at = 0;
+    int64_t count[2] = {1, 1}, step[2] = {0, 0}, elements = 1;
+    int loop = 2;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(read_dims(e, node, from.rank, goes));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
+    const bool lanes = goes[in.packed];
+    for (int d = in.rank; d-- > 0;) { // from the innermost: what follows each other is one loop
+        elements *= goes[d] ? in.sizes[d] : 1;
+        if (!goes[d] || d == in.packed || in.sizes[d] == 1) {
+            continue;
+        }
+        if (loop < 2 && in.strides[d] == step[loop] * count[loop]) {
+            count[loop] *= in.sizes[d];
+            continue;
+        }
+        TAPER_GPU_REFUSE(e, loop == 0, "a sum over more dimensions than a kernel has loops");
+        loop--;
+        count[loop] = in.sizes[d];
+        step[loop] = in.strides[d];
+    }
+    // The result with dimensions of one for those that went; it lies as the result of these sizes does.
+    taper_shape wide = from;
+    for (int d = 0; d < from.rank; d++) {
+        wide.sizes[d] = goes[d] ? 1 : from.sizes[d];
+    }
+    TAPER_TRY(taper_gpu_new(e, &wide, in.packed, &kept));
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_reshape(&kept, &shape, &out), "a sum that leaves nothing to pack");
+    TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
+    taper_gpu_view source = in;
+    memcpy(source.sizes, kept.sizes, sizeof source.sizes);
+    const taper_gpu_view *views[4] = {&kept, &source, &chain.operands[0], &chain.operands[1]};
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain.operand_count, &loops),
+                     "tensors of more dimensions than a kernel has loops");
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = TAPER_GPU_KERNEL_REDUCE;
+    TAPER_TRY(taper_gpu_bind(e, w, &chain, &kept, &loops, 2));
+    w->buffers[1] = in.buffer;
+    taper_gpu_put_strides(w, &at, &in, loops.strides[1]);
+    taper_gpu_put(w, &at, count[0]);
+    taper_gpu_put(w, &at, count[1]);
+    taper_gpu_put(w, &at, step[0]);
+    taper_gpu_put(w, &at, step[1]);
+    const int64_t vectors = taper_gpu_vectors(in.sizes[in.packed]);
+    taper_gpu_put(w, &at, vectors);
+    taper_gpu_put(w, &at, in.sizes[in.packed] - (vectors - 1) * TAPER_GPU_VECTOR);
+    taper_gpu_put_float(w, &at, (code & MEAN) != 0 ? 1.0 / (double)elements : 1.0);
+    w->constants[11] = code & ~(uint32_t)MEAN;
+    w->constants[12] = lanes;
+    // Workgroups are results: of as many threads as there is work for each.
+    const int64_t all = count[0] * count[1] * (lanes ? vectors : 1);
+    w->constants[0] = e->state->gpu->is_cpu || all < 16 ? 1 : all < 64 ? 16 : 64;
+    w->constants[1] = 1;
+    w->threads[0] = (uint32_t)loops.sizes[2] * w->constants[0];
+    w->threads[1] = (uint32_t)loops.sizes[1];
+    w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(&kept, kept.packed));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+// ---- rows that are normalized
+
+// mode: the shader's; dim: which dimension is a row.
+static taper_status emit_rows(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_ir_value *result, int dim,
+                              uint32_t mode, double eps, taper_gpu_chain *chain)
+{
+    const taper_shape shape = taper_gpu_shape(e, result);
+    taper_gpu_view out;
+    taper_gpu_loops loops;
+    taper_gpu_work *w;
+    uint32_t at = 0;
+    const bool lanes = dim == in->packed;
+    TAPER_TRY(taper_gpu_new(e, &shape, in->packed, &out));
+    // The kernel goes along the row itself: the loops are over the others.
+    taper_gpu_view rows[4] = {out, *in, chain->operands[0], chain->operands[1]};
+    const taper_gpu_view *views[4] = {&rows[0], &rows[1], &rows[2], &rows[3]};
+    if (!lanes) {
+        TAPER_GPU_REFUSE(e, chain->operand_count != 0, "an operand beside a row");
+        for (size_t v = 0; v < 4; v++) {
+            rows[v].sizes[dim] = 1;
+        }
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops),
+                     "tensors of more dimensions than a kernel has loops");
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = TAPER_GPU_KERNEL_ROWNORM;
+    TAPER_TRY(taper_gpu_bind(e, w, chain, &out, &loops, 2));
+    w->buffers[1] = in->buffer;
+    taper_gpu_put_strides(w, &at, in, loops.strides[1]);
+    taper_gpu_put(w, &at, in->sizes[dim]);
+    taper_gpu_put(w, &at, lanes ? 0 : in->strides[dim]);
+    taper_gpu_put(w, &at, lanes ? 0 : out.strides[dim]);
+    taper_gpu_put_float(w, &at, eps);
+    w->constants[11] = mode;
+    w->constants[12] = lanes;
+    w->threads[0] = (uint32_t)loops.sizes[2];
+    w->threads[1] = (uint32_t)loops.sizes[1];
+    w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(&out, out.packed)));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_softmax(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    int64_t dim;
+    taper_gpu_view in;
+    taper_gpu_chain chain = {0};
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int(&e->reader, node, "dim", -1, &dim));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    dim += dim < 0 ? in.rank : 0;
+    TAPER_GPU_REFUSE(e, dim < 0 || dim >= in.rank, "a dimension that is not there");
+    return emit_rows(e, &in, &node->outputs[0], (int)dim, code, 0, &chain);
+}
+
+typedef struct affine {
+    const taper_tensor *weight, *bias;
+    int64_t count;
+} affine;
+
+static void fill_affine(void *user, float *to)
+{
+    const affine *a = user;
+    const int64_t vectors = taper_gpu_vectors(a->count);
+    for (int64_t i = 0; i < a->count; i++) {
+        to[i] = a->weight != NULL ? ((const float *)taper_tensor_data(a->weight))[i * a->weight->strides[0]] : 1;
+        to[vectors * TAPER_GPU_VECTOR + i] =
+            a->bias != NULL ? ((const float *)taper_tensor_data(a->bias))[i * a->bias->strides[0]] : 0;
+    }
+}
+
+static taper_status vector_of(taper_gpu_emitter *e, const taper_node *node, const char *name, int64_t count,
+                              const taper_tensor **tensor)
+{
+    const taper_ir_value *value = taper_read_argument(node, name);
+    const taper_val *constant = taper_read_constant(&e->reader, value);
+    *tensor = NULL;
+    if (value == NULL || (constant != NULL && constant->tag == TAPER_NONE)) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, constant == NULL || constant->tag != TAPER_TENSOR, "a weight that is no constant");
+    *tensor = constant->as.tensor;
+    TAPER_GPU_REFUSE(e, (*tensor)->dtype != TAPER_F32 || (*tensor)->rank != 1 || (*tensor)->sizes[0] != count,
+                     "a weight that is no vector of float32");
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    enum { KIND_AFFINE = 7 };
+    int64_t sizes[TAPER_MAX_RANK];
+    size_t count;
+    double eps;
+    affine a;
+    taper_gpu_view in;
+    taper_gpu_chain chain = {0};
+    uint32_t weights;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), sizes, &count));
+    TAPER_GPU_REFUSE(e, count != 1, "a layer norm of several dimensions");
+    TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
+    a.count = sizes[0];
+    TAPER_TRY(vector_of(e, node, "weight", a.count, &a.weight));
+    TAPER_TRY(vector_of(e, node, "bias", a.count, &a.bias));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    const int last = in.rank - 1;
+    TAPER_GPU_REFUSE(e, in.sizes[last] != a.count, "a layer norm of other sizes");
+    const taper_gpu_view before = in;
+    TAPER_TRY(taper_gpu_repack(e, &before, last, &in));
+    if (a.weight != NULL || a.bias != NULL) {
+        const taper_gpu_key key = {.tensors = {a.weight, a.bias}, .numbers = {(double)a.count}, .kind = KIND_AFFINE};
+        const int64_t vectors = taper_gpu_vectors(a.count);
+        TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 32, fill_affine, &a, &weights));
+        chain = (taper_gpu_chain){.count = 2, .operand_count = 2, .most_operands = 2};
+        chain.codes[0] = TAPER_GPU_STEP_MUL | TAPER_GPU_FROM_E << 8;
+        chain.codes[1] = TAPER_GPU_STEP_ADD | TAPER_GPU_FROM_F << 8;
+        chain.high[1] = 1;
+        for (uint32_t i = 0; i < 2; i++) {
+            taper_gpu_view *v = &chain.operands[i];
+            *v = (taper_gpu_view){.buffer = weights, .rank = in.rank, .packed = last, .offset = i == 0 ? 0 : vectors};
+            memcpy(v->sizes, in.sizes, sizeof v->sizes);
+            v->strides[last] = 1;
+        }
+    }
+    return emit_rows(e, &in, &node->outputs[0], last, 2, eps, &chain);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all shaders share: bindings, parameters, the steps behind what a kernel computes. A tensor lies in vectors of
+// four elements of one of its dimensions (the packed one); an index counts vectors. The lanes behind the last element
+// are zero, and every kernel keeps them so.
+//
+// A kernel that stores many vectors has the steps as often, so it has fewer: with SOME_STEPS four, with PLAIN_STEPS four of
+// the cheap ones.
+//
+// Constants 0 and 1 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have theirs
+// from 11 on.
+layout(local_size_x_id = 0, local_size_y_id = 1) in;
+layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E is there, bit 1: F
+layout(constant_id = 3) const uint STEP_0 = 0u;
+layout(constant_id = 4) const uint STEP_1 = 0u;
+layout(constant_id = 5) const uint STEP_2 = 0u;
+layout(constant_id = 6) const uint STEP_3 = 0u;
+layout(constant_id = 7) const uint STEP_4 = 0u;
+layout(constant_id = 8) const uint STEP_5 = 0u;
+layout(constant_id = 9) const uint STEP_6 = 0u;
+layout(constant_id = 10) const uint STEP_7 = 0u;
+
+#ifdef OUT_SCALARS
+layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
+#else
+layout(std430, binding = 0) writeonly buffer Out { vec4 out_data[]; };
+#endif
+#ifdef IN_SCALARS
+layout(std430, binding = 1) readonly buffer In1 { float in_1[]; };
+layout(std430, binding = 2) readonly buffer In2 { vec4 in_2[]; };
+layout(std430, binding = 3) readonly buffer In3 { vec4 in_3[]; };
+#elif defined(TEXELS)
+layout(binding = 1) uniform samplerBuffer in_1;
+layout(binding = 2) uniform samplerBuffer in_2;
+layout(binding = 3) uniform samplerBuffer in_3;
+#define LOAD_1(i) texelFetch(in_1, int(i))
+#define LOAD_2(i) texelFetch(in_2, int(i))
+#define LOAD_3(i) texelFetch(in_3, int(i))
+#else
+layout(std430, binding = 1) readonly buffer In1 { vec4 in_1[]; };
+layout(std430, binding = 2) readonly buffer In2 { vec4 in_2[]; };
+layout(std430, binding = 3) readonly buffer In3 { vec4 in_3[]; };
+#define LOAD_1(i) in_1[i]
+#define LOAD_2(i) in_2[i]
+#define LOAD_3(i) in_3[i]
+#endif
+
+// Words in the order of taper_gpu_parameters (gpu_program.h).
+layout(std140, binding = 4) uniform Parameters
+{
+    vec4 low[2], high[2];                                    // numbers of the steps
+    uint out_offset, out_0, out_1, out_2, out_group;         // the result: where it begins, its strides
+    uint e_offset, e_0, e_1, e_2, e_group;                   // the steps' operands
+    uint f_offset, f_0, f_1, f_2, f_group;
+    uint size_0, size_1, size_2, groups, tail;               // of the result; lanes that count in the last group
+#ifdef KERNEL_PARAMETERS
+    KERNEL_PARAMETERS
+#endif
+} p;
+
+vec4 hold(vec4 v, vec4 low, vec4 high) // NaN stays
+{
+    v = mix(v, low, lessThan(v, low));
+    return mix(v, high, greaterThan(v, high));
+}
+
+#ifndef PLAIN_STEPS
+// Abramowitz and Stegun 7.1.26 has five terms and 1.5e-7; this is |error| < 6e-8 in floats: x P(x^2) near zero, else
+// 1 - t exp(-x^2 + Q(t)), t = 1 / (1 + x / 2), of Numerical Recipes' erfc.
+vec4 erf4(vec4 x)
+{
+    vec4 a = abs(x), s = x * x, t = 1.0 / (1.0 + 0.5 * a);
+    vec4 far = t * exp(-s - 1.26551223 +
+                       t * (1.00002368 +
+                            t * (0.37409196 +
+                                 t * (0.09678418 +
+                                      t * (-0.18628806 +
+                                           t * (0.27886807 +
+                                                t * (-1.13520398 +
+                                                     t * (1.48851587 + t * (-0.82215223 + t * 0.17087277)))))))));
+    vec4 near = x * (1.1283791671 +
+                     s * (-0.3761263890 + s * (0.1128379165 + s * (-0.0268661706 + s * 0.0052239776))));
+    vec4 y = mix(sign(x) * (1.0 - far), near, lessThan(a, vec4(0.5)));
+    return mix(y, x, notEqual(x, x));
+}
+
+vec4 sigmoid4(vec4 v)
+{
+    return 1.0 / (1.0 + exp(-v));
+}
+
+vec4 tanh4(vec4 v)
+{
+    vec4 y = tanh(clamp(v, -15.0, 15.0));
+    y = mix(y, v, lessThan(abs(v), vec4(1e-4)));
+    return mix(y, v, notEqual(v, v));
+}
+#endif
+
+// taper_gpu_step (gpu_steps.h)
+vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
+{
+    uint from = (code >> 8) & 3u;
+    vec4 s = from == 1u ? e : from == 2u ? f : low;
+    if ((code & 0x400u) != 0u) {
+        s = vec4(s.x);
+    }
+    switch (code & 255u) {
+    case 1u: return hold(v, low, high);
+    case 2u: return v + s * high;
+    case 3u: return s - v * high;
+    case 4u: return v * s;
+    case 9u: return v * hold(v * (1.0 / 6.0) + 0.5, vec4(0.0), vec4(1.0));
+    case 10u: return hold(v * (1.0 / 6.0) + 0.5, vec4(0.0), vec4(1.0));
+    case 16u: return mix(v, v * low, lessThan(v, vec4(0.0)));
+    case 30u: return mix(v, v * s, lessThan(v, vec4(0.0)));
+#ifndef PLAIN_STEPS
+    case 5u: return v / s;
+    case 6u: return s / v;
+    case 7u: return mix(mix(v, s, greaterThan(s, v)), s, notEqual(s, s));
+    case 8u: return mix(mix(v, s, lessThan(s, v)), s, notEqual(s, s));
+    case 11u: return sigmoid4(v);
+    case 12u: return v * sigmoid4(v);
+    case 13u: return tanh4(v);
+    case 14u: return 0.5 * v * (1.0 + erf4(v * 0.70710678));
+    case 15u: return 0.5 * v * (1.0 + tanh4(0.79788456 * (v + 0.044715 * v * v * v)));
+    case 17u: return mix(v, low * (exp(v) - 1.0), lessThan(v, vec4(0.0)));
+    case 18u: return exp(v);
+    case 19u: return log(v);
+    case 20u: return sqrt(v);
+    case 21u: return inversesqrt(v);
+    case 22u: return abs(v);
+    case 23u: return -v;
+    case 24u: return 1.0 / v;
+    case 25u: return sin(v);
+    case 26u: return cos(v);
+    case 27u: return floor(v);
+    case 28u: return ceil(v);
+    case 29u: return erf4(v);
+    case 31u: return mix(vec4(0.0), v, greaterThan(abs(v), low)) + mix(vec4(0.0), v, notEqual(v, v));
+    case 32u: return mix(high, v, greaterThan(v, low));
+    case 33u: return v * v;
+    case 34u: return v * tanh4(mix(log(1.0 + exp(min(v, 20.0))), v, greaterThan(v, vec4(20.0))));
+    case 35u: return mix(log(1.0 + exp(min(v * low, vec4(80.0)))) / low, v, greaterThan(v * low, high));
+#endif
+    default: return v;
+    }
+}
+
+#define STEP(number, where, at)                                                                                        \
+    if ((STEP_##number & 255u) != 0u) {                                                                                \
+        v = step_with(STEP_##number, v, vec4(p.low[where][at]), vec4(p.high[where][at]), e, f);                        \
+    }
+
+#ifndef OPERAND_F
+#define OPERAND_F(i) LOAD_3(i)
+#endif
+#ifndef OUT_SCALARS
+// The steps, and the vector goes to its place. Kernels with weights have E behind binding 3, others F as well.
+void finish(vec4 v, uint n, uint y, uint x, uint group)
+{
+    vec4 e = vec4(0.0), f = vec4(0.0);
+    if ((OPERANDS & 1u) != 0u) {
+        uint at = p.e_offset + n * p.e_0 + y * p.e_1 + x * p.e_2 + group * p.e_group;
+        e = OPERAND_E(at);
+    }
+    if ((OPERANDS & 2u) != 0u) {
+        f = OPERAND_F(p.f_offset + n * p.f_0 + y * p.f_1 + x * p.f_2 + group * p.f_group);
+    }
+    STEP(0, 0, 0)
+    STEP(1, 0, 1)
+    STEP(2, 0, 2)
+    STEP(3, 0, 3)
+#if !defined(PLAIN_STEPS) && !defined(SOME_STEPS)
+    STEP(4, 1, 0)
+    STEP(5, 1, 1)
+    STEP(6, 1, 2)
+    STEP(7, 1, 3)
+#endif
+    if (group + 1u == p.groups) {
+        v = mix(vec4(0.0), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail)));
+    }
+    out_data[p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2 + group * p.out_group] = v;
+}
+#endif

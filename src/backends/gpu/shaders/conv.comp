@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolutions and products of matrices as one: an implicit GEMM. A thread makes PIXELS results next to each other of
+// GROUPS vectors of channels; what is multiplied with is, by strides, packed weights or another tensor's rows. With
+// ROWS_PACKED that other tensor has its rows packed, as the second operand of q k^T: then products are dot products.
+#version 450
+#extension GL_EXT_control_flow_attributes : require
+#define OPERAND_E(i) LOAD_3(i)
+#define KERNEL_PARAMETERS                                                                                              \
+    uint in_offset, in_0, in_1, in_2, in_group, in_part;                                                               \
+    uint in_rows, in_columns, in_groups, parts, part_groups;                                                           \
+    uint stride_y, stride_x, pad_y, pad_x, dilation_y, dilation_x;                                                     \
+    uint w_offset, w_0, w_part, w_tile, w_row, w_rows, w_group, bias;
+#include "common.glsl"
+layout(constant_id = 11) const uint KERNEL_H = 1u;
+layout(constant_id = 12) const uint KERNEL_W = 1u;
+layout(constant_id = 13) const bool PADDED = false; // taps may lie outside
+layout(constant_id = 14) const bool LINEAR = false; // pixels lie one behind the other: column strides count them
+layout(constant_id = 15) const bool GUARDED = false; // the other operand has no more rows than w_rows, no zeros behind
+layout(constant_id = 16) const bool BIASED = true;
+
+void main()
+{
+    uint first = gl_GlobalInvocationID.x * PIXELS;
+    uint og = gl_GlobalInvocationID.y * GROUPS;
+    uint n = gl_GlobalInvocationID.z / p.parts;
+    uint part = gl_GlobalInvocationID.z - n * p.parts;
+    uint pixels = p.size_1 * p.size_2;
+    if (first >= pixels || og >= p.part_groups) {
+        return;
+    }
+    uint base = p.in_offset + n * p.in_0 + part * p.in_part;
+    uint weights = p.w_offset + n * p.w_0 + part * p.w_part + gl_GlobalInvocationID.y * p.w_tile;
+    uint y[PIXELS], x[PIXELS], at[PIXELS];
+    [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+        uint q = min(first + i, pixels - 1u);
+        y[i] = LINEAR ? 0u : q / p.size_2;
+        x[i] = LINEAR ? q : q - y[i] * p.size_2;
+        at[i] = base + x[i] * p.in_2; // where LINEAR
+    }
+    vec4 sum[PIXELS][GROUPS];
+    [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+        vec4 b = vec4(0.0);
+        if (BIASED) {
+            b = LOAD_2(p.bias + part * p.part_groups + min(og + g, p.part_groups - 1u));
+        }
+        [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+            sum[i][g] = b;
+        }
+    }
+    for (uint ky = 0u; ky < KERNEL_H; ky++) {
+        for (uint kx = 0u; kx < KERNEL_W; kx++) {
+            bool inside[PIXELS];
+            if (!LINEAR) {
+                [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                    uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // below zero: very large
+                    uint column = x[i] * p.stride_x + kx * p.dilation_x - p.pad_x;
+                    inside[i] = row < p.in_rows && column < p.in_columns;
+                    at[i] = base;
+                    if (!PADDED || inside[i]) {
+                        at[i] += row * p.in_1 + column * p.in_2;
+                    }
+                }
+            }
+            for (uint k = 0u; k < p.in_groups; k++) {
+                vec4 a[PIXELS];
+                [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                    a[i] = LOAD_1(at[i] + k * p.in_group);
+                    if (PADDED) {
+                        a[i] = inside[i] ? a[i] : vec4(0.0);
+                    }
+                }
+#ifdef ROWS_PACKED
+                [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+                    vec4 w[4];
+                    [[unroll]] for (uint lane = 0u; lane < 4u; lane++) {
+                        uint row = min((og + g) * 4u + lane, p.w_rows - 1u);
+                        w[lane] = LOAD_2(p.w_offset + n * p.w_0 + row * p.w_row + k * p.w_group);
+                    }
+                    [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                        sum[i][g] += vec4(dot(a[i], w[0]), dot(a[i], w[1]), dot(a[i], w[2]), dot(a[i], w[3]));
+                    }
+                }
+#else
+                [[unroll]] for (uint lane = 0u; lane < 4u; lane++) {
+                    vec4 w[GROUPS];
+                    uint row = weights + lane * p.w_row;
+                    bool there = true;
+                    if (GUARDED) {
+                        there = k * 4u + lane < p.w_rows;
+                        row = there ? row : p.w_offset + n * p.w_0;
+                    }
+                    [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+                        w[g] = LOAD_2(row + (GUARDED ? min(g, p.part_groups - 1u - og) * (there ? 1u : 0u) : g));
+                        if (GUARDED) {
+                            w[g] = there ? w[g] : vec4(0.0);
+                        }
+                    }
+                    [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                        [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+                            sum[i][g] += a[i][lane] * w[g];
+                        }
+                    }
+                }
+                weights += 4u * p.w_row;
+#endif
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+        if (first + i < pixels) {
+            [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+                if (og + g < p.part_groups) {
+                    finish(sum[i][g], n, y[i], x[i], part * p.part_groups + og + g);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Up to eight steps over the elements of a tensor, with up to two others, each of which may be broadcast: by strides of
+// zero, or its first lane to all.
+#version 450
+#define OPERAND_E(i) LOAD_2(i)
+#define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group;
+#include "common.glsl"
+layout(constant_id = 11) const bool SPLAT = false;
+
+void main()
+{
+    uint x = gl_GlobalInvocationID.x, y = gl_GlobalInvocationID.y;
+    uint n = gl_GlobalInvocationID.z / p.groups;
+    uint group = gl_GlobalInvocationID.z - n * p.groups;
+    if (x >= p.size_2 || y >= p.size_1) {
+        return;
+    }
+    vec4 v = LOAD_1(p.in_offset + n * p.in_0 + y * p.in_1 + x * p.in_2 + group * p.in_group);
+    finish(SPLAT ? vec4(v.x) : v, n, y, x, group);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs while building: `make_shaders OUT SPIRV…` writes compiled shaders as deflated arrays of C, and a table of them in
+// the order of their names; "-" stands for one that there is not.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static unsigned char *read_file(const char *name, size_t *size)
+{
+    FILE *file = fopen(name, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+        return NULL;
+    }
+    const long end = ftell(file);
+    unsigned char *bytes = end > 0 ? malloc((size_t)end) : NULL;
+    rewind(file);
+    if (bytes == NULL || fread(bytes, 1, (size_t)end, file) != (size_t)end) {
+        return NULL;
+    }
+    fclose(file);
+    *size = (size_t)end;
+    return bytes;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
+    if (out == NULL) {
+        fprintf(stderr, "usage: make_shaders OUT SPIRV...\n");
+        return 2;
+    }
+    uLongf packed[256] = {0};
+    size_t sizes[256] = {0};
+    for (int i = 2; i < argc && i < 256; i++) {
+        if (strcmp(argv[i], "-") == 0) {
+            continue;
+        }
+        unsigned char *bytes = read_file(argv[i], &sizes[i]);
+        if (bytes == NULL) {
+            fprintf(stderr, "make_shaders: %s cannot be read\n", argv[i]);
+            return 1;
+        }
+        packed[i] = compressBound(sizes[i]);
+        unsigned char *to = malloc(packed[i]);
+        if (to == NULL || compress2(to, &packed[i], bytes, sizes[i], 9) != Z_OK) {
+            fprintf(stderr, "make_shaders: %s cannot be deflated\n", argv[i]);
+            return 1;
+        }
+        fprintf(out, "static const unsigned char shader_%d[] = {", i - 2);
+        for (uLongf k = 0; k < packed[i]; k++) {
+            fprintf(out, "%s%u", k == 0 ? "" : k % 32 == 0 ? ",\n" : ",", to[k]);
+        }
+        fprintf(out, "};\n");
+        free(to);
+        free(bytes);
+    }
+    fprintf(out, "static const struct { const unsigned char *data; unsigned packed, bytes; } shaders[] = {\n");
+    for (int i = 2; i < argc; i++) {
+        if (sizes[i] == 0) {
+            fprintf(out, "{0, 0, 0},\n");
+        } else {
+            fprintf(out, "{shader_%d, %lu, %lu},\n", i - 2, (unsigned long)packed[i], (unsigned long)sizes[i]);
+        }
+    }
+    fprintf(out, "};\n");
+    return fclose(out) == 0 ? 0 : 1;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Softmax, log-softmax and layer norm of rows. MODE 0: softmax; 1: log-softmax; 2: layer norm (steps do weight and bias).
+// With LANES a row is the packed dimension, which one result vector after the other is made of; else it is a strided
+// dimension, and four rows are done at once.
+#version 450
+#define OPERAND_E(i) LOAD_2(i)
+#define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group, count, in_step, out_step; float eps;
+#include "common.glsl"
+layout(constant_id = 11) const uint MODE = 0u;
+layout(constant_id = 12) const bool LANES = true;
+
+vec4 masked(vec4 v, uint g, float with)
+{
+    bool last = LANES && g + 1u == p.groups;
+    return last ? mix(vec4(with), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail))) : v;
+}
+
+vec4 across(vec4 v) // the sum of all lanes, where they are one row
+{
+    return LANES ? vec4(v.x + v.y + v.z + v.w) : v;
+}
+
+void main()
+{
+    uint x = gl_GlobalInvocationID.x, y = gl_GlobalInvocationID.y;
+    uint n = LANES ? gl_GlobalInvocationID.z : gl_GlobalInvocationID.z / p.groups;
+    uint group = LANES ? 0u : gl_GlobalInvocationID.z - n * p.groups;
+    if (x >= p.size_2 || y >= p.size_1) {
+        return;
+    }
+    uint base = p.in_offset + n * p.in_0 + y * p.in_1 + x * p.in_2 + group * p.in_group;
+    uint length = LANES ? p.groups : p.count, step_in = LANES ? p.in_group : p.in_step;
+    float elements = float(p.count);
+    if (MODE == 2u) {
+        vec4 sum = vec4(0.0), squares = vec4(0.0);
+        for (uint i = 0u; i < length; i++) {
+            sum += LOAD_1(base + i * step_in); // zeros behind the last
+        }
+        vec4 mean = across(sum) / elements;
+        for (uint i = 0u; i < length; i++) {
+            vec4 d = masked(LOAD_1(base + i * step_in) - mean, i, 0.0);
+            squares += d * d;
+        }
+        vec4 scale = inversesqrt(across(squares) / elements + p.eps);
+        for (uint i = 0u; i < length; i++) {
+            vec4 v = (LOAD_1(base + i * step_in) - mean) * scale;
+            if (LANES) {
+                finish(v, n, y, x, i);
+            } else {
+                finish(v, n, y, x + i * p.out_step, group);
+            }
+        }
+        return;
+    }
+    float lowest = uintBitsToFloat(0xff800000u);
+    vec4 most = vec4(lowest), sum = vec4(0.0);
+    for (uint i = 0u; i < length; i++) {
+        vec4 v = masked(LOAD_1(base + i * step_in), i, lowest);
+        most = mix(mix(most, v, greaterThan(v, most)), v, notEqual(v, v));
+    }
+    if (LANES) {
+        float m = max(max(most.x, most.y), max(most.z, most.w));
+        most = vec4(m);
+    }
+    for (uint i = 0u; i < length; i++) {
+        sum += exp(masked(LOAD_1(base + i * step_in), i, lowest) - most);
+    }
+    sum = across(sum);
+    vec4 scale = MODE == 0u ? 1.0 / sum : log(sum);
+    for (uint i = 0u; i < length; i++) {
+        vec4 v = LOAD_1(base + i * step_in) - most;
+        v = MODE == 0u ? exp(v) * scale : v - scale;
+        if (LANES) {
+            finish(v, n, y, x, i);
+        } else {
+            finish(v, n, y, x + i * p.out_step, group);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+# The GPU backend: shaders are compiled while building (glslc, and spirv-opt where it is there, which unrolls what weak
+# drivers do not), deflated, and become a table of C.
+if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
+    set(TAPER_GPU ${PROJECT_SOURCE_DIR}/src/backends/gpu)
+    find_program(TAPER_SPIRV_OPT spirv-opt DOC "SPIR-V's optimizer")
+    file(GLOB TAPER_GPU_SHADERS CONFIGURE_DEPENDS ${TAPER_GPU}/shaders/*.comp ${TAPER_GPU}/shaders/*.glsl)
+    file(STRINGS ${TAPER_GPU}/gpu_kernels.inc rows REGEX "^KERNEL")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_GPU}/gpu_kernels.inc)
+    set(TAPER_GPU_SPIRV)
+    set(TAPER_GPU_BUILT)
+    file(MAKE_DIRECTORY ${TAPER_GENERATED}/shaders)
+    foreach(row ${rows})
+        string(REGEX MATCH "^KERNEL\\(([A-Z0-9_]+), ([a-z_]+), ?(.*)\\)$" matched "${row}")
+        set(id ${CMAKE_MATCH_1})
+        set(source ${TAPER_GPU}/shaders/${CMAKE_MATCH_2}.comp)
+        separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
+        foreach(texels "" "-DTEXELS")
+            if(texels AND "-DIN_SCALARS" IN_LIST defines)
+                list(APPEND TAPER_GPU_SPIRV "-")
+                continue()
+            endif()
+            set(compiled ${TAPER_GENERATED}/shaders/${id}${texels}.spv)
+            set(optimize)
+            if(TAPER_SPIRV_OPT)
+                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug --ssa-rewrite --loop-unroll --scalar-replacement=200 --ssa-rewrite
+                    --simplify-instructions --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids
+                    ${compiled} -o ${compiled})
+            endif()
+            add_custom_command(
+                OUTPUT ${compiled}
+                COMMAND ${TAPER_GLSLC} --target-env=vulkan1.0 ${defines} ${texels} -o ${compiled} ${source}
+                ${optimize}
+                DEPENDS ${TAPER_GPU_SHADERS}
+                COMMENT "Compiling shader ${id}${texels}" VERBATIM)
+            list(APPEND TAPER_GPU_SPIRV ${compiled})
+            list(APPEND TAPER_GPU_BUILT ${compiled})
+        endforeach()
+    endforeach()
+    add_custom_command(
+        OUTPUT ${TAPER_GENERATED}/make_shaders
+        COMMAND ${TAPER_HOST_CC} -O1 -o ${TAPER_GENERATED}/make_shaders ${TAPER_GPU}/shaders/make_shaders.c -lz
+        DEPENDS ${TAPER_GPU}/shaders/make_shaders.c
+        COMMENT "Compiling make_shaders for this machine" VERBATIM)
+    add_custom_command(
+        OUTPUT ${TAPER_GENERATED}/gpu_shaders.inc
+        COMMAND ${TAPER_GENERATED}/make_shaders ${TAPER_GENERATED}/gpu_shaders.inc ${TAPER_GPU_SPIRV}
+        DEPENDS ${TAPER_GENERATED}/make_shaders ${TAPER_GPU_BUILT} ${TAPER_GPU}/gpu_kernels.inc
+        COMMENT "Packing shaders" VERBATIM)
+    list(APPEND TAPER_SOURCES
+        ${TAPER_GENERATED}/gpu_shaders.inc
+        src/backends/gpu/gpu_arena.c
+        src/backends/gpu/gpu_backend.c
+        src/backends/gpu/gpu_chain.c
+        src/backends/gpu/gpu_emit.c
+        src/backends/gpu/gpu_kernels.c
+        src/backends/gpu/gpu_moves.c
+        src/backends/gpu/gpu_program.c
+        src/backends/gpu/gpu_recording.c
+        src/backends/gpu/gpu_state.c
+        src/backends/gpu/gpu_view.c
+        src/backends/gpu/gpu_weights.c
+        src/backends/gpu/rules_images.c
+        src/backends/gpu/rules_layers.c
+        src/backends/gpu/rules_moves.c
+        src/backends/gpu/rules_rows.c
+        src/backends/gpu/vulkan/vulkan.c
+        src/backends/gpu/vulkan/vulkan_loader.c
+        src/backends/gpu/vulkan/vulkan_memory.c
+        src/backends/gpu/vulkan/vulkan_pipeline.c
+        src/backends/gpu/vulkan/vulkan_record.c
+    )
+endif()

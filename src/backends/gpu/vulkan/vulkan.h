@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Between the files of the Vulkan interface: the device, the loader's functions, how a call that failed is told.
+#ifndef TAPER_BACKENDS_VULKAN_H
+#define TAPER_BACKENDS_VULKAN_H
+
+#include <string.h>
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+#include "backends/gpu/gpu_api.h"
+#include "platform/dynamic_library.h"
+#include "platform/threads.h"
+
+typedef struct taper_vulkan_functions {
+    PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
+#define GLOBAL(name) PFN_vk##name name;
+#define INSTANCE(name) PFN_vk##name name;
+#define DEVICE(name) PFN_vk##name name;
+#include "backends/gpu/vulkan/vulkan_functions.inc"
+#undef GLOBAL
+#undef INSTANCE
+#undef DEVICE
+} taper_vulkan_functions;
+
+typedef struct taper_vulkan {
+    taper_gpu gpu; // first
+    taper_library *library;
+    taper_vulkan_functions call;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDeviceSize atom; // of flushes
+    uint64_t tick_mask; // bits of a timestamp that count
+    // Of the two kinds of shaders: those that read storage buffers and those that read texel buffers.
+    VkDescriptorSetLayout set_layouts[2];
+    VkPipelineLayout layouts[2];
+    VkPipelineCache cache;
+    VkCommandPool pool; // of copies
+} taper_vulkan;
+
+// The functions of the loader; those of an instance, of a device. NULL, or the name of one that is not there.
+const char *taper_vulkan_load(taper_vulkan *vulkan);
+const char *taper_vulkan_load_instance(taper_vulkan *vulkan);
+const char *taper_vulkan_load_device(taper_vulkan *vulkan);
+
+// TAPER_OK; or trouble is noted, and it is a device that is lost.
+taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkResult result);
+#define TAPER_VULKAN(vulkan, function, ...)                                                                            \
+    taper_vulkan_check(vulkan, "vk" #function, (vulkan)->call.function(__VA_ARGS__))
+
+// vulkan_memory.c
+taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
+void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
+taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer);
+taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer);
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to,
+                               uint64_t bytes);
+static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
+{
+    VkBuffer handle;
+    memcpy(&handle, &buffer->handles[0], sizeof handle);
+    return handle;
+}
+
+// vulkan_pipeline.c
+taper_status taper_vulkan_make_layouts(taper_vulkan *vulkan);
+void taper_vulkan_free_layouts(taper_vulkan *vulkan);
+taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
+                                       uint32_t constant_count, taper_gpu_pipeline **pipeline);
+void taper_vulkan_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline);
+struct taper_gpu_pipeline {
+    VkPipeline handle;
+    bool texels;
+};
+
+// vulkan_record.c
+taper_status taper_vulkan_record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,
+                                 taper_gpu_recorded **recorded);
+taper_status taper_vulkan_run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds);
+void taper_vulkan_recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded);
+// Begins a command buffer of the pool; ends, submits and waits for it.
+taper_status taper_vulkan_submit(taper_vulkan *vulkan, const VkCommandBuffer *commands, VkFence fence);
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Buffers and the memory under them, which the host sees all the time where the device lets it.
+#include <string.h>
+
+#include "backends/gpu/vulkan/vulkan.h"
+#include "ir/tensor.h"
+
+static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
+{
+    VkDeviceMemory memory;
+    memcpy(&memory, &buffer->handles[1], sizeof memory);
+    return memory;
+}
+
+// Flags in the order in which they are wished for; what is needed comes first.
+static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use)
+{
+    enum {
+        LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+        SEEN = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+        COHERENT = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+    };
+    static const uint32_t wishes[3][5] = {
+        [TAPER_GPU_FOR_DEVICE] = {LOCAL | SEEN | COHERENT | CACHED, LOCAL | SEEN | COHERENT, LOCAL | SEEN, LOCAL, 0},
+        [TAPER_GPU_FOR_UPLOAD] = {LOCAL | SEEN | COHERENT, SEEN | COHERENT, SEEN, SEEN, SEEN},
+        [TAPER_GPU_FOR_DOWNLOAD] = {LOCAL | SEEN | COHERENT | CACHED, SEEN | COHERENT | CACHED, SEEN | CACHED,
+                                    SEEN | COHERENT, SEEN}};
+    // A discrete GPU shows the host a small window of its memory, if any: weights are copied there.
+    const int first = use == TAPER_GPU_FOR_DEVICE && v->gpu.discrete ? 3 : use != TAPER_GPU_FOR_DEVICE && v->gpu.discrete;
+    for (int wish = first; wish < 5; wish++) {
+        for (uint32_t i = 0; i < v->memory.memoryTypeCount; i++) {
+            if ((allowed >> i & 1) != 0 &&
+                (v->memory.memoryTypes[i].propertyFlags & wishes[use][wish]) == wishes[use][wish]) {
+                return i;
+            }
+        }
+    }
+    return UINT32_MAX;
+}
+
+static taper_status fill(taper_vulkan *v, taper_gpu_use use, taper_gpu_buffer *b)
+{
+    const VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                                     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                     (v->gpu.has_texels ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = b->bytes, .usage = usage};
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkMemoryRequirements needs;
+    TAPER_TRY(TAPER_VULKAN(v, CreateBuffer, v->device, &info, NULL, &buffer));
+    memcpy(&b->handles[0], &buffer, sizeof buffer);
+    v->call.GetBufferMemoryRequirements(v->device, buffer, &needs);
+    const VkMemoryAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                        .allocationSize = needs.size,
+                                        .memoryTypeIndex = choose_type(v, needs.memoryTypeBits, use)};
+    if (wants.memoryTypeIndex == UINT32_MAX) {
+        return taper_vulkan_check(v, "vkGetBufferMemoryRequirements", VK_ERROR_FEATURE_NOT_PRESENT);
+    }
+    TAPER_TRY(TAPER_VULKAN(v, AllocateMemory, v->device, &wants, NULL, &memory));
+    memcpy(&b->handles[1], &memory, sizeof memory);
+    TAPER_TRY(TAPER_VULKAN(v, BindBufferMemory, v->device, buffer, memory, 0));
+    const VkMemoryPropertyFlags flags = v->memory.memoryTypes[wants.memoryTypeIndex].propertyFlags;
+    b->coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
+        TAPER_TRY(TAPER_VULKAN(v, MapMemory, v->device, memory, 0, VK_WHOLE_SIZE, 0, &b->data));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer)
+{
+    *buffer = (taper_gpu_buffer){.bytes = bytes};
+    const taper_status status = fill((taper_vulkan *)gpu, use, buffer);
+    if (status != TAPER_OK) {
+        taper_vulkan_buffer_free(gpu, buffer);
+    }
+    return status;
+}
+
+void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer)
+{
+    const taper_vulkan *v = (const taper_vulkan *)gpu;
+    if (buffer->handles[0] != 0) {
+        v->call.DestroyBuffer(v->device, taper_vulkan_buffer(buffer), NULL);
+    }
+    if (buffer->handles[1] != 0) {
+        v->call.FreeMemory(v->device, memory_of(buffer), NULL);
+    }
+    *buffer = (taper_gpu_buffer){0};
+}
+
+static VkMappedMemoryRange all_of(const taper_gpu_buffer *buffer)
+{
+    return (VkMappedMemoryRange){
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory_of(buffer), .size = VK_WHOLE_SIZE};
+}
+
+taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
+    const VkMappedMemoryRange range = all_of(buffer);
+    return buffer->coherent ? TAPER_OK : TAPER_VULKAN(v, FlushMappedMemoryRanges, v->device, 1, &range);
+}
+
+taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
+    const VkMappedMemoryRange range = all_of(buffer);
+    return buffer->coherent ? TAPER_OK : TAPER_VULKAN(v, InvalidateMappedMemoryRanges, v->device, 1, &range);
+}
+
+static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence, const taper_gpu_buffer *from,
+                              const taper_gpu_buffer *to, uint64_t bytes)
+{
+    const VkCommandBufferAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                               .commandPool = pool,
+                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                               .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    const VkBufferCopy region = {.size = bytes};
+    // What shaders do in later submissions sees the copy.
+    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
+    VkCommandBuffer commands;
+    TAPER_TRY(TAPER_VULKAN(v, AllocateCommandBuffers, v->device, &wants, &commands));
+    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, commands, &begin));
+    v->call.CmdCopyBuffer(commands, taper_vulkan_buffer(from), taper_vulkan_buffer(to), 1, &region);
+    v->call.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &seen,
+                               0, NULL, 0, NULL);
+    TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, commands));
+    return taper_vulkan_submit(v, &commands, fence);
+}
+
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to, uint64_t bytes)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                               .queueFamilyIndex = v->family};
+    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkCommandPool pool;
+    VkFence fence;
+    TAPER_TRY(TAPER_VULKAN(v, CreateCommandPool, v->device, &pool_info, NULL, &pool));
+    taper_status status = TAPER_VULKAN(v, CreateFence, v->device, &fence_info, NULL, &fence);
+    if (status == TAPER_OK) {
+        status = copy_with(v, pool, fence, from, to, bytes);
+        v->call.DestroyFence(v->device, fence, NULL);
+    }
+    v->call.DestroyCommandPool(v->device, pool, NULL);
+    return status;
+}

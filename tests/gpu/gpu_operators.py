@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Small models on the GPU, each kernel at awkward sizes, held against PyTorch: gpu_operators.py TAPER [--filter TEXT]. With "!" behind the
+device a node that the GPU lacks is a failure. TAPER_GPU names the device (vulkan:llvmpipe)."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+CASES = []
+
+
+def case(name, function, *shapes, module=None, bound=1e-4):
+    CASES.append((name, function, shapes, bound))
+
+
+class Calls(nn.Module):
+    def __init__(self, *parts):
+        super().__init__()
+        self.parts = nn.ModuleList(parts)
+
+
+def layers(name, *modules, shape):
+    case(name, nn.Sequential(*modules), shape)
+
+
+def convolutions():
+    for channels in (1, 3, 4, 5, 17, 32):
+        for out in (1, 3, 8, 17):
+            layers(f"conv1x1_{channels}_{out}", nn.Conv2d(channels, out, 1), shape=(1, channels, 7, 5))
+    for kernel in (1, 2, 3, 5, 7):
+        for stride in (1, 2, 3):
+            layers(f"conv{kernel}s{stride}", nn.Conv2d(6, 10, kernel, stride, kernel // 2), shape=(2, 6, 17, 13))
+    layers("conv_dilated", nn.Conv2d(8, 12, 3, padding=4, dilation=4), shape=(1, 8, 19, 17))
+    layers("conv_no_bias", nn.Conv2d(8, 12, 3, padding=1, bias=False), shape=(1, 8, 9, 9))
+    layers("conv_rectangle", nn.Conv2d(5, 7, (3, 1), (2, 1), (1, 0)), shape=(1, 5, 12, 9))
+    layers("conv_same", nn.Conv2d(5, 7, 4, padding="same"), shape=(1, 5, 12, 9))
+    layers("conv_large", nn.Conv2d(64, 96, 3, padding=1), shape=(1, 64, 28, 28))
+    for groups in (2, 3, 4, 6):
+        layers(f"conv_groups{groups}", nn.Conv2d(12, 24, 3, padding=1, groups=groups), shape=(1, 12, 9, 7))
+    layers("conv_groups_many", nn.Conv2d(32, 64, 3, padding=1, groups=16), shape=(2, 32, 9, 7))
+    layers("conv1d", nn.Conv1d(6, 9, 5, 2, 2), shape=(2, 6, 33))
+    for kernel in (3, 5, 7):
+        for stride in (1, 2):
+            layers(f"depthwise{kernel}s{stride}", nn.Conv2d(9, 9, kernel, stride, kernel // 2, groups=9), shape=(2, 9, 15, 11))
+    layers("depthwise_dilated", nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=8), shape=(1, 8, 15, 11))
+    layers("conv_norm", nn.Conv2d(5, 9, 3), nn.BatchNorm2d(9), nn.ReLU6(), shape=(1, 5, 11, 11))
+    layers("norm_alone", nn.BatchNorm2d(6), nn.ReLU(), nn.Conv2d(6, 3, 1), shape=(2, 6, 5, 5))
+    for name in ("Hardswish", "Hardsigmoid", "Sigmoid", "SiLU", "Tanh", "GELU", "LeakyReLU", "ELU", "Mish", "Softplus", "PReLU", "Hardshrink"):
+        layers(f"conv_{name}", nn.Conv2d(5, 9, 3, padding=1), getattr(nn, name)(), shape=(1, 5, 9, 9))
+
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(8, 8, 1)
+
+        def forward(self, x):
+            return F.relu(self.a(x) + x) + F.relu(self.b(x) * self.a(x))
+
+    case("residual", Residual(), (1, 8, 9, 7))
+
+    class Squeeze(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.Conv2d(8, 3, 1), nn.Conv2d(3, 8, 1)
+
+        def forward(self, x):
+            y = F.hardswish(self.a(x))
+            return F.hardsigmoid(self.c(F.relu(self.b(F.adaptive_avg_pool2d(y, 1))))) * y
+
+    case("squeeze_excite", Squeeze(), (2, 8, 9, 7))
+
+
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.anchor = nn.Conv2d(1, 1, 1)
+
+    def forward(self, *x):
+        return self.function(*x)
+
+
+def functions():
+    """With a convolution in front, so that it is worth the way."""
+    pools = {"max3s2": nn.MaxPool2d(3, 2, 1), "max2": nn.MaxPool2d(2), "max_dilated": nn.MaxPool2d(3, 1, 1, 2),
+             "max_ceil": nn.MaxPool2d(3, 2, ceil_mode=True), "avg3s2": nn.AvgPool2d(3, 2, 1),
+             "avg_without": nn.AvgPool2d(3, 2, 1, count_include_pad=False), "avg_ceil": nn.AvgPool2d(3, 2, 1, ceil_mode=True),
+             "avg_divisor": nn.AvgPool2d(3, 2, 1, divisor_override=5), "adaptive1": nn.AdaptiveAvgPool2d(1),
+             "adaptive3": nn.AdaptiveAvgPool2d((3, 5)), "bilinear": nn.Upsample(size=(23, 19), mode="bilinear", align_corners=False),
+             "bilinear_corners": nn.Upsample(size=(23, 19), mode="bilinear", align_corners=True),
+             "bilinear_scale": nn.Upsample(scale_factor=1.7, mode="bilinear"), "nearest": nn.Upsample(scale_factor=2),
+             "nearest_size": nn.Upsample(size=(20, 11))}
+    for name, module in pools.items():
+        layers(f"pool_{name}", nn.Conv2d(3, 6, 1), module, shape=(2, 3, 13, 11))
+    images = {
+        "flatten": lambda x: x.flatten(1), "view": lambda x: x.view(x.shape[0], -1), "view_parts": lambda x: x.view(2, 4, 2, 7, 5),
+        "permute": lambda x: x.permute(0, 2, 3, 1) * 2, "tokens": lambda x: x.flatten(2).transpose(1, 2) + 1,
+        "mean_space": lambda x: x.mean([2, 3]), "mean_keep": lambda x: x.mean([2, 3], keepdim=True), "mean_channels": lambda x: x.mean(1),
+        "mean_all": lambda x: x.mean(), "sum_rows": lambda x: x.sum(2), "amax": lambda x: x.amax([2, 3]), "amin": lambda x: x.amin(1, keepdim=True),
+        "softmax_channels": lambda x: x.softmax(1), "softmax_columns": lambda x: x.softmax(-1), "log_softmax": lambda x: x.log_softmax(1),
+        "slice": lambda x: x[:, :, 1:5, ::2], "slice_channels": lambda x: x[:, 3:6], "slice_vectors": lambda x: x[:, 4:],
+        "select": lambda x: x[:, :, 2] + x[:, :, 3], "select_channel": lambda x: x[:, 5], "cat_channels": lambda x: torch.cat([x, x * 2], 1),
+        "cat_rows": lambda x: torch.cat([x, x * 2], 2), "chunk": lambda x: x.chunk(2, 1)[0] * x.chunk(2, 1)[1],
+        "pad": lambda x: F.pad(x, (1, 2, 3, 0)), "pad_value": lambda x: F.pad(x, (1, 0, 0, 0, 1, 2), value=2.5),
+        "broadcast_channel": lambda x: x * x[:, :1], "broadcast_space": lambda x: x + x.mean([2, 3], keepdim=True),
+        "scalars": lambda x: (x * 3 + 1) / 2 - 5, "reverse": lambda x: 1 - x, "chain": lambda x: (x.exp() + 1).log().abs().sqrt(),
+        "max_min": lambda x: torch.maximum(x, x * 2).minimum(x * 0.5), "expand": lambda x: x[:, :, :1].expand(-1, -1, 7, -1) + x,
+        "shuffle": lambda x: x.view(2, 2, 4, 7, 5).transpose(1, 2).contiguous().view(2, 8, 7, 5) * 2,
+        "clamp": lambda x: x.clamp(-0.5, 0.7), "trigonometry": lambda x: x.sin() + x.cos(), "erf": lambda x: torch.erf(x),
+    }
+    for name, function in images.items():
+        case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
+    rows = {
+        "linear": lambda x: x * 1, "layer_norm": lambda x: F.layer_norm(x, (18,)), "softmax": lambda x: x.softmax(-1),
+        "softmax_rows": lambda x: x.softmax(1), "matmul": lambda x: x @ x.transpose(1, 2), "matmul_values": lambda x: (x @ x.transpose(-2, -1)) @ x,
+        "heads": lambda x: x.view(2, 11, 3, 6).transpose(1, 2).reshape(2, 11, 18), "bmm": lambda x: torch.bmm(x.transpose(1, 2), x),
+        "cat_tokens": lambda x: torch.cat([x[:, :1], x], 1), "mean_last": lambda x: x.mean(-1), "mean_tokens": lambda x: x.mean(1),
+        "first": lambda x: x[:, 0], "gelu": lambda x: F.gelu(x), "add_row": lambda x: x + x[:1, :1], "unsqueeze": lambda x: x.unsqueeze(1) * 2,
+    }
+    for name, function in rows.items():
+        case(f"row_{name}", ("traced", nn.Linear(7, 18), function), (2, 11, 7))
+
+    class Attention(nn.Module):
+        def __init__(self, heads, size):
+            super().__init__()
+            self.heads, self.qkv, self.out = heads, nn.Linear(size, 3 * size), nn.Linear(size, size)
+
+        def forward(self, x):
+            b, t, c = x.shape
+            q, k, v = self.qkv(x).reshape(b, t, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+            y = ((q * 0.25) @ k.transpose(-2, -1)).softmax(-1) @ v
+            return self.out(y.transpose(1, 2).reshape(b, t, c))
+
+    case("attention", Attention(3, 24), (2, 13, 24))
+    case("attention_odd", Attention(2, 12), (1, 5, 12))
+    layers("classifier", nn.Conv2d(3, 17, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(17, 10), shape=(3, 3, 9, 9))
+    layers("linear_rank1", nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3), shape=(1, 9))
+
+
+def build(function, x):
+    if isinstance(function, tuple):
+        _, layer, then = function
+
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = layer
+
+            def forward(self, x):
+                return then(self.layer(x))
+        return torch.jit.trace(Both().eval(), x, check_trace=False)
+    return torch.jit.trace(function.eval(), x, check_trace=False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("taper")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--keep", help="a folder for the models")
+    args = parser.parse_args()
+    device = os.environ.get("TAPER_GPU", "vulkan:llvmpipe")
+    torch.manual_seed(1)
+    convolutions()
+    functions()
+    passed = failed = 0
+    folder = args.keep or tempfile.mkdtemp()
+    for name, function, shapes, bound in CASES:
+        if args.filter not in name:
+            continue
+        x = torch.randn(*shapes[0])
+        with torch.no_grad():
+            for module in function.modules() if isinstance(function, nn.Module) else []:
+                if isinstance(module, nn.BatchNorm2d):
+                    module.running_mean.uniform_(-0.3, 0.3)
+                    module.running_var.uniform_(0.5, 1.5)
+            model = build(function, x)
+            want = model(x).numpy()
+        path = os.path.join(folder, "m.pt")
+        model.save(path)
+        np.save(os.path.join(folder, "x.npy"), x.numpy())
+        out = os.path.join(folder, "y.npz")
+        run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!"],
+                             capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})")
+            failed += 1
+            continue
+        got = np.load(out)["output"]
+        error = np.abs(got.astype("f8") - want).max() if got.shape == want.shape else np.inf
+        if got.shape != want.shape or not error <= bound * np.abs(want).max() + 1e-5:
+            print(f"{name}: {got.shape} for {want.shape}, off by {error:.3g} of {np.abs(want).max():.3g}")
+            failed += 1
+        else:
+            passed += 1
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
