@@ -2,24 +2,28 @@
 // The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory that
 // shaders read and write.
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_recording.h"
 #include "backends/gpu/gpu_state.h"
 
 static taper_status open_api(taper_device *device, const taper_gpu_api *api, const char **why, taper_error *error)
 {
     taper_gpu_state *s = device->state;
+    taper_gpu_options options;
+    TAPER_TRY(taper_gpu_options_read(device->options, &options, error));
     s->api = api;
     s->allocator = device->allocator;
     const taper_status status =
-        api->open(device->allocator, device->index, device->called, device->options != NULL, &s->gpu, why);
+        api->open(device->allocator, device->index, device->called, options.software > 0, &s->gpu, why);
     if (status == TAPER_DEVICE_LOST) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_gpu_status(status, error));
     TAPER_TRY(taper_mutex_create(device->allocator, &s->lock, error));
-    s->reads_texels = s->gpu->has_texels && s->gpu->is_cpu;
-    s->alias = true;
-    s->wide = s->gpu->is_cpu || s->gpu->discrete;
+    s->reads_texels = s->gpu->has_texels && (options.texels >= 0 ? options.texels > 0 : s->gpu->is_cpu);
+    s->alias = options.alias != 0;
+    s->wide = options.tiles >= 0 ? options.tiles > 0 : s->gpu->is_cpu || s->gpu->discrete;
+    s->times = options.times > 0;
     s->group_x = 64;
     s->group_y = 1;
     return TAPER_OK;

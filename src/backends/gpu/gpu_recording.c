@@ -45,6 +45,11 @@ static taper_status tell_trouble(const taper_segment *segment, const taper_run *
     return TAPER_DEVICE_LOST;
 }
 
+static size_t times_bytes(const taper_gpu_recording *r)
+{
+    return 2 * r->program.work_count * sizeof *r->seconds;
+}
+
 // ---- recording
 
 typedef struct recorder {
@@ -216,7 +221,7 @@ static taper_status give_to_device(recorder *rec)
         status = make_dispatches(rec, dispatches);
     }
     if (status == TAPER_OK) {
-        status = s->api->record(s->gpu, dispatches, count, false, &rec->r->recorded);
+        status = s->api->record(s->gpu, dispatches, count, s->times, &rec->r->recorded);
     }
     taper_mutex_unlock(s->lock);
     taper_free(s->allocator, dispatches, bytes);
@@ -230,9 +235,12 @@ static taper_status record(recorder *rec)
     TAPER_TRY(emit(rec));
     TAPER_TRY(taper_gpu_program_place(&rec->r->program, rec->state->gpu->align, rec->state->alias));
     TAPER_TRY(make_ports(rec));
+    if (rec->state->times) {
+        rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
+    }
     TAPER_TRY(give_to_device(rec));
-    say(rec->segment, rec->call->run, TAPER_LOG_INFO, "%zu dispatches recorded in %.1f ms, %.1f MB between them",
-        rec->r->program.work_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
+    say(rec->segment, rec->call->run, TAPER_LOG_INFO, "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them",
+        rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
     return TAPER_OK;
 }
 
@@ -270,6 +278,7 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
             taper_gpu_weights_release(s, r->program.memories[i].weights);
         }
     }
+    taper_free(s->allocator, r->seconds, times_bytes(r));
     if (r->ports != NULL) {
         taper_free(s->allocator, r->ports, (r->in_count + r->out_count + 1) * sizeof *r->ports);
     }
@@ -323,18 +332,44 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
 static taper_status submit(taper_gpu_state *s, const taper_gpu_recording *r)
 {
     TAPER_TRY(r->in_count != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
-    TAPER_TRY(s->api->run(s->gpu, r->recorded, NULL));
+    TAPER_TRY(s->api->run(s->gpu, r->recorded, r->seconds));
     return s->api->invalidate(s->gpu, &r->outputs);
+}
+
+// The least that each dispatch took so far.
+static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
+{
+    enum { EVERY = 10 };
+    const size_t count = r->program.work_count;
+    double *least = r->seconds + count, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
+        all += least[i];
+    }
+    if (++r->runs % EVERY != 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const taper_gpu_work *w = &r->program.works[i];
+        const char *op = w->node != NULL && w->node->op_name != NULL ? w->node->op_name : "";
+        say(segment, run, TAPER_LOG_INFO, "%8.3f ms %6.1f GFLOP/s  %-16s %5u x %5u x %5u  %.*s", least[i] * 1e3,
+            w->operations / least[i] * 1e-9, taper_gpu_kernel_name(w->kernel), (unsigned)w->threads[0],
+            (unsigned)w->threads[1], (unsigned)w->threads[2], (int)strcspn(op, "("), op);
+    }
+    say(segment, run, TAPER_LOG_INFO, "%8.3f ms in all", all * 1e3);
 }
 
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
 {
     taper_gpu_state *s = state_of(segment);
-    const taper_gpu_recording *r = recording;
+    taper_gpu_recording *r = recording;
     TAPER_TRY(copy_in(call, r));
     taper_mutex_lock(s->lock);
     taper_status status = submit(s, r);
     taper_mutex_unlock(s->lock);
+    if (status == TAPER_OK && r->seconds != NULL) {
+        tell_times(segment, call->run, r);
+    }
     if (status == TAPER_OK) {
         status = copy_out(call, r);
     }

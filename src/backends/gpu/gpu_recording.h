@@ -18,6 +18,8 @@ typedef struct taper_gpu_recording {
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // of inputs, then of outputs
     size_t in_count, out_count;
+    double *seconds; // of the last run, then the least so far, of each dispatch; NULL: nobody asks
+    unsigned runs;
 } taper_gpu_recording;
 
 // taper_backend's

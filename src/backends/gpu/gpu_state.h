@@ -28,6 +28,7 @@ typedef struct taper_gpu_state {
     bool reads_texels; // texel buffers where they are large enough
     bool alias;        // memory of the arena is used again
     bool wide;         // the largest tiles
+    bool times;        // dispatches are timed
     uint32_t group_x, group_y; // threads of a workgroup
 } taper_gpu_state;
 

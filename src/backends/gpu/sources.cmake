@@ -54,6 +54,7 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_emit.c
         src/backends/gpu/gpu_kernels.c
         src/backends/gpu/gpu_moves.c
+        src/backends/gpu/gpu_options.c
         src/backends/gpu/gpu_program.c
         src/backends/gpu/gpu_recording.c
         src/backends/gpu/gpu_state.c

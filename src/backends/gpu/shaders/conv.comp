@@ -48,17 +48,23 @@ void main()
         }
     }
     for (uint ky = 0u; ky < KERNEL_H; ky++) {
+        bool row_inside[PIXELS];
+        uint row_at[PIXELS], column[PIXELS];
+        if (!LINEAR) {
+            [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // below zero: very large
+                row_inside[i] = row < p.in_rows;
+                row_at[i] = base + row * p.in_1;
+                column[i] = x[i] * p.stride_x - p.pad_x;
+            }
+        }
         for (uint kx = 0u; kx < KERNEL_W; kx++) {
             bool inside[PIXELS];
             if (!LINEAR) {
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
-                    uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // below zero: very large
-                    uint column = x[i] * p.stride_x + kx * p.dilation_x - p.pad_x;
-                    inside[i] = row < p.in_rows && column < p.in_columns;
-                    at[i] = base;
-                    if (!PADDED || inside[i]) {
-                        at[i] += row * p.in_1 + column * p.in_2;
-                    }
+                    inside[i] = !PADDED || (row_inside[i] && column[i] < p.in_columns);
+                    at[i] = inside[i] ? row_at[i] + column[i] * p.in_2 : base;
+                    column[i] += p.dilation_x;
                 }
             }
             for (uint k = 0u; k < p.in_groups; k++) {

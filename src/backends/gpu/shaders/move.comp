@@ -6,6 +6,7 @@
 // one behind the other; sources are vectors, or with IN_SCALARS numbers. Elements outside of the source are `fill`
 // where FILLED.
 #version 450
+#extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)
 #define KERNEL_PARAMETERS                                                                                              \
@@ -19,41 +20,8 @@ layout(constant_id = 11) const bool RESHAPED = false;
 layout(constant_id = 12) const uint PACKED = 6u; // the packed dimension of the source; 6: it is numbers
 layout(constant_id = 13) const bool FILLED = false;
 
-float element(uint c[6])
+float load(uint at, uint lane)
 {
-    uint s[6];
-    uint from[6] = uint[6](p.from_0, p.from_1, p.from_2, p.from_3, p.from_4, p.from_5);
-    uint there[6] = uint[6](p.there_0, p.there_1, p.there_2, p.there_3, p.there_4, p.there_5);
-    uint count[6] = uint[6](p.count_0, p.count_1, p.count_2, p.count_3, p.count_4, p.count_5);
-    if (RESHAPED) {
-        uint number = 0u;
-        for (uint d = 0u; d < 6u; d++) {
-            number += c[d] * count[d];
-        }
-        for (uint d = 6u; d-- > 0u;) {
-            uint rest = number / there[d];
-            s[d] = number - rest * there[d];
-            number = rest;
-        }
-    } else {
-        bool inside = true;
-        for (uint d = 0u; d < 6u; d++) {
-            s[d] = c[d] - count[d];
-            inside = inside && s[d] < there[d];
-        }
-        if (FILLED && !inside) {
-            return p.fill;
-        }
-    }
-    uint at = p.from_offset, lane = 0u;
-    for (uint d = 0u; d < 6u; d++) {
-        if (d == PACKED) {
-            at += (s[d] >> 2) * from[d];
-            lane = s[d] & 3u;
-        } else {
-            at += s[d] * from[d];
-        }
-    }
 #ifdef IN_SCALARS
     return in_1[at];
 #else
@@ -62,32 +30,73 @@ float element(uint c[6])
 #endif
 }
 
+float reshaped(uint c0, uint c1, uint c2, uint c3, uint c4, uint c5)
+{
+    uint from[6] = uint[6](p.from_0, p.from_1, p.from_2, p.from_3, p.from_4, p.from_5);
+    uint there[6] = uint[6](p.there_0, p.there_1, p.there_2, p.there_3, p.there_4, p.there_5);
+    uint number =
+        c0 * p.count_0 + c1 * p.count_1 + c2 * p.count_2 + c3 * p.count_3 + c4 * p.count_4 + c5 * p.count_5;
+    uint at = p.from_offset, lane = 0u;
+    [[unroll]] for (uint i = 0u; i < 6u; i++) {
+        uint d = 5u - i;
+        uint rest = there[d] == 1u ? number : number / there[d];
+        uint s = number - rest * there[d];
+        number = rest;
+        lane = d == PACKED ? s & 3u : lane;
+        at += (d == PACKED ? s >> 2 : s) * from[d];
+    }
+    return load(at, lane);
+}
+
+// What dimension d adds to the source's place, of the coordinate c there.
+#define PLACE(d, c, step)                                                                                              \
+    if (PACKED == d) {                                                                                                 \
+        at += (c >> 2) * step;                                                                                         \
+        lane = c & 3u;                                                                                                 \
+    } else {                                                                                                           \
+        at += c * step;                                                                                                \
+    }
+
 void main()
 {
     uint last = gl_GlobalInvocationID.x, inner = gl_GlobalInvocationID.y, outer = gl_GlobalInvocationID.z;
-    uint c[6];
-    c[4] = inner % p.size_4;
-    c[3] = inner / p.size_4;
-    c[2] = outer % p.size_2;
-    c[1] = (outer / p.size_2) % p.size_1;
-    c[0] = outer / (p.size_2 * p.size_1);
+    uint c3 = inner / p.size_4, c4 = inner - c3 * p.size_4;
+    uint outer_1 = outer / p.size_2, c2 = outer - outer_1 * p.size_2;
+    uint c0 = outer_1 / p.size_1, c1 = outer_1 - c0 * p.size_1;
+    // The place of the first five dimensions; the sixth differs from element to element.
+    uint at = p.from_offset, lane = 0u;
+    uint s0 = c0 - p.count_0, s1 = c1 - p.count_1, s2 = c2 - p.count_2, s3 = c3 - p.count_3, s4 = c4 - p.count_4;
+    PLACE(0u, s0, p.from_0)
+    PLACE(1u, s1, p.from_1)
+    PLACE(2u, s2, p.from_2)
+    PLACE(3u, s3, p.from_3)
+    PLACE(4u, s4, p.from_4)
+    bool inside = !FILLED || (s0 < p.there_0 && s1 < p.there_1 && s2 < p.there_2 && s3 < p.there_3 && s4 < p.there_4);
+    uint to = p.out_offset + c0 * p.out_0 + c1 * p.out_1 + c2 * p.out_2 + c3 * p.out_3 + c4 * p.out_4;
 #ifdef OUT_SCALARS
-    c[5] = last;
-    if (last < p.size_5 && c[3] < p.size_3) {
-        out_data[p.out_offset + c[0] * p.out_0 + c[1] * p.out_1 + c[2] * p.out_2 + c[3] * p.out_3 + c[4] * p.out_4 + last] =
-            element(c);
-    }
+    const uint elements = 1u;
 #else
-    if (last * 4u < p.size_5 && c[3] < p.size_3) {
-        vec4 v = vec4(0.0);
-        for (uint i = 0u; i < 4u; i++) {
-            c[5] = last * 4u + i;
-            if (c[5] < p.size_5) {
-                v[i] = element(c);
-            }
-        }
-        out_data[p.out_offset + c[0] * p.out_0 + c[1] * p.out_1 + c[2] * p.out_2 + c[3] * p.out_3 + c[4] * p.out_4 +
-                 last * p.out_group] = v;
+    const uint elements = 4u;
+#endif
+    if (last * elements >= p.size_5 || c3 >= p.size_3) {
+        return;
     }
+    vec4 v = vec4(0.0);
+    [[unroll]] for (uint i = 0u; i < elements; i++) {
+        uint c5 = last * elements + i;
+        if (RESHAPED) {
+            v[i] = c5 < p.size_5 ? reshaped(c0, c1, c2, c3, c4, c5) : 0.0;
+        } else {
+            uint s5 = c5 - p.count_5;
+            bool there = c5 < p.size_5 && inside && (!FILLED || s5 < p.there_5);
+            uint place = there ? at + (PACKED == 5u ? s5 >> 2 : s5) * p.from_5 : p.from_offset;
+            float x = load(place, PACKED == 5u ? s5 & 3u : lane);
+            v[i] = there ? x : c5 < p.size_5 ? p.fill : 0.0;
+        }
+    }
+#ifdef OUT_SCALARS
+    out_data[to + last] = v.x;
+#else
+    out_data[to + last * p.out_group] = v;
 #endif
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options of GPUs, all that there are: each is 0 or 1.
+#include "backends/gpu/gpu_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t at;
+} known[] = {
+    {"software", offsetof(taper_gpu_options, software)}, {"texels", offsetof(taper_gpu_options, texels)},
+    {"alias", offsetof(taper_gpu_options, alias)},       {"tiles", offsetof(taper_gpu_options, tiles)},
+    {"times", offsetof(taper_gpu_options, times)},
+};
+
+static bool read_option(const char *text, size_t length, taper_gpu_options *options)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t name = strlen(known[i].name);
+        if (length == name + 2 && memcmp(text, known[i].name, name) == 0 && text[name] == '=' &&
+            (text[name + 1] == '0' || text[name + 1] == '1')) {
+            *(int *)((char *)options + known[i].at) = text[name + 1] - '0';
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error)
+{
+    *options = (taper_gpu_options){.texels = -1, .alias = -1, .tiles = -1};
+    for (const char *at = text != NULL ? text : ""; *at != '\0';) {
+        const size_t length = strcspn(at, ",");
+        if (!read_option(at, length, options)) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "device_options \"%.*s\" should be software=1, texels=0 or 1, alias=0 or 1, tiles=0 or 1, or "
+                       "times=1, with commas between",
+                       length < 60 ? (int)length : 60, at);
+        }
+        at += length + (at[length] == ',');
+    }
+    return TAPER_OK;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What may be said of a GPU (taper_load_options.device_options): "NAME=VALUE,…". Beside `software`, these are for finding
+// out what a driver does wrong, and how it is fastest.
+#ifndef TAPER_BACKENDS_GPU_OPTIONS_H
+#define TAPER_BACKENDS_GPU_OPTIONS_H
+
+#include "base/status.h"
+
+typedef struct taper_gpu_options {
+    int software; // a driver that computes on the CPU is taken, too, where nothing else is there
+    int texels;   // reading texel buffers; -1: as is best for the device
+    int alias;    // memory between dispatches is used again; -1 the same
+    int tiles;    // 0: small, 1: large; -1 the same
+    int times;    // every tenth run says what each dispatch took (TAPER_LOG_INFO)
+} taper_gpu_options;
+
+// NULL: none.
+TAPER_MUST_USE taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error);
+
+#endif
