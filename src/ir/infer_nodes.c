@@ -190,8 +190,10 @@ static int64_t piece_size(const taper_node *pieces, int64_t size, size_t i)
 static void learn_pieces(taper_shapes *shapes, const taper_node *node)
 {
     const taper_node *pieces = taper_node_in(node, 0)->node;
-    if (pieces == NULL || pieces->kind != TAPER_NODE_OP ||
-        TAPER_FIELD(taper_op_facts(pieces->op), SHAPE) != TAPER_SHAPE_PIECES || !holds(shapes, &pieces->outputs[0])) {
+    const unsigned rule = pieces != NULL && pieces->kind == TAPER_NODE_OP
+                              ? TAPER_FIELD(taper_op_facts(pieces->op), SHAPE)
+                              : TAPER_SHAPE_UNKNOWN;
+    if ((rule != TAPER_SHAPE_PIECES && rule != TAPER_SHAPE_UNBIND) || !holds(shapes, &pieces->outputs[0])) {
         return;
     }
     const taper_shape common = shapes->of[pieces->outputs[0].id - shapes->first],
@@ -205,7 +207,7 @@ static void learn_pieces(taper_shapes *shapes, const taper_node *node)
         }
         taper_shape *shape = &shapes->of[node->outputs[i].id - shapes->first];
         *shape = common;
-        if (d >= 0 && d < shape->rank && x.rank == shape->rank && shape->sizes[d] == TAPER_UNKNOWN) {
+        if (rule == TAPER_SHAPE_PIECES && d >= 0 && d < shape->rank && x.rank == shape->rank && shape->sizes[d] == TAPER_UNKNOWN) {
             shape->sizes[d] = piece_size(pieces, x.sizes[d], i);
         }
     }

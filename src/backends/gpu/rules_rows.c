@@ -72,8 +72,10 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
         wide.sizes[d] = goes[d] ? 1 : from.sizes[d];
     }
     TAPER_TRY(taper_gpu_new(e, &wide, in.packed, &kept));
-    TAPER_GPU_REFUSE(e, !taper_gpu_view_reshape(&kept, &shape, &out), "a sum that leaves nothing to pack");
-    TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
+    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // else its elements are packed anew
+    if (stays) {
+        TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
+    }
     taper_gpu_view source = in;
     memcpy(source.sizes, kept.sizes, sizeof source.sizes);
     const taper_gpu_view *views[4] = {&kept, &source, &chain.operands[0], &chain.operands[1]};
@@ -101,6 +103,10 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
     w->threads[0] = (uint32_t)loops.sizes[2] * w->constants[0];
     w->threads[1] = (uint32_t)loops.sizes[1];
     w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(&kept, kept.packed));
+    if (!stays) {
+        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &out));
+        TAPER_TRY(taper_gpu_move_reshaped(e, &kept, &out));
+    }
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }

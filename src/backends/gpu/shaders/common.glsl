@@ -155,6 +155,8 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
 #define OPERAND_F(i) LOAD_3(i)
 #endif
 #ifndef OUT_SCALARS
+uint out_shift = 0u; // added to the vector's place
+
 // The steps, and the vector goes to its place. Kernels with weights have E behind binding 3, others F as well.
 void finish(vec4 v, uint n, uint y, uint x, uint group)
 {
@@ -179,6 +181,6 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
     if (group + 1u == p.groups) {
         v = mix(vec4(0.0), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail)));
     }
-    out_data[p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2 + group * p.out_group] = v;
+    out_data[out_shift + p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2 + group * p.out_group] = v;
 }
 #endif

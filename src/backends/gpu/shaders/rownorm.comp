@@ -47,7 +47,8 @@ void main()
             if (LANES) {
                 finish(v, n, y, x, i);
             } else {
-                finish(v, n, y, x + i * p.out_step, group);
+                out_shift = i * p.out_step;
+                finish(v, n, y, x, group);
             }
         }
         return;
@@ -73,7 +74,8 @@ void main()
         if (LANES) {
             finish(v, n, y, x, i);
         } else {
-            finish(v, n, y, x + i * p.out_step, group);
+            out_shift = i * p.out_step;
+            finish(v, n, y, x, group);
         }
     }
 }
