@@ -267,8 +267,13 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
 
 bool taper_gpu_pays(const taper_node *node)
 {
-    const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER);
-    const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
-    return (layer != TAPER_LAYER_NONE && layer <= TAPER_LAYER_LINEAR) || shape == TAPER_SHAPE_MATMUL ||
-           shape == TAPER_SHAPE_ADDED_PRODUCT;
+    static taper_gpu_rule *const layers[] = {taper_gpu_rule_conv, taper_gpu_rule_linear, taper_gpu_rule_addmm,
+                                             taper_gpu_rule_matmul};
+    const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
+    for (size_t i = 0; row != NULL && i < sizeof layers / sizeof *layers; i++) {
+        if (row->rule == layers[i]) {
+            return true;
+        }
+    }
+    return false;
 }
