@@ -46,6 +46,7 @@ static const pass passes[] = {
     ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
     ALWAYS(dead_code, "what nobody uses is removed") // most of it: the rest has less to look at
+    UNPREPARED_AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go")
     // Once more: branches for training are gone, and with them what they write to.
     IN_DRAFT(freeze, "attributes that no method sets become constants")
     ALWAYS(constant_lists, "lists of constants that nobody changes become constants")

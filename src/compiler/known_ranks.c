@@ -410,6 +410,68 @@ static const taper_ir_value *asks_rank(const taper_node *node)
                : NULL;
 }
 
+// Whether a list of numbers holds what it was made of wherever it is looked at: nobody writes to it or hands it on.
+static bool stays(const taper_ir_value *list)
+{
+    int count = 0;
+    for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (++count > MOST_USES || user == NULL || user->kind != TAPER_NODE_OP || !taper_node_is_pure(user)) {
+            return false;
+        }
+        const bool behind = use->index >= user->schema->arg_count; // of any number of arguments: format
+        const bool apart = !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));
+        if (!apart && !(behind && user->schema->ret_count == 1 &&
+                        user->schema->rets[0].type->kind == TAPER_TYPE_STRING)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// len(x.size()[-2:]) and the like: its number follows from the rank.
+static const taper_ir_value *asks_part(const taper_node *node, const taper_node **slice)
+{
+    *slice = taper_node_calls(node, TAPER_OP(aten_len_t)) ? taper_node_in(node, 0)->node : NULL;
+    if (*slice == NULL || !taper_node_calls(*slice, TAPER_OP(aten_slice_t)) || !stays(&(*slice)->outputs[0])) {
+        return NULL;
+    }
+    const taper_node *sizes = taper_node_in(*slice, 0)->node;
+    return sizes != NULL && taper_node_calls(sizes, TAPER_OP(aten_size)) && stays(&sizes->outputs[0])
+               ? taper_node_in(sizes, 0)
+               : NULL;
+}
+
+// A bound of a slice as Python has it; false: it is not known.
+static bool bound_of(const taper_node *slice, size_t index, int64_t otherwise, int64_t length, int64_t *bound)
+{
+    const taper_val *given = taper_node_constant_in(slice, index);
+    if (given == NULL || (given->tag != TAPER_INT && given->tag != TAPER_NONE)) {
+        return false;
+    }
+    *bound = given->tag == TAPER_NONE ? otherwise : given->as.i;
+    *bound = *bound < 0 ? (*bound < -length ? 0 : *bound + length) : *bound > length ? length : *bound;
+    return true;
+}
+
+static taper_status replace_part(ranks *r, taper_node *node, const taper_ir_value *tensor, const taper_node *slice)
+{
+    const taper_ir_value *source = source_of(r, tensor);
+    const rank_of *known = source->id < r->value_count ? &r->values[source->id] : NULL;
+    const taper_val *step = taper_node_constant_in(slice, 3);
+    int64_t begin, end;
+    if (known == NULL || known->most == 0 || known->least != known->most || step == NULL || step->tag != TAPER_INT ||
+        step->as.i != 1 || !bound_of(slice, 1, 0, known->least, &begin) ||
+        !bound_of(slice, 2, known->least, known->least, &end)) {
+        return TAPER_OK;
+    }
+    taper_ir_value *number;
+    TAPER_TRY(taper_constant_before(node, taper_val_int(end > begin ? end - begin : 0), &number, r->compilation->error));
+    taper_value_replace_uses(&node->outputs[0], number);
+    taper_node_remove(node);
+    return TAPER_OK;
+}
+
 // Whether a comparison of a rank with a number has one answer for all ranks that it may be.
 static bool is_decided(const taper_node *test, const rank_of *rank, bool *answer)
 {
@@ -480,6 +542,12 @@ static taper_status visit_block(ranks *r, taper_block *block)
         const taper_ir_value *asked = asks_rank(node);
         if (asked != NULL) {
             TAPER_TRY(replace(r, node, asked));
+            continue;
+        }
+        const taper_node *slice;
+        const taper_ir_value *of = asks_part(node, &slice);
+        if (of != NULL) {
+            TAPER_TRY(replace_part(r, node, of, slice));
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {

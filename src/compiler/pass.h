@@ -36,6 +36,7 @@ typedef struct taper_rank {
 taper_rank taper_rank_of(const taper_ir_value *value);
 // Whether it has two dimensions unless what computes it raises: also behind reductions, and parts, of images.
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value);
+taper_status taper_pass_dissolve_containers(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_check_ranks(taper_compilation *compilation, taper_graph *graph);

@@ -115,6 +115,10 @@ static bool needs_the_object(const taper_node *node)
         while (type->kind == TAPER_TYPE_LIST || type->kind == TAPER_TYPE_OPTIONAL) {
             type = type->items[0];
         }
+        const taper_type *given = i < node->input_count ? taper_node_in(node, i)->type : NULL;
+        if (type->kind == TAPER_TYPE_VARIABLE && given != NULL && taper_type_equal(given, &taper_type_list_int)) {
+            continue; // sizes: whoever looks at a list of numbers looks at these
+        }
         needs = type->kind == TAPER_TYPE_VARIABLE || type->kind == TAPER_TYPE_DICT || type->kind == TAPER_TYPE_ANY ||
                 type->kind == TAPER_TYPE_ANY_LIST || type->kind == TAPER_TYPE_ANY_TUPLE;
     }
@@ -142,7 +146,7 @@ static bool writes_to_its_own(const finder *f, const taper_node *node, int depth
            (target->node->kind != TAPER_NODE_OP || target->node->schema->in_place || taper_value_is_fresh(target));
 }
 
-// A list of tensors that is made for operators which take it at once, or that is taken apart at once.
+// A list of tensors or sizes that is made for operators which take it at once, or that is taken apart at once.
 static bool is_passing_list(const finder *f, const taper_node *node)
 {
     if (!TAPER_DEVICES || !f->device->backend->copies) {
@@ -154,7 +158,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
                taper_value_used_once(taper_node_in(node, 0));
     }
     if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST ||
-        node->type->items[0]->kind != TAPER_TYPE_TENSOR) {
+        (node->type->items[0]->kind != TAPER_TYPE_TENSOR && node->type->items[0]->kind != TAPER_TYPE_INT)) {
         return false;
     }
     for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {

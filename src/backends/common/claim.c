@@ -3,6 +3,7 @@
 // made; who numbers registers does so later.
 #include "backends/common/claim.h"
 
+#include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
 
 enum { NONE, INSIDE, BEHIND }; // of values: made by what is taken; made of that by others
@@ -64,9 +65,9 @@ static bool takes_list_from_outside(const taper_node *node)
     return false;
 }
 
-// Lists go with all that look at them, and what takes one apart with what makes it: others let go of both, and of what
+// Lists, and sizes that are computed with, go with all that look at them, and what takes one apart with what makes it: others let go of both, and of what
 // needs them.
-static void drop_lists(taper_region *region, taper_claim *claim)
+static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {
         size_t kept = 0;
@@ -74,10 +75,11 @@ static void drop_lists(taper_region *region, taper_claim *claim)
         for (size_t i = claim->count; i-- != 0;) { // users first
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
-            const bool loose = (is_list(node) && !all_inside(&node->outputs[0])) ||
+            const bool sizes = claimer->computes_sizes && taper_is_shape_node(node);
+            const bool loose = ((is_list(node) || sizes) && !all_inside(&node->outputs[0])) ||
                                (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
             if (loose) {
-                mark(node, NONE);
+                mark(node, sizes && needs(node) != NONE ? BEHIND : NONE);
                 again = node->kind == TAPER_NODE_LIST_UNPACK || again;
             }
         }
@@ -127,7 +129,9 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
         if (!shown) {
             continue;
         }
+        const bool sizes = taper_is_shape_node(node);
         const char *why = need == BEHIND                  ? ""
+                          : sizes                         ? (claimer->computes_sizes ? NULL : "numbers")
                           : takes_list_from_outside(node) ? "a list that is not made in the same place"
                                                           : claimer->refuses(claimer, region, node);
         if (need != BEHIND && why == NULL) {
@@ -145,7 +149,7 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     }
     end = node;
     const size_t seen = at;
-    drop_lists(region, claim);
+    drop_lists(claimer, region, claim);
     // Goes on with the first node that was left, which others may be taken behind.
     claim->next = seen;
     if (first_refused != region->count && claim->count != 0) {

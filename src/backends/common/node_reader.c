@@ -40,11 +40,20 @@ taper_tensor *taper_read_tensor(const taper_node_reader *r, const taper_ir_value
     return constant != NULL && constant->tag == TAPER_TENSOR ? constant->as.tensor : NULL;
 }
 
+static bool will_be_known(const taper_ir_value *value)
+{
+    return value->type != NULL && (value->type->kind == TAPER_TYPE_INT || value->type->kind == TAPER_TYPE_FLOAT ||
+                                   value->type->kind == TAPER_TYPE_BOOL);
+}
+
 // *constant NULL: None, or no such argument.
 static taper_status named(taper_node_reader *r, const taper_node *node, const char *name, const taper_val **constant)
 {
     const taper_ir_value *value = taper_read_argument(node, name);
     *constant = taper_read_constant(r, value);
+    if (r->later && value != NULL && *constant == NULL && will_be_known(value)) {
+        return TAPER_OK;
+    }
     TAPER_READ_REFUSE(r, value != NULL && *constant == NULL, "an argument that is no constant");
     *constant = value != NULL && (*constant)->tag != TAPER_NONE ? *constant : NULL;
     return TAPER_OK;

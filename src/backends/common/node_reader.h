@@ -20,6 +20,7 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
+    bool later;      // numbers that are not known yet will be: they are taken for what stands where there are none
     const char *why; // the last refusal, a static text
 } taper_node_reader;
 

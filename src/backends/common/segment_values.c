@@ -2,9 +2,67 @@
 // Values of a segment: see segment_values.h.
 #include "backends/common/segment_values.h"
 
+#include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
 #include "ops/call/prepared.h"
 #include "ops/list/op_table.h"
+
+size_t taper_segment_values_argument(const taper_segment_values *v, const taper_ir_value *value)
+{
+    const size_t *at = taper_pointer_find(&v->args, value);
+    return at != NULL ? *at : SIZE_MAX;
+}
+
+static const taper_val *number_of(const taper_segment_values *v, const taper_ir_value *value)
+{
+    const bool here = value->block == v->body && v->numbers != NULL && value->id >= v->shapes.first &&
+                      value->id - v->shapes.first < v->shapes.count;
+    const taper_val *number = here ? &v->numbers[value->id - v->shapes.first] : NULL;
+    return number != NULL && number->tag != TAPER_NONE ? number : NULL;
+}
+
+// What an input of a node is, where it is no tensor of the body.
+static const taper_val *known_value(void *user, const taper_node *node, size_t at)
+{
+    const taper_segment_values *v = user;
+    const taper_ir_value *value = taper_node_in(node, at);
+    const size_t arg = taper_segment_values_argument(v, value);
+    return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
+}
+
+static taper_shape_argument known_argument(void *user, const taper_node *node, size_t at)
+{
+    const taper_segment_values *v = user;
+    const taper_val *value = known_value(user, node, at);
+    const bool tensor = value != NULL && value->tag == TAPER_TENSOR;
+    return (taper_shape_argument){.value = tensor ? NULL : value,
+                                  .shape = tensor ? taper_shape_of(value->as.tensor)
+                                                  : taper_shapes_get(&v->shapes, taper_node_in(node, at))};
+}
+
+// Sizes that nodes compute with, and the shapes that follow from these.
+static taper_status find_numbers(taper_segment_values *v, taper_error *error)
+{
+    bool found = false;
+    for (const taper_node *node = v->body->first; node != NULL; node = node->next) {
+        if (!taper_is_shape_node(node)) {
+            if (found) {
+                taper_shapes_learn(&v->shapes, node, known_value, v);
+            }
+            continue;
+        }
+        if (v->numbers == NULL) {
+            v->numbers = taper_alloc_zeroed(v->allocator, v->shapes.count * sizeof *v->numbers);
+            if (v->numbers == NULL) {
+                return taper_fail_memory(error);
+            }
+        }
+        const taper_val value = taper_shape_node_evaluate(node, v->call->run->heap, known_argument, v);
+        v->numbers[node->outputs[0].id - v->shapes.first] = value;
+        found = found || value.tag != TAPER_NONE;
+    }
+    return TAPER_OK;
+}
 
 taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
                                        const taper_allocator *allocator, taper_segment_values *v)
@@ -24,22 +82,20 @@ taper_status taper_segment_values_init(const taper_segment *segment, const taper
             at++;
         }
     }
-    return TAPER_OK;
+    return find_numbers(v, call->run->error);
 }
 
 void taper_segment_values_free(taper_segment_values *v)
 {
     taper_pointer_free(v->allocator, &v->args);
+    for (size_t i = 0; v->numbers != NULL && i < v->shapes.count; i++) {
+        taper_val_release(v->numbers[i]);
+    }
+    taper_free(v->allocator, v->numbers, v->shapes.count * sizeof *v->numbers);
     if (v->shapes.of != NULL) {
         taper_segment_shapes_free(v->call, &v->shapes);
     }
     *v = (taper_segment_values){0};
-}
-
-size_t taper_segment_values_argument(const taper_segment_values *v, const taper_ir_value *value)
-{
-    const size_t *at = taper_pointer_find(&v->args, value);
-    return at != NULL ? *at : SIZE_MAX;
 }
 
 // Numbers are what they are for as long as the recording is used: calls with others have their own. An attribute that
@@ -56,6 +112,7 @@ void taper_segment_values_know(void *user, const taper_ir_value *value, taper_kn
     const size_t arg = taper_segment_values_argument(v, value);
     *known = (taper_known_value){.shape = taper_shape_unknown()};
     if (arg == SIZE_MAX) {
+        known->constant = number_of(v, value);
         known->shape = value->block == v->body ? taper_shapes_get(&v->shapes, value) : taper_shape_unknown();
         return;
     }

@@ -13,6 +13,7 @@ typedef struct taper_segment_values {
     const taper_allocator *allocator;
     taper_shapes shapes;    // of values inside
     taper_pointer_map args; // numbers of arguments, by values from outside
+    taper_val *numbers;     // what is known of sizes (shape_nodes.h), as shapes are found; None: nothing. Owned
 } taper_segment_values;
 
 // Good for as long as the call. To be freed also on failure.

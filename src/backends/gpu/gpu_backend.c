@@ -45,7 +45,7 @@ static void close(taper_device *device)
 
 static taper_status claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
 {
-    const taper_claimer claimer = {.refuses = taper_gpu_refuses, .pays = taper_gpu_pays};
+    const taper_claimer claimer = {.refuses = taper_gpu_refuses, .pays = taper_gpu_pays, .computes_sizes = true};
     (void)device, (void)error;
     return taper_claim_nodes(&claimer, region, claim);
 }

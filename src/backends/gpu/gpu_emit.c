@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backends/common/shape_nodes.h"
 #include "ops/list/op_table.h"
 
 // ---- the table
@@ -206,8 +207,8 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 
 static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
 {
-    if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK) {
-        return TAPER_OK; // who takes or makes the list does it
+    if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
+        return TAPER_OK; // who takes or makes the list does it; sizes are known
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
@@ -253,7 +254,7 @@ taper_status taper_gpu_emit(taper_gpu_emitter *e)
 
 const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node)
 {
-    taper_gpu_emitter e = {.reader = {.know = taper_region_know, .user = region}, .asking = true};
+    taper_gpu_emitter e = {.reader = {.know = taper_region_know, .user = region, .later = true}, .asking = true};
     (void)claimer;
     for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->output_count; i++) {
         if (taper_gpu_ask_operand(&e, &node->outputs[i]) != TAPER_OK && node->outputs[i].type != NULL &&

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arithmetic on sizes: see shape_nodes.h.
+#include "backends/common/shape_nodes.h"
+
+#include "base/checked.h"
+#include "ir/effects.h"
+#include "ops/list/op_table.h"
+
+typedef struct asked {
+    const taper_node *node;
+    taper_heap *heap;
+    taper_shape_argument (*arg)(void *user, const taper_node *node, size_t at);
+    void *user;
+} asked;
+
+static const taper_val *value_of(const asked *a, size_t at)
+{
+    return at < a->node->input_count ? a->arg(a->user, a->node, at).value : NULL;
+}
+
+static bool int_of(const asked *a, size_t at, int64_t *number)
+{
+    const taper_val *value = value_of(a, at);
+    *number = value != NULL && value->tag == TAPER_INT ? value->as.i : 0;
+    return value != NULL && value->tag == TAPER_INT;
+}
+
+static const taper_list *list_of(const asked *a, size_t at)
+{
+    const taper_val *value = value_of(a, at);
+    return value != NULL && value->tag == TAPER_LIST ? value->as.list : NULL;
+}
+
+static taper_val new_list(const asked *a, const taper_val *items, size_t count)
+{
+    taper_list *list = taper_list_new(a->heap, &taper_type_int, count);
+    if (list == NULL) {
+        return taper_val_none();
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->items[i] = items[i];
+    }
+    list->count = count;
+    return TAPER_VAL(list);
+}
+
+// ---- of a tensor
+
+static taper_val rank_of(const asked *a)
+{
+    const taper_shape x = a->arg(a->user, a->node, 0).shape;
+    return x.rank >= 0 ? taper_val_int(x.rank) : taper_val_none();
+}
+
+static taper_val sizes_of(const asked *a)
+{
+    const taper_shape x = a->arg(a->user, a->node, 0).shape;
+    taper_val items[TAPER_MAX_RANK];
+    for (int d = 0; d < x.rank; d++) {
+        if (x.sizes[d] == TAPER_UNKNOWN) {
+            return taper_val_none();
+        }
+        items[d] = taper_val_int(x.sizes[d]);
+    }
+    return x.rank >= 0 ? new_list(a, items, (size_t)x.rank) : taper_val_none();
+}
+
+static taper_val size_of(const asked *a)
+{
+    const taper_shape x = a->arg(a->user, a->node, 0).shape;
+    int64_t d;
+    if (x.rank < 0 || !int_of(a, 1, &d) || d < -x.rank || d >= x.rank) {
+        return taper_val_none();
+    }
+    const int64_t size = x.sizes[d < 0 ? d + x.rank : d];
+    return size != TAPER_UNKNOWN ? taper_val_int(size) : taper_val_none();
+}
+
+// ---- of lists of numbers
+
+static taper_val length_of(const asked *a)
+{
+    const taper_list *list = list_of(a, 0);
+    return list != NULL ? taper_val_int((int64_t)list->count) : taper_val_none();
+}
+
+static taper_val item_of(const asked *a)
+{
+    const taper_list *list = list_of(a, 0);
+    int64_t at;
+    if (list == NULL || !int_of(a, 1, &at)) {
+        return taper_val_none();
+    }
+    at += at < 0 ? (int64_t)list->count : 0;
+    return at >= 0 && (uint64_t)at < list->count && list->items[at].tag == TAPER_INT ? list->items[at]
+                                                                                     : taper_val_none();
+}
+
+static bool bound_of(const asked *a, size_t at, int64_t otherwise, int64_t count, int64_t *bound)
+{
+    const taper_val *value = value_of(a, at);
+    if (value == NULL || (value->tag != TAPER_INT && value->tag != TAPER_NONE)) {
+        return false;
+    }
+    *bound = value->tag == TAPER_NONE ? otherwise : value->as.i;
+    *bound = *bound < 0 ? (*bound < -count ? 0 : *bound + count) : *bound > count ? count : *bound;
+    return true;
+}
+
+static taper_val part_of(const asked *a)
+{
+    const taper_list *list = list_of(a, 0);
+    int64_t begin, end, step;
+    taper_val items[TAPER_MAX_RANK];
+    size_t count = 0;
+    if (list == NULL || list->count > TAPER_MAX_RANK || !int_of(a, 3, &step) || step != 1 ||
+        !bound_of(a, 1, 0, (int64_t)list->count, &begin) ||
+        !bound_of(a, 2, (int64_t)list->count, (int64_t)list->count, &end)) {
+        return taper_val_none();
+    }
+    for (int64_t i = begin; i < end; i++) {
+        if (list->items[i].tag != TAPER_INT) {
+            return taper_val_none();
+        }
+        items[count++] = list->items[i];
+    }
+    return new_list(a, items, count);
+}
+
+static taper_val made_of(const asked *a)
+{
+    taper_val items[TAPER_MAX_RANK];
+    for (size_t i = 0; i < a->node->input_count && i < TAPER_MAX_RANK; i++) {
+        int64_t number;
+        if (!int_of(a, i, &number)) {
+            return taper_val_none();
+        }
+        items[i] = taper_val_int(number);
+    }
+    return a->node->input_count <= TAPER_MAX_RANK ? new_list(a, items, a->node->input_count) : taper_val_none();
+}
+
+// ---- of numbers
+
+static taper_val sum_of(const asked *a)
+{
+    int64_t x, y, z;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_add_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
+}
+
+static taper_val difference_of(const asked *a)
+{
+    int64_t x, y, z;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && y != INT64_MIN && taper_add_i64(x, -y, &z) ? taper_val_int(z)
+                                                                                              : taper_val_none();
+}
+
+static taper_val product_of(const asked *a)
+{
+    int64_t x, y, z;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
+}
+
+static taper_val quotient_of(const asked *a) // of sizes: others round another way
+{
+    int64_t x, y;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && x >= 0 && y > 0 ? taper_val_int(x / y) : taper_val_none();
+}
+
+static const struct {
+    const taper_op *op; // NULL: this build lacks it
+    taper_val (*evaluate)(const asked *a);
+} rows[] = {
+    {TAPER_OP(aten_size), sizes_of},         {TAPER_OP(aten_size_int), size_of},
+    {TAPER_OP(aten_dim), rank_of},           {TAPER_OP(aten_len_t), length_of},
+    {TAPER_OP(aten___getitem___t), item_of}, {TAPER_OP(aten_slice_t), part_of},
+    {TAPER_OP(aten_add_int), sum_of},        {TAPER_OP(aten_sub_int), difference_of},
+    {TAPER_OP(aten_mul_int), product_of},    {TAPER_OP(aten_floordiv_int), quotient_of},
+};
+
+static bool is_int_list(const taper_ir_value *value)
+{
+    return value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
+}
+
+bool taper_is_shape_node(const taper_node *node)
+{
+    if (node->kind == TAPER_NODE_LIST) {
+        return is_int_list(&node->outputs[0]);
+    }
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof rows / sizeof *rows; i++) {
+        if (taper_node_calls(node, rows[i].op)) {
+            const taper_ir_value *first = taper_node_in(node, 0);
+            const bool lists = first->type != NULL && first->type->kind == TAPER_TYPE_LIST;
+            return !lists || is_int_list(first);
+        }
+    }
+    return false;
+}
+
+taper_val taper_shape_node_evaluate(const taper_node *node, taper_heap *heap,
+                                    taper_shape_argument (*arg)(void *user, const taper_node *node, size_t at),
+                                    void *user)
+{
+    const asked a = {.node = node, .heap = heap, .arg = arg, .user = user};
+    if (node->kind == TAPER_NODE_LIST) {
+        return made_of(&a);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (taper_node_calls(node, rows[i].op)) {
+            return rows[i].evaluate(&a);
+        }
+    }
+    return taper_val_none();
+}
