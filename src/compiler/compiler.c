@@ -73,6 +73,9 @@ static const pass passes[] = {
     IN_DRAFT(dead_code, "what nobody uses is removed")
     PACKS(fuse_clamp, "activations become bounds of packed weights")
     PACKS(fuse_add_relu, "sums and the relu behind them are one operator")
+    // Branches that are gone hid ranks, too.
+    UNPREPARED_AT_LOAD(known_ranks, "numbers of dimensions that were checked before are known")
+    UNPREPARED_AT_LOAD(fold_constants, "operators on constants are computed, branches on constants taken")
     UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
     UNPREPARED(dead_code, "what nobody uses is removed")
     IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")

@@ -99,6 +99,7 @@ static int64_t rank_of_result(const taper_node *node)
     switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
     case TAPER_SHAPE_GIVEN:
     case TAPER_SHAPE_PERMUTE:
+    case TAPER_SHAPE_EXPAND:
         return length_of(taper_node_in(node, 1));
     case TAPER_SHAPE_FLATTEN:
         return taper_node_constant_is_number(node, 1, &start) && taper_node_constant_is_number(node, 2, &end) &&
@@ -107,7 +108,9 @@ static int64_t rank_of_result(const taper_node *node)
                    : -1;
     default:
         return taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm)) ? 2
-               : taper_node_calls(node, TAPER_OP(aten_bmm))                                              ? 3
+               : taper_node_calls(node, TAPER_OP(aten_bmm)) ||
+                       taper_node_calls(node, TAPER_OP(aten__native_multi_head_attention))
+                   ? 3
                                                                                                          : -1;
     }
 }
@@ -379,6 +382,59 @@ static taper_status learn_from_layer(ranks *r, const taper_node *node)
     return learn_rank(r, taper_node_in(node, 0), (facts & TAPER_OP_PACKED) != 0 ? dims + 2 : dims + 1, dims + 2);
 }
 
+// The rank that all operands are known to have at most, where it is known of each; -1: it is not.
+static int64_t rank_of_operands(const ranks *r, const taper_node *node)
+{
+    int64_t most = -1;
+    for (size_t i = 0; i < node->input_count && i < node->schema->arg_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        const taper_val *constant = taper_node_constant_in(node, i);
+        if (!is_tensor_argument(node, i) || (constant != NULL && constant->tag == TAPER_NONE)) {
+            continue;
+        }
+        const taper_ir_value *source = source_of(r, value);
+        const rank_of *known = source->id < r->value_count ? &r->values[source->id] : NULL;
+        const bool exact = known != NULL && known->most != 0 && known->least == known->most;
+        if (constant != NULL && constant->tag == TAPER_TENSOR) {
+            most = taper_max_i64(most, constant->as.tensor->rank);
+        } else if (exact) {
+            most = taper_max_i64(most, known->least);
+        } else {
+            return -1;
+        }
+    }
+    return most;
+}
+
+// Of what is joined one has so many dimensions, and so have the others, but for empty ones of one dimension.
+static int64_t rank_of_items(const ranks *r, const taper_node *join)
+{
+    const taper_node *list = taper_node_in(join, 0)->node;
+    for (size_t i = 0; list != NULL && list->kind == TAPER_NODE_LIST && i < list->input_count; i++) {
+        const taper_ir_value *source = source_of(r, taper_node_in(list, i));
+        const rank_of *known = source->id < r->value_count ? &r->values[source->id] : NULL;
+        if (known != NULL && known->least == known->most && known->least > 1) {
+            return known->least;
+        }
+    }
+    return -1;
+}
+
+static taper_status learn_result(ranks *r, const taper_node *node)
+{
+    if (node->kind != TAPER_NODE_OP || node->output_count == 0 || node->input_count == 0 ||
+        node->outputs[0].id >= r->value_count || source_of(r, &node->outputs[0]) != &node->outputs[0]) {
+        return TAPER_OK;
+    }
+    int64_t rank = rank_of_result(node);
+    if (rank < 0 && TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_JOIN) {
+        rank = rank_of_items(r, node);
+    } else if (rank < 0 && taper_node_has(node, TAPER_OP_ELEMENTWISE)) {
+        rank = rank_of_operands(r, node);
+    }
+    return rank > 0 ? learn_rank(r, &node->outputs[0], rank, rank) : TAPER_OK;
+}
+
 // if dim(x) != N: raise. Behind it the rank of x is N.
 static taper_status learn(ranks *r, const taper_node *node)
 {
@@ -555,6 +611,7 @@ static taper_status visit_block(ranks *r, taper_block *block)
         }
         look_at_results(r, node);
         TAPER_TRY(node->kind == TAPER_NODE_OP ? learn_from_layer(r, node) : learn(r, node));
+        TAPER_TRY(learn_result(r, node));
     }
     while (r->learned_count > learned) {
         const learned_rank *before = &r->learned[--r->learned_count];

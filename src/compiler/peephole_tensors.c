@@ -170,29 +170,13 @@ static taper_status sizes(taper_peephole *p, taper_node *node, bool *done)
                                                     : TAPER_OK;
 }
 
-// A number made a tensor and read at once, as tracing leaves it behind x.size(0).
-static taper_status number_of_tensor(taper_peephole *p, taper_node *node, bool *done)
-{
-    if (!taper_node_calls(node, TAPER_OP(aten_Int_Tensor)) && !taper_node_calls(node, TAPER_OP(aten_ScalarImplicit)) &&
-        !taper_node_calls(node, TAPER_OP(aten_IntImplicit))) {
-        return TAPER_OK;
-    }
-    const taper_node *made = taper_peephole_maker(node, 0, TAPER_OP(prim_NumToTensor_Scalar));
-    bool written = true;
-    if (made == NULL || taper_known_kind(taper_node_in(made, 0)) != TAPER_TYPE_INT) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_peephole_written(p, &made->outputs[0], &written));
-    return written ? TAPER_OK : taper_peephole_replace(node, taper_node_in(made, 0), done);
-}
-
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done)
 {
     if (node->input_count == 0 || node->output_count != 1) {
         return TAPER_OK;
     }
     static taper_status (*const rules[])(taper_peephole *, taper_node *, bool *) = {views, copies, conversions, sizes,
-                                                                                    number_of_tensor};
+                                                                                    taper_peephole_numbers};
     for (size_t i = 0; i < sizeof rules / sizeof *rules && !*done; i++) {
         TAPER_TRY(rules[i](p, node, done));
     }

@@ -22,6 +22,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/pass.c
     src/compiler/peephole.c
     src/compiler/peephole_containers.c
+    src/compiler/peephole_numbers.c
     src/compiler/peephole_tensors.c
     src/compiler/prepack.c
     src/compiler/prepack_recurrent.c

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whole numbers that tracing computed as tensors: what is read of int(torch.tensor(x.size(0)) * 3) is x.size(0) * 3. So no
+// tensor is made, and who knows sizes knows these.
+#include "compiler/peephole.h"
+#include "ir/tensor.h"
+
+enum { MOST_DEPTH = 8 }; // operators, one within the other
+
+typedef struct number {
+    taper_ir_value *value;
+    bool natural; // not below zero: then all ways to round a quotient are one
+} number;
+
+static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_value *tensor, int depth, number *n);
+
+static bool is_natural(const taper_ir_value *value)
+{
+    const taper_node *constant = taper_value_constant(value);
+    return constant != NULL ? constant->constant.tag == TAPER_INT && constant->constant.as.i >= 0
+                            : value->node != NULL && taper_node_calls(value->node, TAPER_OP(aten_size_int));
+}
+
+// A number, or a constant tensor of one.
+static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *value, number *n)
+{
+    const taper_node *constant = taper_value_constant(value);
+    if (constant == NULL || constant->constant.tag != TAPER_TENSOR) {
+        if (taper_known_kind(value) == TAPER_TYPE_INT) {
+            *n = (number){value, is_natural(value)};
+        }
+        return TAPER_OK;
+    }
+    const taper_tensor *tensor = constant->constant.as.tensor;
+    if (tensor->rank != 0 || tensor->dtype != TAPER_I64) {
+        return TAPER_OK;
+    }
+    const int64_t whole = *(const int64_t *)taper_tensor_data(tensor);
+    n->natural = whole >= 0;
+    return taper_constant_before(before, taper_val_int(whole), &n->value, p->compilation->error);
+}
+
+static const taper_op *int_operator(const taper_node *node, bool natural)
+{
+    const taper_val *mode = taper_node_calls(node, TAPER_OP(aten_div_Tensor_mode)) ||
+                                    taper_node_calls(node, TAPER_OP(aten_div_Scalar_mode))
+                                ? taper_node_constant_in(node, 2)
+                                : NULL;
+    const bool rounds = mode != NULL && (taper_val_string_is(*mode, "trunc") || taper_val_string_is(*mode, "floor"));
+    if (taper_node_calls(node, TAPER_OP(aten_mul_Tensor)) || taper_node_calls(node, TAPER_OP(aten_mul_Scalar))) {
+        return TAPER_OP(aten_mul_int);
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_floor_divide)) || rounds) {
+        return natural ? TAPER_OP(aten_floordiv_int) : NULL;
+    }
+    double alpha;
+    const bool sum = taper_node_calls(node, TAPER_OP(aten_add_Tensor)) || taper_node_calls(node, TAPER_OP(aten_add_Scalar));
+    return sum && taper_node_constant_is_number(node, 2, &alpha) && alpha == 1 ? TAPER_OP(aten_add_int) : NULL;
+}
+
+static taper_status pair(taper_peephole *p, taper_node *before, const taper_node *node, int depth, number *n)
+{
+    number parts[2] = {{NULL, false}, {NULL, false}};
+    if (node->input_count < 2 || int_operator(node, true) == NULL) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        TAPER_TRY(number_of(p, before, taper_node_in(node, i), depth + 1, &parts[i]));
+        if (parts[i].value == NULL) {
+            return TAPER_OK;
+        }
+    }
+    const bool natural = parts[0].natural && parts[1].natural;
+    const taper_node *divisor = taper_value_constant(parts[1].value);
+    const taper_op *op = int_operator(node, natural && (divisor == NULL || divisor->constant.as.i != 0));
+    taper_node *made = NULL;
+    if (op != NULL) {
+        TAPER_TRY(taper_op_before(p->compilation, before, op, &made));
+    }
+    if (made == NULL) {
+        return TAPER_OK;
+    }
+    taper_node_set_input(made, 0, parts[0].value);
+    taper_node_set_input(made, 1, parts[1].value);
+    made->outputs[0].type = &taper_type_int;
+    *n = (number){&made->outputs[0], natural};
+    return TAPER_OK;
+}
+
+// n->value NULL: it is no such number. What was made for it then is nobody's.
+static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_value *tensor, int depth, number *n)
+{
+    const taper_node *node = tensor->node;
+    bool written = true;
+    *n = (number){NULL, false};
+    if (taper_value_constant(tensor) != NULL || taper_known_kind(tensor) == TAPER_TYPE_INT) {
+        return leaf(p, before, tensor, n);
+    }
+    if (node == NULL || node->kind != TAPER_NODE_OP || depth == MOST_DEPTH) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_peephole_written(p, tensor, &written));
+    if (written) {
+        return TAPER_OK;
+    }
+    return taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar)) ? leaf(p, before, taper_node_in(node, 0), n)
+                                                                     : pair(p, before, node, depth, n);
+}
+
+taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node, bool *done)
+{
+    number n;
+    if (!taper_node_calls(node, TAPER_OP(aten_Int_Tensor)) && !taper_node_calls(node, TAPER_OP(aten_ScalarImplicit)) &&
+        !taper_node_calls(node, TAPER_OP(aten_IntImplicit))) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(number_of(p, node, taper_node_in(node, 0), 0, &n));
+    return n.value != NULL ? taper_peephole_replace(node, n.value, done) : TAPER_OK;
+}
