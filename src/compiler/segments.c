@@ -89,10 +89,29 @@ static bool views_its_own(const finder *f, const taper_node *node, int depth)
            gives_new(f, of->node, depth + 1);
 }
 
+// A view of a constant that nobody writes to, for operators that make new tensors of it: a copy is as good.
+static bool views_constant(const finder *f, const taper_node *node)
+{
+    if (!TAPER_DEVICES || !f->device->backend->copies || f->aliases == NULL || node->output_count != 1 ||
+        node->input_count == 0 || taper_value_constant(taper_node_in(node, 0)) == NULL || !is_view_of_first(node) ||
+        taper_aliases_written(f->aliases, &node->outputs[0])) {
+        return false;
+    }
+    for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        const bool list = user != NULL && user->kind == TAPER_NODE_LIST;
+        if (user == NULL || user->block != node->block ||
+            (!list && (user->kind != TAPER_NODE_OP || !taper_node_is_pure(user) || is_view_of_first(user)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Its results are new, or nobody can tell them from new ones.
 static bool gives_new(const finder *f, const taper_node *node, int depth)
 {
-    if (views_its_own(f, node, depth)) {
+    if (views_its_own(f, node, depth) || views_constant(f, node)) {
         return true;
     }
     for (size_t i = 0; i < node->output_count; i++) {

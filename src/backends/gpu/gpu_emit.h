@@ -87,6 +87,19 @@ static inline void taper_gpu_put_float(taper_gpu_work *work, uint32_t *at, doubl
 // Offset, strides of batch, row and column, stride of groups: as most kernels read their first operand.
 void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_view *view, const int64_t *strides);
 
+// x, packed along its last dimension, times a constant [out, in] plus bias (NULL: none), and the chain (rules_layers.c).
+TAPER_MUST_USE taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,
+                                             const taper_tensor *bias, const taper_gpu_chain *chain,
+                                             taper_gpu_view *out);
+// Attention (rules_attention.c): of views [batch, heads, rows, depth] or [batch, rows, depth] that it can.
+bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, const taper_gpu_view *v);
+TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
+                                             const taper_gpu_view *v, double scale, bool causal, taper_gpu_view *out);
+// What begins with this product q k^T, where it is attention; TAPER_DECLINED: it is none, nothing was made.
+TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
+                                                     const taper_gpu_view *q, const taper_gpu_view *k,
+                                                     const taper_ir_value **result, taper_gpu_view *out);
+
 // ---- rules
 
 typedef taper_status taper_gpu_rule(taper_gpu_emitter *e, const taper_node *node, uint32_t code);
@@ -94,7 +107,8 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_matmul, taper_gpu_rule_batch_norm, taper_gpu_rule_pool, taper_gpu_rule_adaptive, taper_gpu_rule_mean,
     taper_gpu_rule_softmax, taper_gpu_rule_layer_norm, taper_gpu_rule_resize, taper_gpu_rule_reshape,
     taper_gpu_rule_permute, taper_gpu_rule_transpose, taper_gpu_rule_slice, taper_gpu_rule_select, taper_gpu_rule_cat,
-    taper_gpu_rule_expand, taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention;
+    taper_gpu_rule_expand, taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention,
+    taper_gpu_rule_multi_head;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -420,45 +420,41 @@ taper_status taper_gpu_rule_conv(taper_gpu_emitter *e, const taper_node *node, u
 
 // ---- linear layers
 
-// x [.., in] times a constant [out, in], or [in, out].
-static taper_status emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, layer *l, const taper_ir_value *result,
-                                const taper_shape *shape)
+// in [.., l->in], packed along its last dimension, times the constant; out's other dimensions are in's.
+static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, layer *l, const taper_gpu_chain *chain,
+                              taper_gpu_view *out)
 {
-    taper_gpu_view in, out;
-    taper_gpu_chain chain = {0};
+    const int last = x->rank - 1;
+    taper_gpu_view in = *x;
     taper_gpu_loops loops;
+    taper_shape shape = {.rank = x->rank, .dtype = TAPER_F32};
     product p = {.parts = 1, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .linear = true, .biased = true};
-    const int last = shape->rank - 1;
-    TAPER_GPU_REFUSE(e, last < 0, "a product without dimensions");
-    TAPER_TRY(taper_gpu_operand_packed(e, x, last, &in));
-    TAPER_GPU_REFUSE(e, in.rank != shape->rank || in.sizes[last] != l->in, "a product of other sizes");
-    chain.most = TAPER_GPU_FEW_STEPS;
-    TAPER_TRY(taper_gpu_take_steps(e, &result, last, 1, &chain));
-    TAPER_TRY(taper_gpu_new(e, shape, last, &out));
+    TAPER_GPU_REFUSE(e, in.packed != last || in.sizes[last] != l->in, "a product of other sizes");
+    memcpy(shape.sizes, x->sizes, sizeof x->sizes);
+    shape.sizes[last] = l->out;
+    TAPER_TRY(taper_gpu_new(e, &shape, last, out));
     // Rows: the dimensions in front, as three loops; the kernel counts rows in the last one.
     taper_gpu_view rows = in; // of the result's sizes
-    rows.sizes[last] = out.sizes[last];
-    const taper_gpu_view *views[4] = {&out, &rows, &chain.operands[0], NULL};
-    if (!taper_gpu_view_loops(views, 2 + chain.operand_count, &loops) || loops.sizes[0] * loops.sizes[1] != 1) {
-        const bool two = taper_gpu_view_loops(views, 2 + chain.operand_count, &loops) && loops.sizes[0] == 1;
-        if (two) { // the middle one is a batch
+    rows.sizes[last] = l->out;
+    const taper_gpu_view *views[4] = {out, &rows, &chain->operands[0], NULL};
+    if (taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) && loops.sizes[0] == 1) {
+        if (loops.sizes[1] != 1) { // the middle one is a batch
             for (size_t v = 0; v < 4; v++) {
                 loops.strides[v][0] = loops.strides[v][1];
                 loops.strides[v][1] = 0;
             }
             loops.sizes[0] = loops.sizes[1];
             loops.sizes[1] = 1;
-        } else {
-            taper_shape dense = taper_gpu_shape(e, x);
-            const taper_gpu_view before = in;
-            TAPER_TRY(taper_gpu_new(e, &dense, last, &in));
-            TAPER_TRY(taper_gpu_move(e, &before, &in));
-            rows = in;
-            rows.sizes[last] = out.sizes[last];
-            TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain.operand_count, &loops) ||
-                                    loops.sizes[0] * loops.sizes[1] != 1,
-                             "tensors of more dimensions than a kernel has loops");
         }
+    } else {
+        shape.sizes[last] = l->in;
+        TAPER_TRY(taper_gpu_new(e, &shape, last, &in));
+        TAPER_TRY(taper_gpu_move(e, x, &in));
+        rows = in;
+        rows.sizes[last] = l->out;
+        TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) ||
+                                loops.sizes[0] * loops.sizes[1] != 1,
+                         "tensors of more dimensions than a kernel has loops");
     }
     l->part_in = l->in;
     l->part_out = l->out;
@@ -466,7 +462,7 @@ static taper_status emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, l
     l->kernel[0] = l->kernel[1] = 1;
     (void)choose_kernel(e, loops.sizes[1] * loops.sizes[2], false, true, &l->tile);
     p.in = in;
-    p.out = out;
+    p.out = *out;
     memcpy(p.in_strides, loops.strides[1], sizeof p.in_strides);
     memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
     p.in_sizes[0] = 1;
@@ -479,7 +475,27 @@ static taper_status emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, l
     p.w_row = l->tile;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
-    TAPER_TRY(add_product(e, &p, &loops, &chain));
+    return add_product(e, &p, &loops, chain);
+}
+
+taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,
+                              const taper_tensor *bias, const taper_gpu_chain *chain, taper_gpu_view *out)
+{
+    layer l = {.weight = weight, .bias = bias, .out = weight->sizes[0], .in = weight->sizes[1]};
+    return linear_of(e, in, &l, chain, out);
+}
+
+// x [.., in] times a constant [out, in], or [in, out].
+static taper_status emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, layer *l, const taper_ir_value *result,
+                                const taper_shape *shape)
+{
+    taper_gpu_view in, out;
+    taper_gpu_chain chain = {.most = TAPER_GPU_FEW_STEPS};
+    TAPER_GPU_REFUSE(e, shape->rank < 1, "a product without dimensions");
+    TAPER_TRY(taper_gpu_operand_packed(e, x, shape->rank - 1, &in));
+    TAPER_GPU_REFUSE(e, in.rank != shape->rank, "a product of other sizes");
+    TAPER_TRY(taper_gpu_take_steps(e, &result, shape->rank - 1, 1, &chain));
+    TAPER_TRY(linear_of(e, &in, l, &chain, &out));
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }
@@ -548,6 +564,19 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     TAPER_TRY(taper_gpu_repack(e, &before, rank - 1, &a));
     const int64_t m = a.sizes[rank - 2], k = a.sizes[rank - 1], n = b.sizes[rank - 1];
     const bool dots = b.packed == rank - 2; // its rows are packed: what was transposed
+    if (dots) {
+        taper_gpu_view keys = b;
+        keys.packed = rank - 1;
+        keys.sizes[rank - 2] = b.sizes[rank - 1];
+        keys.sizes[rank - 1] = b.sizes[rank - 2];
+        keys.strides[rank - 2] = b.strides[rank - 1];
+        keys.strides[rank - 1] = b.strides[rank - 2];
+        const taper_status attends = taper_gpu_take_attention(e, node, &a, &keys, &result, &out);
+        if (attends != TAPER_DECLINED) {
+            taper_gpu_give(e, result, &out);
+            return attends;
+        }
+    }
     if (!dots && (b.packed != rank - 1 || (b.strides[rank - 1] != 1 && n > TAPER_GPU_VECTOR))) {
         const taper_gpu_view other = b;
         const taper_shape there = taper_gpu_shape(e, b_value);

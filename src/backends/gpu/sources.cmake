@@ -60,6 +60,7 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_state.c
         src/backends/gpu/gpu_view.c
         src/backends/gpu/gpu_weights.c
+        src/backends/gpu/rules_attention.c
         src/backends/gpu/rules_images.c
         src/backends/gpu/rules_layers.c
         src/backends/gpu/rules_moves.c

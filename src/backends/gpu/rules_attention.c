@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attention (shaders/attention.comp): PyTorch's own operators of it, and products with a softmax between them.
+#include <math.h>
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+
+enum { MOST_DEPTH = 16 }; // vectors of a head, as the shader has room for
+
+// ---- the kernel
+
+// Views [batch, heads, rows, depth], or without heads.
+static void put_heads(taper_gpu_work *w, uint32_t *at, const taper_gpu_view *x)
+{
+    const int rank = x->rank;
+    const int64_t strides[3] = {rank == 4 ? x->strides[0] : 0, x->strides[rank == 4 ? 1 : 0], x->strides[rank - 2]};
+    taper_gpu_put_strides(w, at, x, strides);
+}
+
+static bool fits(const taper_gpu_view *x, int rank)
+{
+    return x->rank == rank && x->packed == rank - 1 && taper_gpu_vectors(x->sizes[rank - 1]) <= MOST_DEPTH;
+}
+
+bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, const taper_gpu_view *v)
+{
+    const int rank = q->rank;
+    bool can = (rank == 3 || rank == 4) && fits(q, rank) && fits(k, rank) && fits(v, rank) &&
+               q->sizes[rank - 1] == k->sizes[rank - 1] && k->sizes[rank - 2] == v->sizes[rank - 2] &&
+               q->sizes[rank - 1] == v->sizes[rank - 1];
+    for (int d = 0; d < rank - 2; d++) {
+        can = can && q->sizes[d] == k->sizes[d] && q->sizes[d] == v->sizes[d];
+    }
+    return can;
+}
+
+taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
+                              const taper_gpu_view *v, double scale, bool causal, taper_gpu_view *out)
+{
+    const int rank = q->rank;
+    const taper_gpu_chain chain = {0};
+    taper_shape shape = {.rank = rank, .dtype = TAPER_F32};
+    taper_gpu_loops loops = {.sizes = {1, 1, 1}};
+    taper_gpu_work *w;
+    uint32_t at = 0;
+    memcpy(shape.sizes, q->sizes, sizeof q->sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, out));
+    // Heads side by side in a row: their results are a row of features.
+    const int64_t depth = taper_gpu_vectors(q->sizes[rank - 1]), heads = q->sizes[rank - 3], rows = q->sizes[rank - 2];
+    out->strides[rank - 3] = depth;
+    out->strides[rank - 2] = depth * heads;
+    if (rank == 4) {
+        out->strides[0] = depth * heads * rows;
+    }
+    loops.sizes[0] = rank == 4 ? q->sizes[0] : 1;
+    loops.sizes[1] = heads;
+    loops.sizes[2] = rows;
+    loops.strides[0][0] = rank == 4 ? out->strides[0] : 0;
+    loops.strides[0][1] = out->strides[rank - 3];
+    loops.strides[0][2] = out->strides[rank - 2];
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = e->state->wide ? TAPER_GPU_KERNEL_ATTENTION_4 : TAPER_GPU_KERNEL_ATTENTION_1;
+    TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
+    w->buffers[1] = q->buffer;
+    w->buffers[2] = k->buffer;
+    w->buffers[3] = v->buffer;
+    put_heads(w, &at, q);
+    put_heads(w, &at, k);
+    put_heads(w, &at, v);
+    taper_gpu_put(w, &at, k->sizes[rank - 2]);
+    taper_gpu_put_float(w, &at, scale);
+    w->constants[11] = (uint32_t)depth;
+    w->constants[12] = causal;
+    w->threads[0] = (uint32_t)(e->state->wide ? (rows + 3) / 4 : rows);
+    w->threads[1] = (uint32_t)heads;
+    w->threads[2] = (uint32_t)loops.sizes[0];
+    w->operations = 4.0 * (double)(loops.sizes[0] * heads * rows * k->sizes[rank - 2] * q->sizes[rank - 1]);
+    return TAPER_OK;
+}
+
+// ---- products with a softmax between them
+
+// What alone looks at the value, if it is done by this rule.
+static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_rule *rule)
+{
+    const taper_node *user = taper_value_used_once(value) ? value->uses->user : NULL;
+    const taper_gpu_rule_row *row =
+        user != NULL && user->block == e->known->body && user->output_count == 1 ? taper_gpu_find_rule(user) : NULL;
+    return row != NULL && row->rule == rule && taper_node_in(user, 0) == value ? user : NULL;
+}
+
+// softmax(q k^T [times a number]) v, from its first product on: *result is what the second one gives.
+taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product, const taper_gpu_view *q,
+                                      const taper_gpu_view *k, const taper_ir_value **result, taper_gpu_view *out)
+{
+    const taper_node *done[4];
+    size_t count = 0;
+    double scale = 1;
+    int64_t dim;
+    taper_gpu_view v;
+    const taper_ir_value *value = &product->outputs[0];
+    const taper_node *step = only_user(e, value, taper_gpu_rule_step);
+    if (step != NULL) {
+        const uint32_t code = taper_gpu_find_rule(step)->code;
+        if ((code != TAPER_GPU_STEP_MUL && code != TAPER_GPU_STEP_DIV) || step->input_count < 2) {
+            return TAPER_DECLINED;
+        }
+        const taper_val *number = taper_read_constant(&e->reader, taper_node_in(step, 1));
+        if (number == NULL || (number->tag != TAPER_DOUBLE && number->tag != TAPER_INT)) {
+            return TAPER_DECLINED;
+        }
+        scale = number->tag == TAPER_INT ? (double)number->as.i : number->as.f;
+        scale = code == TAPER_GPU_STEP_DIV ? 1 / scale : scale;
+        done[count++] = step;
+        value = &step->outputs[0];
+    }
+    const taper_node *softmax = only_user(e, value, taper_gpu_rule_softmax);
+    if (softmax == NULL || taper_gpu_find_rule(softmax)->code != 0 || !isfinite(scale)) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_read_int(&e->reader, softmax, "dim", -1, &dim));
+    if (dim != -1 && dim != q->rank - 1) {
+        return TAPER_DECLINED;
+    }
+    done[count++] = softmax;
+    value = &softmax->outputs[0];
+    const taper_node *dropout = only_user(e, value, taper_gpu_rule_identity);
+    if (dropout != NULL) {
+        int64_t training;
+        TAPER_TRY(taper_read_int(&e->reader, dropout, "train", 0, &training));
+        if (training != 0) {
+            return TAPER_DECLINED;
+        }
+        done[count++] = dropout;
+        value = &dropout->outputs[0];
+    }
+    const taper_node *second = only_user(e, value, taper_gpu_rule_matmul);
+    if (second == NULL) {
+        return TAPER_DECLINED;
+    }
+    const taper_ir_value *other = taper_node_in(second, 1);
+    if (other->block == e->known->body && !e->values[other->id - e->first_id].made) {
+        return TAPER_DECLINED;
+    }
+    done[count++] = second;
+    TAPER_TRY(taper_gpu_operand(e, other, &v));
+    if (!taper_gpu_can_attend(q, k, &v)) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_gpu_attend(e, q, k, &v, scale, false, out));
+    for (size_t i = 0; i < count; i++) {
+        e->values[done[i]->outputs[0].id - e->first_id].done = true;
+    }
+    *result = &second->outputs[0];
+    return TAPER_OK;
+}
+
+// ---- operators
+
+static bool is_none(const taper_gpu_emitter *e, const taper_node *node, const char *name)
+{
+    const taper_ir_value *value = taper_read_argument(node, name);
+    const taper_val *constant = taper_read_constant(&e->reader, value);
+    return value == NULL || (constant != NULL && constant->tag == TAPER_NONE);
+}
+
+taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    double dropout, scale;
+    int64_t causal;
+    taper_gpu_view x[3], out;
+    (void)code;
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, i)));
+    }
+    TAPER_GPU_REFUSE(e, !is_none(e, node, "attn_mask"), "attention with a mask");
+    TAPER_TRY(taper_read_number(&e->reader, node, "dropout_p", 0, &dropout));
+    TAPER_TRY(taper_read_int(&e->reader, node, "is_causal", 0, &causal));
+    TAPER_TRY(taper_read_number(&e->reader, node, "scale", 0, &scale));
+    TAPER_GPU_REFUSE(e, dropout != 0, "dropout in training");
+    TAPER_GPU_REFUSE(e, node->output_count > 1 && node->outputs[1].uses != NULL, "attention that gives its weights");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, i));
+        TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, i), shape.rank - 1, &x[i]));
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]), "attention of heads that are too deep, or not alike");
+    scale = is_none(e, node, "scale") ? 1 / sqrt((double)x[0].sizes[x[0].rank - 1]) : scale;
+    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], scale, causal != 0, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+static taper_status constant_matrix(taper_gpu_emitter *e, const taper_node *node, const char *name, size_t rank,
+                                    const taper_tensor **tensor)
+{
+    *tensor = taper_read_tensor(&e->reader, taper_read_argument(node, name));
+    TAPER_GPU_REFUSE(e, *tensor == NULL || (*tensor)->dtype != TAPER_F32 || (*tensor)->rank != rank,
+                     "a weight that is no constant");
+    return TAPER_OK;
+}
+
+// _native_multi_head_attention: q, k and v of one tensor by one layer, heads, attention, another layer.
+taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    int64_t size, heads, weights;
+    const taper_tensor *qkv, *qkv_bias, *last, *last_bias;
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    taper_gpu_view in, all, parts, x[3], attended, rows, out;
+    taper_gpu_chain chain = {.most = TAPER_GPU_FEW_STEPS}, none = {0};
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != taper_node_in(node, 1) || taper_node_in(node, 0) != taper_node_in(node, 2),
+                     "attention of several tensors");
+    TAPER_GPU_REFUSE(e, !is_none(e, node, "mask"), "attention with a mask");
+    TAPER_TRY(taper_read_int(&e->reader, node, "need_weights", 1, &weights));
+    TAPER_GPU_REFUSE(e, weights != 0 || (node->output_count > 1 && node->outputs[1].uses != NULL),
+                     "attention that gives its weights");
+    TAPER_TRY(taper_read_int(&e->reader, node, "embed_dim", 0, &size));
+    TAPER_TRY(taper_read_int(&e->reader, node, "num_head", 1, &heads));
+    TAPER_TRY(constant_matrix(e, node, "qkv_weight", 2, &qkv));
+    TAPER_TRY(constant_matrix(e, node, "qkv_bias", 1, &qkv_bias));
+    TAPER_TRY(constant_matrix(e, node, "proj_weight", 2, &last));
+    TAPER_TRY(constant_matrix(e, node, "proj_bias", 1, &last_bias));
+    TAPER_GPU_REFUSE(e, size < 1 || heads < 1 || size % heads != 0 || size / heads % TAPER_GPU_VECTOR != 0 ||
+                            qkv->sizes[0] != 3 * size || qkv->sizes[1] != size || qkv_bias->sizes[0] != 3 * size ||
+                            last->sizes[0] != size || last->sizes[1] != size || last_bias->sizes[0] != size,
+                     "attention of heads that are too deep, or not alike");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, shape.rank != 3, "attention of other than three dimensions");
+    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 2, &in));
+    TAPER_TRY(taper_gpu_linear(e, &in, qkv, qkv_bias, &none, &all));
+    const taper_shape apart = {
+        .rank = 5, .dtype = TAPER_F32, .sizes = {shape.sizes[0], shape.sizes[1], 3, heads, size / heads}};
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_reshape(&all, &apart, &parts), "heads within vectors");
+    for (int i = 0; i < 3; i++) { // [batch, heads, rows, depth]
+        x[i] = (taper_gpu_view){.buffer = parts.buffer,
+                                .rank = 4,
+                                .packed = 3,
+                                .offset = parts.offset + i * parts.strides[2],
+                                .sizes = {shape.sizes[0], heads, shape.sizes[1], size / heads},
+                                .strides = {parts.strides[0], parts.strides[3], parts.strides[1], parts.strides[4]}};
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]), "attention of heads that are too deep, or not alike");
+    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), false, &attended));
+    // Heads side by side are the features again.
+    rows = (taper_gpu_view){.buffer = attended.buffer,
+                            .rank = 3,
+                            .packed = 2,
+                            .offset = attended.offset,
+                            .sizes = {shape.sizes[0], shape.sizes[1], size},
+                            .strides = {attended.strides[0], attended.strides[2], 1}};
+    TAPER_TRY(taper_gpu_take_steps(e, &result, 2, 1, &chain));
+    TAPER_TRY(taper_gpu_linear(e, &rows, last, last_bias, &chain, &out));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attention in one pass over keys and values: softmax(q k^T scale) v, with the sums so far scaled whenever a larger score is
+// met. A thread does ROWS queries of one head, KEYS keys at a time; memory beside the result is none.
+#version 450
+#extension GL_EXT_control_flow_attributes : require
+#define OPERAND_E(i) vec4(0.0)
+#define OPERAND_F(i) vec4(0.0)
+#define PLAIN_STEPS
+#define KERNEL_PARAMETERS                                                                                              \
+    uint q_offset, q_0, q_1, q_2, q_group;                                                                             \
+    uint k_offset, k_0, k_1, k_2, k_group;                                                                             \
+    uint v_offset, v_0, v_1, v_2, v_group;                                                                             \
+    uint keys;                                                                                                         \
+    float scale;
+#include "common.glsl"
+layout(constant_id = 11) const uint DEPTH = 16u; // vectors of a head
+layout(constant_id = 12) const bool CAUSAL = false;
+
+#define MOST_DEPTH 16u
+#define KEYS 4u
+
+void main()
+{
+    uint first = gl_GlobalInvocationID.x * ROWS, head = gl_GlobalInvocationID.y, n = gl_GlobalInvocationID.z;
+    if (first >= p.size_2 || head >= p.size_1) {
+        return;
+    }
+    uint q_at = p.q_offset + n * p.q_0 + head * p.q_1;
+    uint k_at = p.k_offset + n * p.k_0 + head * p.k_1;
+    uint v_at = p.v_offset + n * p.v_0 + head * p.v_1;
+    vec4 q[ROWS][MOST_DEPTH], sum[ROWS][MOST_DEPTH];
+    float most[ROWS], all[ROWS];
+    [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+        uint row = min(first + i, p.size_2 - 1u);
+        most[i] = uintBitsToFloat(0xff800000u);
+        all[i] = 0.0;
+        [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
+            sum[i][g] = vec4(0.0);
+            q[i][g] = vec4(0.0);
+            if (g < DEPTH) {
+                q[i][g] = LOAD_1(q_at + row * p.q_2 + g * p.q_group) * p.scale;
+            }
+        }
+    }
+    uint keys = CAUSAL ? min(p.keys, first + ROWS) : p.keys; // those behind the last query count for none
+    for (uint key = 0u; key < keys; key += KEYS) {
+        float score[ROWS][KEYS];
+        [[unroll]] for (uint j = 0u; j < KEYS; j++) {
+            uint at = k_at + min(key + j, p.keys - 1u) * p.k_2;
+            [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+                score[i][j] = 0.0;
+            }
+            [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
+                if (g < DEPTH) {
+                    vec4 k = LOAD_2(at + g * p.k_group);
+                    [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+                        score[i][j] += dot(q[i][g], k);
+                    }
+                }
+            }
+            [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+                if (key + j >= p.keys || (CAUSAL && key + j > first + i)) {
+                    score[i][j] = uintBitsToFloat(0xff800000u);
+                }
+            }
+        }
+        [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+            float larger = max(max(score[i][0], score[i][1]), max(score[i][2], score[i][3]));
+            larger = max(larger, most[i]);
+            float scale = most[i] == larger ? 1.0 : exp(most[i] - larger);
+            most[i] = larger;
+            all[i] *= scale;
+            [[unroll]] for (uint j = 0u; j < KEYS; j++) {
+                score[i][j] = exp(score[i][j] - larger);
+                all[i] += score[i][j];
+            }
+            [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
+                if (g < DEPTH) {
+                    sum[i][g] *= scale;
+                }
+            }
+        }
+        [[unroll]] for (uint j = 0u; j < KEYS; j++) {
+            uint at = v_at + min(key + j, p.keys - 1u) * p.v_2;
+            [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
+                if (g < DEPTH) {
+                    vec4 v = LOAD_3(at + g * p.v_group);
+                    [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+                        sum[i][g] += score[i][j] * v;
+                    }
+                }
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+        if (first + i < p.size_2) {
+            [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
+                if (g < DEPTH) {
+                    finish(sum[i][g] / all[i], n, head, first + i, g);
+                }
+            }
+        }
+    }
+}
