@@ -20,7 +20,9 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
         view->sizes[d] = shape->sizes[d];
     }
     int64_t step = 1;
-    for (int d = view->rank; d-- > 0;) {
+    const bool rows = packed == view->rank - 1 && view->rank > 1; // they lie side by side, vector by vector
+    for (int i = view->rank; i-- > 0;) {
+        const int d = rows && i >= view->rank - 2 ? 2 * view->rank - 3 - i : i;
         view->strides[d] = step;
         step *= taper_gpu_extent(view, d);
         if (step > most_vectors) {

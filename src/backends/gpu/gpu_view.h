@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How tensors lie in the GPU's memory. Four neighbours of one dimension, the packed one, are a vector; everything else
 // goes by strides, which count vectors, so transposing, selecting and most reshaping cost nothing. Images [N, C, H, W]
-// are packed along C and lie as [N][C / 4][H][W][4] (NC4HW4), other tensors along their last dimension, row by row. Lanes
-// behind the last element of the packed dimension are zero.
+// are packed along C and lie as [N][C / 4][H][W][4] (NC4HW4), other tensors [.., T, C] along their last dimension, as
+// [..][C / 4][T][4], so that neighbours in a kernel look at neighbours in memory in both. Lanes behind the last element of
+// the packed dimension are zero.
 #ifndef TAPER_BACKENDS_GPU_VIEW_H
 #define TAPER_BACKENDS_GPU_VIEW_H
 

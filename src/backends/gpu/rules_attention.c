@@ -45,13 +45,7 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     uint32_t at = 0;
     memcpy(shape.sizes, q->sizes, sizeof q->sizes);
     TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, out));
-    // Heads side by side in a row: their results are a row of features.
     const int64_t depth = taper_gpu_vectors(q->sizes[rank - 1]), heads = q->sizes[rank - 3], rows = q->sizes[rank - 2];
-    out->strides[rank - 3] = depth;
-    out->strides[rank - 2] = depth * heads;
-    if (rank == 4) {
-        out->strides[0] = depth * heads * rows;
-    }
     loops.sizes[0] = rank == 4 ? q->sizes[0] : 1;
     loops.sizes[1] = heads;
     loops.sizes[2] = rows;
@@ -254,7 +248,7 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
                             .packed = 2,
                             .offset = attended.offset,
                             .sizes = {shape.sizes[0], shape.sizes[1], size},
-                            .strides = {attended.strides[0], attended.strides[2], 1}};
+                            .strides = {attended.strides[0], attended.strides[2], attended.strides[3]}};
     TAPER_TRY(taper_gpu_take_steps(e, &result, 2, 1, &chain));
     TAPER_TRY(taper_gpu_linear(e, &rows, last, last_bias, &chain, &out));
     taper_gpu_give(e, result, &out);

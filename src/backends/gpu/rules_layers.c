@@ -372,6 +372,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, layer *l, const geometry *g
     const int64_t vectors = vectors_of_weights(l, &p.bias);
     TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, fill_weights, l, &p.weights));
     p.w_row = l->tile;
+    p.w_group = 1;
     p.w_tile = l->kernel[0] * l->kernel[1] * p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.w_part = (p.out_groups + l->tile - 1) / l->tile * p.w_tile;
     p.operations = 2.0 * (double)(p.out_sizes[0] * p.out_sizes[1] * p.out_sizes[2] * l->out * (l->in / l->groups) *
@@ -473,6 +474,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, lay
     const int64_t vectors = vectors_of_weights(l, &p.bias);
     TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, fill_weights, l, &p.weights));
     p.w_row = l->tile;
+    p.w_group = 1;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
     return add_product(e, &p, &loops, chain);
@@ -577,7 +579,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
             return attends;
         }
     }
-    if (!dots && (b.packed != rank - 1 || (b.strides[rank - 1] != 1 && n > TAPER_GPU_VECTOR))) {
+    if (!dots && b.packed != rank - 1) {
         const taper_gpu_view other = b;
         const taper_shape there = taper_gpu_shape(e, b_value);
         TAPER_TRY(taper_gpu_new(e, &there, rank - 1, &b));
@@ -587,18 +589,6 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     chain.only_plain = dots;
     TAPER_TRY(taper_gpu_take_steps(e, &result, rank - 1, 1, &chain));
     TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, &out));
-    if (rank >= 3) { // rows outside the batches: heads side by side are a row of features then
-        int64_t step = taper_gpu_vectors(n);
-        const int order[] = {rank - 3, rank - 2};
-        for (int i = 0; i < 2; i++) {
-            out.strides[order[i]] = step;
-            step *= out.sizes[order[i]];
-        }
-        for (int d = rank - 4; d >= 0; d--) {
-            out.strides[d] = step;
-            step *= out.sizes[d];
-        }
-    }
     // Batches as one loop, so that there are three with rows.
     taper_gpu_view from_a = a, from_b = b, batches = out;
     taper_gpu_view all[3];
@@ -659,7 +649,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
         (void)choose_kernel(e, m, dots, true, &tile);
         p.w_tile = tile * b.strides[rank - 1];
         p.w_row = dots ? b.strides[rank - 1] : b.strides[rank - 2];
-        p.w_group = b.strides[rank - 2]; // of dot products
+        p.w_group = dots ? b.strides[rank - 2] : b.strides[rank - 1];
         p.w_rows = dots ? n : k;
         p.operations = 2.0 * (double)(loops.sizes[0] * m * k * n);
         TAPER_TRY(add_product(e, &p, &loops, &here));

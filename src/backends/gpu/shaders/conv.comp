@@ -96,7 +96,7 @@ void main()
                         row = there ? row : p.w_offset + n * p.w_0;
                     }
                     [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
-                        w[g] = LOAD_2(row + (GUARDED ? min(g, p.part_groups - 1u - og) * (there ? 1u : 0u) : g));
+                        w[g] = LOAD_2(row + (GUARDED ? min(g, p.part_groups - 1u - og) * (there ? p.w_group : 0u) : g));
                         if (GUARDED) {
                             w[g] = there ? w[g] : vec4(0.0);
                         }
