@@ -65,8 +65,8 @@ static bool takes_list_from_outside(const taper_node *node)
     return false;
 }
 
-// Lists, and sizes that are computed with, go with all that look at them, and what takes one apart with what makes it: others let go of both, and of what
-// needs them.
+// Lists, and sizes that are computed with, go with all that look at them, and what takes one apart with what makes it:
+// others let go of both, and of what needs them.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {

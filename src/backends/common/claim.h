@@ -12,7 +12,7 @@ struct taper_claimer {
     // Why the node cannot be had, as far as it is known (a static text, may be ""); NULL: it probably can.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
     bool (*pays)(const taper_node *node); // one such node makes a claim worth its way; NULL: any does
-    bool computes_sizes; // nodes that compute with sizes (shape_nodes.h) go with all that look at them
+    bool computes_sizes;                  // nodes that compute with sizes (shape_nodes.h) go with all that look at them
     const void *user;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the GPU backend wants of a graphics interface: buffers, pipelines, recordings that are submitted again and again.
-// Vulkan has it in vulkan/, Metal in metal/; what computes (planner, rules, arena) knows neither.
+// What the GPU backend wants of a graphics interface: buffers, pipelines, recordings that are submitted again and
+// again. Vulkan has it in vulkan/, Metal in metal/; what computes (planner, rules, arena) knows neither.
 //
-// A shader sees five bindings: 0 is written, 1 to 3 are read, 4 has its parameters. Binding 1 to 3 are storage buffers of
-// vec4, or texel buffers of the same memory where the shader is the variant for these (TAPER_GPU_TEXEL).
+// A shader sees five bindings: 0 is written, 1 to 3 are read, 4 has its parameters. Binding 1 to 3 are storage buffers
+// of vec4, or texel buffers of the same memory where the shader is the variant for these (TAPER_GPU_TEXEL).
 #ifndef TAPER_BACKENDS_GPU_API_H
 #define TAPER_BACKENDS_GPU_API_H
 
@@ -23,15 +23,15 @@ enum {
 };
 
 typedef enum taper_gpu_use {
-    TAPER_GPU_FOR_DEVICE, // weights and what lies between: the fastest memory for shaders
-    TAPER_GPU_FOR_UPLOAD, // what the host writes and shaders read
+    TAPER_GPU_FOR_DEVICE,  // weights and what lies between: the fastest memory for shaders
+    TAPER_GPU_FOR_UPLOAD,  // what the host writes and shaders read
     TAPER_GPU_FOR_DOWNLOAD // what shaders write and the host reads: cached
 } taper_gpu_use;
 
 typedef struct taper_gpu_buffer {
     uint64_t bytes;
-    void *data;       // where the host sees it, all the time; NULL: it does not
-    bool coherent;    // writes of either side are seen by the other without being asked for
+    void *data;          // where the host sees it, all the time; NULL: it does not
+    bool coherent;       // writes of either side are seen by the other without being asked for
     uint64_t handles[3]; // the interface's own
 } taper_gpu_buffer;
 
@@ -78,8 +78,8 @@ struct taper_gpu {
 // buffer_free, pipeline_new and pipeline_free of others: those may run beside.
 struct taper_gpu_api {
     const char *name; // "vulkan"
-    // The device of that number, or whose name has `called` in it; a driver that computes on the CPU is taken only where
-    // one of these says so, or where `software` allows it. On failure *why is a static text.
+    // The device of that number, or whose name has `called` in it; a driver that computes on the CPU is taken only
+    // where one of these says so, or where `software` allows it. On failure *why is a static text.
     taper_status (*open)(const taper_allocator *allocator, unsigned index, const char *called, bool software,
                          taper_gpu **gpu, const char **why);
     void (*close)(taper_gpu *gpu);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where buffers lie. Those that live within the run share an arena: the largest first, each in the lowest gap that is free
-// for its whole life. And which dispatches have to wait for others: by the places, so that sharing is seen as well.
+// Where buffers lie. Those that live within the run share an arena: the largest first, each in the lowest gap that is
+// free for its whole life. And which dispatches have to wait for others: by the places, so that sharing is seen as
+// well.
 #include <stdlib.h>
 
 #include "backends/gpu/gpu_program.h"

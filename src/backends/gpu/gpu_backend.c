@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory that
-// shaders read and write.
+// The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
+// that shaders read and write.
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_recording.h"
@@ -29,13 +29,18 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     return TAPER_OK;
 }
 
-static taper_status open_vulkan(taper_device *device, const char **why, taper_error *error)
+taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why, taper_error *error)
 {
-    const taper_status status = open_api(device, &taper_gpu_vulkan, why, error);
+    const taper_status status = open_api(device, api, why, error);
     if (status != TAPER_OK) {
         taper_gpu_state_free(device->state);
     }
     return status;
+}
+
+static taper_status open_vulkan(taper_device *device, const char **why, taper_error *error)
+{
+    return taper_gpu_open(device, &taper_gpu_vulkan, why, error);
 }
 
 static void close(taper_device *device)

@@ -90,6 +90,13 @@ static void append(taper_gpu_chain *chain, uint32_t code, double low, double hig
     chain->high[chain->count++] = (float)high;
 }
 
+void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max)
+{
+    if (min > -INFINITY || max < INFINITY) {
+        append(chain, TAPER_GPU_STEP_CLAMP, min > max ? max : min, max);
+    }
+}
+
 // With a number: v + n alpha, and so on.
 static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, uint32_t step, double n, double alpha)
 {
@@ -184,7 +191,8 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
 {
     double low, high, alpha = 1, number;
     uint32_t step = code;
-    TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS), "more steps than there are");
+    TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS),
+                     "more steps than there are");
     if (!is_pair(step)) {
         TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
         TAPER_TRY(read_numbers(e, node, &step, &low, &high));
@@ -195,8 +203,9 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
         return TAPER_OK;
     }
     const bool swapped = taper_node_in(node, 0) != v;
-    TAPER_GPU_REFUSE(e, chain->only_plain && step != TAPER_GPU_STEP_ADD && step != TAPER_GPU_STEP_SUB &&
-                            step != TAPER_GPU_STEP_RSUB && step != TAPER_GPU_STEP_MUL && step != TAPER_GPU_STEP_PRELU,
+    TAPER_GPU_REFUSE(e,
+                     chain->only_plain && step != TAPER_GPU_STEP_ADD && step != TAPER_GPU_STEP_SUB &&
+                         step != TAPER_GPU_STEP_RSUB && step != TAPER_GPU_STEP_MUL && step != TAPER_GPU_STEP_PRELU,
                      "a step that the kernel has not");
     const taper_ir_value *other = taper_node_in(node, swapped ? 0 : 1);
     TAPER_TRY(read_alpha(e, node, &alpha));

@@ -254,7 +254,9 @@ taper_status taper_gpu_emit(taper_gpu_emitter *e)
 
 const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node)
 {
-    taper_gpu_emitter e = {.reader = {.know = taper_region_know, .user = region, .later = true}, .asking = true};
+    taper_gpu_emitter e = {.reader = {.know = taper_region_know, .user = region, .later = true},
+                           .asking = true,
+                           .heap = taper_graph_heap(region->graph)};
     (void)claimer;
     for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->output_count; i++) {
         if (taper_gpu_ask_operand(&e, &node->outputs[i]) != TAPER_OK && node->outputs[i].type != NULL &&
@@ -268,8 +270,9 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
 
 bool taper_gpu_pays(const taper_node *node)
 {
-    static taper_gpu_rule *const layers[] = {taper_gpu_rule_conv, taper_gpu_rule_linear, taper_gpu_rule_addmm,
-                                             taper_gpu_rule_matmul};
+    static taper_gpu_rule *const layers[] = {
+        taper_gpu_rule_conv,        taper_gpu_rule_linear,        taper_gpu_rule_addmm,     taper_gpu_rule_matmul,
+        taper_gpu_rule_packed_conv, taper_gpu_rule_packed_linear, taper_gpu_rule_multi_head};
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     for (size_t i = 0; row != NULL && i < sizeof layers / sizeof *layers; i++) {
         if (row->rule == layers[i]) {

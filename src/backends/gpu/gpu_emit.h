@@ -26,6 +26,7 @@ typedef struct taper_gpu_emitter {
     uint32_t first_id;
     size_t value_count;
     const taper_node *node; // that is being done
+    taper_heap *heap;       // for what is worked out of constants
     taper_error *error;
 } taper_gpu_emitter;
 
@@ -60,6 +61,8 @@ void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const tap
 // gives. most: operands that the kernel has room for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
                                                  uint32_t most, taper_gpu_chain *chain);
+// Bounds, infinite where there is none, as a step.
+void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max);
 // Room for *value's result, and its chain, in the work: buffer 0, e and f and the steps' constants. operand: the first
 // binding that operands of the chain have.
 TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *work, const taper_gpu_chain *chain,
@@ -87,7 +90,8 @@ static inline void taper_gpu_put_float(taper_gpu_work *work, uint32_t *at, doubl
 // Offset, strides of batch, row and column, stride of groups: as most kernels read their first operand.
 void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_view *view, const int64_t *strides);
 
-// x, packed along its last dimension, times a constant [out, in] plus bias (NULL: none), and the chain (rules_layers.c).
+// x, packed along its last dimension, times a constant [out, in] plus bias (NULL: none), and the chain
+// (rules_layers.c).
 TAPER_MUST_USE taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,
                                              const taper_tensor *bias, const taper_gpu_chain *chain,
                                              taper_gpu_view *out);
@@ -103,11 +107,12 @@ TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const
 // ---- rules
 
 typedef taper_status taper_gpu_rule(taper_gpu_emitter *e, const taper_node *node, uint32_t code);
-taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, taper_gpu_rule_addmm,
-    taper_gpu_rule_matmul, taper_gpu_rule_batch_norm, taper_gpu_rule_pool, taper_gpu_rule_adaptive, taper_gpu_rule_mean,
-    taper_gpu_rule_softmax, taper_gpu_rule_layer_norm, taper_gpu_rule_resize, taper_gpu_rule_reshape,
-    taper_gpu_rule_permute, taper_gpu_rule_transpose, taper_gpu_rule_slice, taper_gpu_rule_select, taper_gpu_rule_cat,
-    taper_gpu_rule_expand, taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention,
+taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, taper_gpu_rule_packed_conv,
+    taper_gpu_rule_packed_linear, taper_gpu_rule_addmm, taper_gpu_rule_matmul, taper_gpu_rule_batch_norm,
+    taper_gpu_rule_pool, taper_gpu_rule_adaptive, taper_gpu_rule_mean, taper_gpu_rule_softmax,
+    taper_gpu_rule_layer_norm, taper_gpu_rule_resize, taper_gpu_rule_reshape, taper_gpu_rule_permute,
+    taper_gpu_rule_transpose, taper_gpu_rule_slice, taper_gpu_rule_select, taper_gpu_rule_cat, taper_gpu_rule_expand,
+    taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention,
     taper_gpu_rule_multi_head;
 
 typedef struct taper_gpu_rule_row {

@@ -13,8 +13,8 @@ typedef enum taper_gpu_kernel {
 } taper_gpu_kernel;
 
 // The one that reads texel buffers, where it is wanted and there is one. TAPER_ERROR_RESOURCE, or it is to be freed.
-TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel, bool texels,
-                                                  taper_gpu_shader *shader);
+TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel,
+                                                  bool texels, taper_gpu_shader *shader);
 void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader);
 bool taper_gpu_kernel_reads_texels(taper_gpu_kernel kernel);
 const char *taper_gpu_kernel_name(taper_gpu_kernel kernel);

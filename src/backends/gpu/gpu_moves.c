@@ -2,8 +2,8 @@
 // Elements in another order: numbers to vectors and back, other packed dimensions, sizes, places (shaders/move.comp).
 #include "backends/gpu/gpu_emit.h"
 
-// The six dimensions that the shader counts, as dimensions of `to`: -1 is one of size one in front. The packed dimension
-// of vectors, and the last one of numbers, is the sixth.
+// The six dimensions that the shader counts, as dimensions of `to`: -1 is one of size one in front. The packed
+// dimension of vectors, and the last one of numbers, is the sixth.
 static void order_dims(const taper_gpu_view *to, int *dims)
 {
     const int last = to->packed < TAPER_GPU_RANK ? to->packed : to->rank - 1;
@@ -40,16 +40,13 @@ static taper_status add_move(taper_gpu_emitter *e, const taper_gpu_view *from, c
     }
     const bool numbers_in = from->packed == TAPER_GPU_RANK, numbers_out = to->packed == TAPER_GPU_RANK;
     const int64_t last = numbers_out ? sizes[5] : taper_gpu_vectors(sizes[5]);
-    w->kernel = numbers_in    ? TAPER_GPU_KERNEL_MOVE_IN
-                : numbers_out ? TAPER_GPU_KERNEL_MOVE_OUT
-                              : TAPER_GPU_KERNEL_MOVE;
+    w->kernel = numbers_in ? TAPER_GPU_KERNEL_MOVE_IN : numbers_out ? TAPER_GPU_KERNEL_MOVE_OUT : TAPER_GPU_KERNEL_MOVE;
     w->node = e->node;
     w->buffers[0] = to->buffer;
     w->buffers[1] = from->buffer;
-    w->parameters.out = (taper_gpu_strides){
-        .offset = (uint32_t)to->offset,
-        .by = {(uint32_t)strides[0], (uint32_t)strides[1], (uint32_t)strides[2]},
-        .group = (uint32_t)strides[5]};
+    w->parameters.out = (taper_gpu_strides){.offset = (uint32_t)to->offset,
+                                            .by = {(uint32_t)strides[0], (uint32_t)strides[1], (uint32_t)strides[2]},
+                                            .group = (uint32_t)strides[5]};
     for (int d = 0; d < 3; d++) {
         w->parameters.sizes[d] = (uint32_t)sizes[d];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What may be said of a GPU (taper_load_options.device_options): "NAME=VALUE,…". Beside `software`, these are for finding
-// out what a driver does wrong, and how it is fastest.
+// What may be said of a GPU (taper_load_options.device_options): "NAME=VALUE,…". Beside `software`, these are for
+// finding out what a driver does wrong, and how it is fastest.
 #ifndef TAPER_BACKENDS_GPU_OPTIONS_H
 #define TAPER_BACKENDS_GPU_OPTIONS_H
 

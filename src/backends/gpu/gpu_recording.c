@@ -73,6 +73,7 @@ static taper_status emit(recorder *rec)
                            .known = v,
                            .first_id = (uint32_t)v->shapes.first,
                            .value_count = v->shapes.count,
+                           .heap = rec->call->run->heap,
                            .error = rec->call->run->error};
     rec->slot_count = v->shapes.count + rec->call->arg_count + 1;
     rec->slots = taper_alloc_zeroed(allocator, rec->slot_count * sizeof *rec->slots);
@@ -112,8 +113,7 @@ static taper_status make_ports(recorder *rec)
         taper_gpu_port *port = &r->ports[m->place == TAPER_GPU_INPUT ? in++ : out++];
         *port = (taper_gpu_port){.number = m->number, .offset = m->offset};
         if (m->place == TAPER_GPU_OUTPUT) {
-            const taper_shape shape =
-                taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
+            const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
             memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
         }
@@ -239,8 +239,9 @@ static taper_status record(recorder *rec)
         rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
     }
     TAPER_TRY(give_to_device(rec));
-    say(rec->segment, rec->call->run, TAPER_LOG_INFO, "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them",
-        rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
+    say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+        "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them", rec->r->program.work_count,
+        rec->state->pipeline_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
     return TAPER_OK;
 }
 
@@ -318,8 +319,7 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
         taper_tensor *y;
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_contiguous(port->rank, port->sizes, strides);
-        TAPER_TRY(
-            taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, strides, &y, call->run->error));
+        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, strides, &y, call->run->error));
         taper_ret(call, port->number, TAPER_VAL(y));
         taper_storage storage;
         const taper_tensor there =

@@ -25,13 +25,16 @@ typedef struct taper_gpu_state {
     size_t pipeline_count, weight_count;
     uint64_t weight_bytes;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels; // texel buffers where they are large enough
-    bool alias;        // memory of the arena is used again
-    bool wide;         // the largest tiles
-    bool times;        // dispatches are timed
+    bool reads_texels;         // texel buffers where they are large enough
+    bool alias;                // memory of the arena is used again
+    bool wide;                 // the largest tiles
+    bool times;                // dispatches are timed
     uint32_t group_x, group_y; // threads of a workgroup
 } taper_gpu_state;
 
+// taper_backend.open, over this interface.
+TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why,
+                                           taper_error *error);
 // A pipeline, made where it is not there yet. Under the lock.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
                                                    const uint32_t *constants, taper_gpu_pipeline **pipeline);

@@ -33,8 +33,8 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
     return true;
 }
 
-// Both sizes are cut into the same runs of dimensions; of each run, those of `from` have to follow each other. A run with
-// the packed dimension in it may only be cut where its innermost dimension is whole vectors.
+// Both sizes are cut into the same runs of dimensions; of each run, those of `from` have to follow each other. A run
+// with the packed dimension in it may only be cut where its innermost dimension is whole vectors.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view)
 {
     if (to->rank < 0 || to->rank > TAPER_GPU_RANK) {
@@ -121,8 +121,8 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
     if (more < 0) {
         return false;
     }
-    *view = (taper_gpu_view){
-        .buffer = from->buffer, .offset = from->offset, .rank = like->rank, .packed = like->packed};
+    *view =
+        (taper_gpu_view){.buffer = from->buffer, .offset = from->offset, .rank = like->rank, .packed = like->packed};
     for (int d = 0; d < like->rank; d++) {
         view->sizes[d] = like->sizes[d];
         if (d >= more && from->sizes[d - more] == like->sizes[d]) {

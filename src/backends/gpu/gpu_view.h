@@ -2,8 +2,8 @@
 // How tensors lie in the GPU's memory. Four neighbours of one dimension, the packed one, are a vector; everything else
 // goes by strides, which count vectors, so transposing, selecting and most reshaping cost nothing. Images [N, C, H, W]
 // are packed along C and lie as [N][C / 4][H][W][4] (NC4HW4), other tensors [.., T, C] along their last dimension, as
-// [..][C / 4][T][4], so that neighbours in a kernel look at neighbours in memory in both. Lanes behind the last element of
-// the packed dimension are zero.
+// [..][C / 4][T][4], so that neighbours in a kernel look at neighbours in memory in both. Lanes behind the last element
+// of the packed dimension are zero.
 #ifndef TAPER_BACKENDS_GPU_VIEW_H
 #define TAPER_BACKENDS_GPU_VIEW_H
 
@@ -41,7 +41,8 @@ static inline int taper_gpu_usual_packed(int rank)
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view);
 // Broadcast to sizes: dimensions in front are added, strides of expanded ones are 0. *splat: the packed dimension of
 // `like` is one element of this view, the first lane. False: it is packed along another dimension.
-bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *like, taper_gpu_view *view, bool *splat);
+bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *like, taper_gpu_view *view,
+                              bool *splat);
 
 // Dimensions beside the packed one as three, for several views of the same sizes (of which some strides may be 0):
 // those that follow each other in all become one. False: more than three are left.

@@ -45,8 +45,8 @@ static taper_status upload(taper_gpu_state *s, taper_gpu_buffer *to, uint64_t by
     return status;
 }
 
-static taper_status make(taper_gpu_state *s, taper_gpu_weights *w, uint64_t bytes,
-                         void (*fill)(void *user, float *to), void *user)
+static taper_status make(taper_gpu_state *s, taper_gpu_weights *w, uint64_t bytes, void (*fill)(void *user, float *to),
+                         void *user)
 {
     TAPER_TRY(s->api->buffer_new(s->gpu, bytes, TAPER_GPU_FOR_DEVICE, &w->buffer));
     const taper_status status = upload(s, &w->buffer, bytes, fill, user);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants as shaders want them, in the device's memory: made once and shared by all recordings that look at them, for as
-// long as there is one.
+// Constants as shaders want them, in the device's memory: made once and shared by all recordings that look at them, for
+// as long as there is one.
 #ifndef TAPER_BACKENDS_GPU_WEIGHTS_H
 #define TAPER_BACKENDS_GPU_WEIGHTS_H
 

@@ -180,7 +180,8 @@ taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *no
         const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, i));
         TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, i), shape.rank - 1, &x[i]));
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]), "attention of heads that are too deep, or not alike");
+    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
+                     "attention of heads that are too deep, or not alike");
     scale = is_none(e, node, "scale") ? 1 / sqrt((double)x[0].sizes[x[0].rank - 1]) : scale;
     TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], scale, causal != 0, &out));
     taper_gpu_give(e, &node->outputs[0], &out);
@@ -207,8 +208,9 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     taper_gpu_chain chain = {.most = TAPER_GPU_FEW_STEPS}, none = {0};
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != taper_node_in(node, 1) || taper_node_in(node, 0) != taper_node_in(node, 2),
-                     "attention of several tensors");
+    TAPER_GPU_REFUSE(
+        e, taper_node_in(node, 0) != taper_node_in(node, 1) || taper_node_in(node, 0) != taper_node_in(node, 2),
+        "attention of several tensors");
     TAPER_GPU_REFUSE(e, !is_none(e, node, "mask"), "attention with a mask");
     TAPER_TRY(taper_read_int(&e->reader, node, "need_weights", 1, &weights));
     TAPER_GPU_REFUSE(e, weights != 0 || (node->output_count > 1 && node->outputs[1].uses != NULL),
@@ -219,9 +221,10 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     TAPER_TRY(constant_matrix(e, node, "qkv_bias", 1, &qkv_bias));
     TAPER_TRY(constant_matrix(e, node, "proj_weight", 2, &last));
     TAPER_TRY(constant_matrix(e, node, "proj_bias", 1, &last_bias));
-    TAPER_GPU_REFUSE(e, size < 1 || heads < 1 || size % heads != 0 || size / heads % TAPER_GPU_VECTOR != 0 ||
-                            qkv->sizes[0] != 3 * size || qkv->sizes[1] != size || qkv_bias->sizes[0] != 3 * size ||
-                            last->sizes[0] != size || last->sizes[1] != size || last_bias->sizes[0] != size,
+    TAPER_GPU_REFUSE(e,
+                     size < 1 || heads < 1 || size % heads != 0 || size / heads % TAPER_GPU_VECTOR != 0 ||
+                         qkv->sizes[0] != 3 * size || qkv->sizes[1] != size || qkv_bias->sizes[0] != 3 * size ||
+                         last->sizes[0] != size || last->sizes[1] != size || last_bias->sizes[0] != size,
                      "attention of heads that are too deep, or not alike");
     if (e->asking) {
         return TAPER_OK;
@@ -240,7 +243,8 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
                                 .sizes = {shape.sizes[0], heads, shape.sizes[1], size / heads},
                                 .strides = {parts.strides[0], parts.strides[3], parts.strides[1], parts.strides[4]}};
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]), "attention of heads that are too deep, or not alike");
+    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
+                     "attention of heads that are too deep, or not alike");
     TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), false, &attended));
     // Heads side by side are the features again.
     rows = (taper_gpu_view){.buffer = attended.buffer,

@@ -62,7 +62,8 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     TAPER_TRY(taper_read_int(&e->reader, node, "divisor_override", 0, &divisor));
     for (size_t d = 0; d < 2; d++) {
         stride[d] = stride[d] == 0 ? kernel[d] : stride[d];
-        TAPER_GPU_REFUSE(e, kernel[d] < 1 || stride[d] < 1 || padding[d] < 0 || dilation[d] < 1, "a window that is none");
+        TAPER_GPU_REFUSE(e, kernel[d] < 1 || stride[d] < 1 || padding[d] < 0 || dilation[d] < 1,
+                         "a window that is none");
     }
     if (e->asking) {
         return TAPER_OK;

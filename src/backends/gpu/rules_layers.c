@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "ops/nn/prepacked.h"
 
 enum { KIND_CONV = 2, KIND_DEPTHWISE, KIND_LINEAR };
 
@@ -16,9 +17,9 @@ typedef struct layer {
     double eps;
     int64_t out, in; // channels; of a convolution, of all groups
     int64_t groups, kernel[2];
-    int64_t tile;               // vectors of results that a thread makes
-    int64_t part_in, part_out;  // channels of a part: groups that are computed apart
-    bool transposed_linear;     // the weight is [in, out]
+    int64_t tile;              // vectors of results that a thread makes
+    int64_t part_in, part_out; // channels of a part: groups that are computed apart
+    bool transposed_linear;    // the weight is [in, out]
 } layer;
 
 static taper_status constant_tensor(taper_gpu_emitter *e, const taper_ir_value *value, bool needed,
@@ -55,9 +56,8 @@ static taper_status read_norm(taper_gpu_emitter *e, const taper_node *node, int6
 static void take_norm(taper_gpu_emitter *e, const taper_ir_value **value, layer *l)
 {
     const taper_node *user = taper_value_used_once(*value) ? (*value)->uses->user : NULL;
-    if (user == NULL || user->block != e->known->body || user->output_count != 1 ||
-        taper_node_in(user, 0) != *value || taper_gpu_find_rule(user) == NULL ||
-        taper_gpu_find_rule(user)->rule != taper_gpu_rule_batch_norm) {
+    if (user == NULL || user->block != e->known->body || user->output_count != 1 || taper_node_in(user, 0) != *value ||
+        taper_gpu_find_rule(user) == NULL || taper_gpu_find_rule(user)->rule != taper_gpu_rule_batch_norm) {
         return;
     }
     layer with = *l;
@@ -90,11 +90,10 @@ static void scale_and_shift(const layer *l, int64_t channel, double *scale, doub
 
 static taper_gpu_key key_of(const layer *l, uint32_t kind)
 {
-    return (taper_gpu_key){
-        .tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
-        .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups, l->has_norm, l->eps,
-                    l->transposed_linear},
-        .kind = kind};
+    return (taper_gpu_key){.tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
+                           .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups,
+                                       l->has_norm, l->eps, l->transposed_linear},
+                           .kind = kind};
 }
 
 static double weight_at(const layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
@@ -164,7 +163,7 @@ static void fill_depthwise(void *user, float *to)
 typedef struct product {
     taper_gpu_view in, out;
     int64_t in_strides[3];
-    int64_t in_sizes[2], out_sizes[3]; // rows and columns; batch, rows and columns
+    int64_t in_sizes[2], out_sizes[3];    // rows and columns; batch, rows and columns
     int64_t parts, in_groups, out_groups; // vectors of channels of a part
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed;
@@ -193,10 +192,10 @@ static taper_status add_product(taper_gpu_emitter *e, const product *p, const ta
                                 const taper_gpu_chain *chain)
 {
     const int64_t pixels = p->out_sizes[1] * p->out_sizes[2];
-    const int64_t more[] = {p->in_sizes[0], p->in_sizes[1], p->in_groups,   p->parts,      p->out_groups,
-                            p->stride[0],   p->stride[1],   p->padding[0],  p->padding[1], p->dilation[0],
-                            p->dilation[1], p->w_offset,    p->w_batch,     p->w_part,     p->w_tile,
-                            p->w_row,       p->w_rows,      p->w_group,     p->bias};
+    const int64_t more[] = {p->in_sizes[0], p->in_sizes[1], p->in_groups,  p->parts,      p->out_groups,
+                            p->stride[0],   p->stride[1],   p->padding[0], p->padding[1], p->dilation[0],
+                            p->dilation[1], p->w_offset,    p->w_batch,    p->w_part,     p->w_tile,
+                            p->w_row,       p->w_rows,      p->w_group,    p->bias};
     int64_t tile;
     taper_gpu_work *w;
     uint32_t at = 0;
@@ -318,8 +317,8 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const layer *l, const g
     taper_gpu_loops loops;
     taper_gpu_work *w;
     uint32_t at = 0, weights;
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)((taps + 1) * groups) * 16, fill_depthwise,
-                                    (void *)(uintptr_t)l, &weights));
+    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)((taps + 1) * groups) * 16, fill_depthwise, (void *)(uintptr_t)l,
+                                    &weights));
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
     w->kernel = depthwise_kernel(l, g);
     loops_of_images(out, chain, &loops);
@@ -327,8 +326,9 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const layer *l, const g
     w->buffers[1] = in->buffer;
     w->buffers[2] = weights;
     as_images(in, strides, sizes);
-    const int64_t more[] = {sizes[0],      sizes[1],       g->stride[0],   g->stride[1], g->padding[0],
-                            g->padding[1], g->dilation[0], g->dilation[1], 0,            taps * groups};
+    const int64_t more[] = {
+        sizes[0],       sizes[1], g->stride[0], g->stride[1], g->padding[0], g->padding[1], g->dilation[0],
+        g->dilation[1], 0,        taps * groups};
     taper_gpu_put_strides(w, &at, in, strides);
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);
@@ -355,7 +355,8 @@ static taper_status emit_dense(taper_gpu_emitter *e, layer *l, const geometry *g
         p.stride[d] = g->stride[d];
         p.padding[d] = g->padding[d];
         p.dilation[d] = g->dilation[d];
-        const int64_t last = (p.out_sizes[1 + d] - 1) * g->stride[d] + (l->kernel[d] - 1) * g->dilation[d] - g->padding[d];
+        const int64_t last =
+            (p.out_sizes[1 + d] - 1) * g->stride[d] + (l->kernel[d] - 1) * g->dilation[d] - g->padding[d];
         p.padded = p.padded || g->padding[d] != 0 || last >= p.in_sizes[d];
     }
     p.in_groups = taper_gpu_vectors(l->part_in);
@@ -380,43 +381,101 @@ static taper_status emit_dense(taper_gpu_emitter *e, layer *l, const geometry *g
     return add_product(e, &p, &loops, chain);
 }
 
+// x as the layer has it; the chain has what the operator does beside, and takes what follows.
+static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, layer *l, const geometry *g,
+                              taper_gpu_chain *chain, const taper_ir_value *result)
+{
+    taper_gpu_view in, out;
+    const int rank = l->weight->rank;
+    const taper_shape shape = taper_gpu_shape(e, result);
+    TAPER_TRY(taper_gpu_operand_packed(e, x, 1, &in));
+    TAPER_GPU_REFUSE(e, in.rank != rank || in.sizes[1] != l->in, "a convolution of other channels");
+    if (chain->count == 0) {
+        take_norm(e, &result, l);
+    }
+    const bool depthwise = l->groups == l->in && l->groups == l->out && l->groups > 1;
+    chain->most = TAPER_GPU_FEW_STEPS;
+    chain->only_plain = depthwise && depthwise_kernel(l, g) != TAPER_GPU_KERNEL_DEPTHWISE;
+    TAPER_TRY(taper_gpu_take_steps(e, &result, 1, 1, chain));
+    TAPER_TRY(taper_gpu_new(e, &shape, 1, &out));
+    choose_parts(l);
+    TAPER_TRY(depthwise ? emit_depthwise(e, l, g, &in, &out, chain) : emit_dense(e, l, g, &in, &out, chain));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+static taper_status look_at_conv(taper_gpu_emitter *e, const taper_node *node, layer *l)
+{
+    const int rank = l->weight->rank;
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    TAPER_GPU_REFUSE(e, rank != 3 && rank != 4, "a convolution of three dimensions");
+    TAPER_GPU_REFUSE(e, shape.rank >= 0 && shape.rank != rank, "a convolution of an image without a batch");
+    l->kernel[0] = rank == 4 ? l->weight->sizes[2] : 1;
+    l->kernel[1] = l->weight->sizes[rank - 1];
+    return TAPER_OK;
+}
+
+static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, layer *l)
+{
+    l->groups = g->groups;
+    l->out = l->weight->sizes[0];
+    l->in = l->weight->sizes[1] * (g->groups < 1 ? 1 : g->groups);
+    TAPER_GPU_REFUSE(e, l->groups < 1 || l->out % l->groups != 0 || l->out == 0 || l->in == 0, "groups that are none");
+    return TAPER_OK;
+}
+
 taper_status taper_gpu_rule_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     layer l = {.kernel = {1, 1}};
     geometry g;
-    taper_gpu_view in, out;
     taper_gpu_chain chain = {0};
-    const taper_ir_value *result = &node->outputs[0];
-    const taper_shape shape = taper_gpu_shape(e, result);
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(constant_tensor(e, taper_node_in(node, 1), true, &l.weight));
     TAPER_TRY(constant_tensor(e, taper_read_argument(node, "bias"), false, &l.bias));
-    const int rank = l.weight->rank;
-    TAPER_GPU_REFUSE(e, rank != 3 && rank != 4, "a convolution of three dimensions");
-    TAPER_GPU_REFUSE(e, shape.rank >= 0 && shape.rank != rank, "a convolution of an image without a batch");
-    l.kernel[0] = rank == 4 ? l.weight->sizes[2] : 1;
-    l.kernel[1] = l.weight->sizes[rank - 1];
-    TAPER_TRY(read_geometry(e, node, rank, l.kernel, &g));
-    l.groups = g.groups;
-    l.out = l.weight->sizes[0];
-    l.in = l.weight->sizes[1] * l.groups;
-    TAPER_GPU_REFUSE(e, l.groups < 1 || l.out % l.groups != 0 || l.out == 0 || l.in == 0, "groups that are none");
-    if (e->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &in));
-    TAPER_GPU_REFUSE(e, in.rank != rank || in.sizes[1] != l.in, "a convolution of other channels");
-    take_norm(e, &result, &l);
-    const bool depthwise = l.groups == l.in && l.groups == l.out && l.groups > 1;
-    chain.most = TAPER_GPU_FEW_STEPS;
-    chain.only_plain = depthwise && depthwise_kernel(&l, &g) != TAPER_GPU_KERNEL_DEPTHWISE;
-    TAPER_TRY(taper_gpu_take_steps(e, &result, 1, 1, &chain));
-    TAPER_TRY(taper_gpu_new(e, &shape, 1, &out));
-    choose_parts(&l);
-    TAPER_TRY(depthwise ? emit_depthwise(e, &l, &g, &in, &out, &chain) : emit_dense(e, &l, &g, &in, &out, &chain));
-    taper_gpu_give(e, result, &out);
-    return TAPER_OK;
+    TAPER_TRY(look_at_conv(e, node, &l));
+    TAPER_TRY(read_geometry(e, node, l.weight->rank, l.kernel, &g));
+    TAPER_TRY(look_at_groups(e, &g, &l));
+    return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);
+}
+
+// The object of packed weights.
+static taper_status packed_object(taper_gpu_emitter *e, const taper_node *node, taper_object **object)
+{
+    const taper_val *packed = taper_read_constant(&e->reader, taper_node_in(node, 1));
+    TAPER_GPU_REFUSE(e, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constant");
+    *object = packed->as.object;
+    return taper_gpu_ask_operand(e, taper_node_in(node, 0));
+}
+
+taper_status taper_gpu_rule_packed_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    taper_run run = taper_run_on(e->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_conv_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    layer l = {.kernel = {1, 1}};
+    taper_gpu_chain chain = {0};
+    (void)code;
+    TAPER_TRY(packed_object(e, node, &object));
+    TAPER_GPU_REFUSE(e, taper_prepacked_conv_state(&call, object, &args) != TAPER_OK,
+                     "packed weights that cannot be read");
+    const taper_conv_params *p = &args.params;
+    l.weight = args.weight;
+    l.bias = args.bias;
+    TAPER_GPU_REFUSE(e,
+                     l.weight->dtype != TAPER_F32 || l.weight->hidden_nhwc ||
+                         (l.bias != NULL && (l.bias->dtype != TAPER_F32 || l.bias->rank != 1)),
+                     "a weight of other than float32");
+    TAPER_TRY(look_at_conv(e, node, &l));
+    TAPER_GPU_REFUSE(e, p->transposed || l.weight->rank != 4, "a transposed convolution");
+    const geometry g = {.stride = {p->stride[0], p->stride[1]},
+                        .padding = {p->padding[0], p->padding[1]},
+                        .dilation = {p->dilation[0], p->dilation[1]},
+                        .groups = p->groups};
+    TAPER_TRY(look_at_groups(e, &g, &l));
+    taper_gpu_add_clamp(&chain, args.min, args.max);
+    return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);
 }
 
 // ---- linear layers
@@ -453,9 +512,9 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, lay
         TAPER_TRY(taper_gpu_move(e, x, &in));
         rows = in;
         rows.sizes[last] = l->out;
-        TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) ||
-                                loops.sizes[0] * loops.sizes[1] != 1,
-                         "tensors of more dimensions than a kernel has loops");
+        TAPER_GPU_REFUSE(
+            e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) || loops.sizes[0] * loops.sizes[1] != 1,
+            "tensors of more dimensions than a kernel has loops");
     }
     l->part_in = l->in;
     l->part_out = l->out;
@@ -489,10 +548,11 @@ taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, co
 
 // x [.., in] times a constant [out, in], or [in, out].
 static taper_status emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, layer *l, const taper_ir_value *result,
-                                const taper_shape *shape)
+                                const taper_shape *shape, double min, double max)
 {
     taper_gpu_view in, out;
     taper_gpu_chain chain = {.most = TAPER_GPU_FEW_STEPS};
+    taper_gpu_add_clamp(&chain, min, max);
     TAPER_GPU_REFUSE(e, shape->rank < 1, "a product without dimensions");
     TAPER_TRY(taper_gpu_operand_packed(e, x, shape->rank - 1, &in));
     TAPER_GPU_REFUSE(e, in.rank != shape->rank, "a product of other sizes");
@@ -514,7 +574,33 @@ taper_status taper_gpu_rule_linear(taper_gpu_emitter *e, const taper_node *node,
     TAPER_GPU_REFUSE(e, l.bias != NULL && l.bias->rank != 1, "a linear layer whose bias is no vector");
     l.out = l.weight->sizes[0];
     l.in = l.weight->sizes[1];
-    return e->asking ? TAPER_OK : emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape);
+    return e->asking ? TAPER_OK
+                     : emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, -HUGE_VAL, HUGE_VAL);
+}
+
+taper_status taper_gpu_rule_packed_linear(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    taper_run run = taper_run_on(e->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_linear_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    (void)code;
+    TAPER_TRY(packed_object(e, node, &object));
+    TAPER_GPU_REFUSE(e, taper_prepacked_linear_state(&call, object, &args) != TAPER_OK,
+                     "packed weights that cannot be read");
+    TAPER_GPU_REFUSE(e,
+                     args.weight->dtype != TAPER_F32 || args.weight->rank != 2 ||
+                         (args.bias != NULL && (args.bias->dtype != TAPER_F32 || args.bias->rank != 1)),
+                     "a weight of other than float32");
+    const int out = args.weight_is_in_out ? 1 : 0;
+    layer l = {.weight = args.weight,
+               .bias = args.bias,
+               .out = args.weight->sizes[out],
+               .in = args.weight->sizes[1 - out],
+               .transposed_linear = args.weight_is_in_out};
+    return e->asking ? TAPER_OK
+                     : emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, args.min, args.max);
 }
 
 // bias + a b
@@ -534,7 +620,8 @@ taper_status taper_gpu_rule_addmm(taper_gpu_emitter *e, const taper_node *node, 
                      "a sum that is no bias");
     l.out = l.weight->sizes[1];
     l.in = l.weight->sizes[0];
-    return e->asking ? TAPER_OK : emit_linear(e, taper_node_in(node, 1), &l, &node->outputs[0], &shape);
+    return e->asking ? TAPER_OK
+                     : emit_linear(e, taper_node_in(node, 1), &l, &node->outputs[0], &shape, -HUGE_VAL, HUGE_VAL);
 }
 
 // ---- products of two tensors
@@ -553,7 +640,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     TAPER_TRY(taper_gpu_ask_operand(e, b_value));
     if (weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
         layer l = {.weight = weight, .transposed_linear = true, .out = weight->sizes[1], .in = weight->sizes[0]};
-        return e->asking ? TAPER_OK : emit_linear(e, a_value, &l, result, &shape);
+        return e->asking ? TAPER_OK : emit_linear(e, a_value, &l, result, &shape, -HUGE_VAL, HUGE_VAL);
     }
     if (e->asking) {
         return TAPER_OK;
@@ -595,9 +682,9 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     taper_gpu_loops loops, of_batches;
     from_a.packed = from_b.packed = batches.packed = rank - 1;
     for (int d = 0; d < rank - 2; d++) {
-        TAPER_GPU_REFUSE(e, (a.sizes[d] != shape.sizes[d] && a.sizes[d] != 1) ||
-                                (b.sizes[d] != shape.sizes[d] && b.sizes[d] != 1),
-                         "batches that do not fit");
+        TAPER_GPU_REFUSE(
+            e, (a.sizes[d] != shape.sizes[d] && a.sizes[d] != 1) || (b.sizes[d] != shape.sizes[d] && b.sizes[d] != 1),
+            "batches that do not fit");
         from_a.strides[d] = a.sizes[d] == 1 ? 0 : a.strides[d];
         from_b.strides[d] = b.sizes[d] == 1 ? 0 : b.strides[d];
     }
@@ -620,8 +707,15 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     for (int64_t i = 0; i < outer; i++) {
         const int64_t i0 = i / of_batches.sizes[1], i1 = i % of_batches.sizes[1];
         taper_gpu_chain here = chain;
-        product p = {.in = a, .out = out, .parts = 1, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1},
-                     .linear = true, .guarded = !dots, .rows_packed = dots};
+        product p = {.in = a,
+                     .out = out,
+                     .parts = 1,
+                     .kernel = {1, 1},
+                     .stride = {1, 1},
+                     .dilation = {1, 1},
+                     .linear = true,
+                     .guarded = !dots,
+                     .rows_packed = dots};
         loops = (taper_gpu_loops){.sizes = {of_batches.sizes[2], 1, m}};
         for (size_t v = 0; v < 4; v++) {
             loops.strides[v][0] = of_batches.strides[v == 3 ? 3 : v][2];

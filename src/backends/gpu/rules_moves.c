@@ -97,7 +97,8 @@ static taper_status piece(taper_gpu_emitter *e, const taper_gpu_view *from, int 
                           int64_t step, taper_gpu_view *to)
 {
     *to = *from;
-    TAPER_GPU_REFUSE(e, start < 0 || count < 1 || start + (count - 1) * step >= from->sizes[d], "a piece that is empty");
+    TAPER_GPU_REFUSE(e, start < 0 || count < 1 || start + (count - 1) * step >= from->sizes[d],
+                     "a piece that is empty");
     to->sizes[d] = count;
     if (d != from->packed) {
         to->offset += start * from->strides[d];
@@ -189,7 +190,8 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
     const taper_node *user = taper_value_used_once(list) ? list->uses->user : NULL;
-    TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK, "a list of pieces that is not taken apart");
+    TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK,
+                     "a list of pieces that is not taken apart");
     if (e->asking) {
         return TAPER_OK;
     }
@@ -246,7 +248,8 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     const int more = shape.rank - from.rank;
     TAPER_GPU_REFUSE(e, more < 0, "fewer dimensions than before");
-    to = (taper_gpu_view){.buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = from.packed + more};
+    to = (taper_gpu_view){
+        .buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = from.packed + more};
     for (int d = 0; d < shape.rank; d++) {
         to.sizes[d] = shape.sizes[d];
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
@@ -270,8 +273,7 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
 
 taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)),
-                      to = taper_gpu_shape(e, &node->outputs[0]);
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), to = taper_gpu_shape(e, &node->outputs[0]);
     int64_t training;
     double chance;
     taper_gpu_view view;

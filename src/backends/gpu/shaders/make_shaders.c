@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs while building: `make_shaders OUT SPIRV…` writes compiled shaders as deflated arrays of C, and a table of them in
-// the order of their names; "-" stands for one that there is not.
+// Runs while building: `make_shaders OUT SPIRV…` writes compiled shaders as deflated arrays of C, and a table of them
+// in the order of their names; "-" stands for one that there is not.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -130,8 +130,8 @@ static const char *choose_family(taper_vulkan *v)
         if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && families[i].queueCount != 0 &&
             v->family == UINT32_MAX) {
             v->family = i;
-            v->tick_mask = families[i].timestampValidBits >= 64 ? UINT64_MAX
-                                                                : (UINT64_C(1) << families[i].timestampValidBits) - 1;
+            v->tick_mask =
+                families[i].timestampValidBits >= 64 ? UINT64_MAX : (UINT64_C(1) << families[i].timestampValidBits) - 1;
         }
     }
     v->gpu.tick = v->tick_mask == 0 ? 0 : v->gpu.tick;
@@ -161,9 +161,8 @@ static const char *make_instance(taper_vulkan *v)
 {
     static const char *const portability[] = {PORTABILITY};
     const bool portable = instance_has(v, PORTABILITY);
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .pEngineName = "taper",
-                                           .apiVersion = VK_API_VERSION_1_0};
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "taper", .apiVersion = VK_API_VERSION_1_0};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .flags = portable ? ENUMERATES_PORTABILITY : 0,
                                        .pApplicationInfo = &application,

@@ -33,7 +33,7 @@ typedef struct taper_vulkan {
     VkQueue queue;
     uint32_t family;
     VkPhysicalDeviceMemoryProperties memory;
-    VkDeviceSize atom; // of flushes
+    VkDeviceSize atom;  // of flushes
     uint64_t tick_mask; // bits of a timestamp that count
     // Of the two kinds of shaders: those that read storage buffers and those that read texel buffers.
     VkDescriptorSetLayout set_layouts[2];

@@ -27,7 +27,8 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
         [TAPER_GPU_FOR_DOWNLOAD] = {LOCAL | SEEN | COHERENT | CACHED, SEEN | COHERENT | CACHED, SEEN | CACHED,
                                     SEEN | COHERENT, SEEN}};
     // A discrete GPU shows the host a small window of its memory, if any: weights are copied there.
-    const int first = use == TAPER_GPU_FOR_DEVICE && v->gpu.discrete ? 3 : use != TAPER_GPU_FOR_DEVICE && v->gpu.discrete;
+    const int first =
+        use == TAPER_GPU_FOR_DEVICE && v->gpu.discrete ? 3 : use != TAPER_GPU_FOR_DEVICE && v->gpu.discrete;
     for (int wish = first; wish < 5; wish++) {
         for (uint32_t i = 0; i < v->memory.memoryTypeCount; i++) {
             if ((allowed >> i & 1) != 0 &&
@@ -128,8 +129,8 @@ static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence
     TAPER_TRY(TAPER_VULKAN(v, AllocateCommandBuffers, v->device, &wants, &commands));
     TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, commands, &begin));
     v->call.CmdCopyBuffer(commands, taper_vulkan_buffer(from), taper_vulkan_buffer(to), 1, &region);
-    v->call.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &seen,
-                               0, NULL, 0, NULL);
+    v->call.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+                               &seen, 0, NULL, 0, NULL);
     TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, commands));
     return taper_vulkan_submit(v, &commands, fence);
 }

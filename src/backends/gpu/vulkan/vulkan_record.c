@@ -63,10 +63,10 @@ static taper_status write_set(taper_vulkan *v, taper_gpu_recorded *r, const tape
     VkWriteDescriptorSet writes[TAPER_GPU_BINDINGS + 1];
     const bool texels = d->pipeline->texels;
     for (uint32_t i = 0; i <= TAPER_GPU_BINDINGS; i++) {
-        const taper_gpu_range *range = i == TAPER_GPU_BINDINGS          ? &d->parameters
-                                       : d->ranges[i].buffer != NULL    ? &d->ranges[i]
+        const taper_gpu_range *range = i == TAPER_GPU_BINDINGS                 ? &d->parameters
+                                       : d->ranges[i].buffer != NULL           ? &d->ranges[i]
                                        : texels && d->ranges[1].buffer != NULL ? &d->ranges[1]
-                                                                        : &d->ranges[0];
+                                                                               : &d->ranges[0];
         const bool texel = texels && i != 0 && i != TAPER_GPU_BINDINGS;
         buffers[i] = (VkDescriptorBufferInfo){taper_vulkan_buffer(range->buffer), range->offset, range->bytes};
         if (texel) {
@@ -125,8 +125,8 @@ static taper_status write_commands(taper_vulkan *v, const taper_gpu_dispatch *di
             v->call.CmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, d->pipeline->handle);
             bound = d->pipeline;
         }
-        v->call.CmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, v->layouts[d->pipeline->texels], 0, 1,
-                                      &set, 0, NULL);
+        v->call.CmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, v->layouts[d->pipeline->texels], 0,
+                                      1, &set, 0, NULL);
         if (r->times != VK_NULL_HANDLE) {
             v->call.CmdWriteTimestamp(r->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, r->times, (uint32_t)(2 * i));
         }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See failing_gpu.h.
+#include "tests/gpu/failing_gpu.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/gpu/gpu_state.h"
+#include "runtime/device.h"
+
+extern const taper_backend taper_backend_vulkan;
+
+static gpu_call failing;
+static size_t fails_at;
+static atomic_size_t calls[GPU_CALLS], alive;
+
+void gpu_fail(gpu_call call, size_t n)
+{
+    failing = call;
+    fails_at = n;
+    for (size_t i = 0; i < GPU_CALLS; i++) {
+        atomic_store(&calls[i], 0);
+    }
+}
+
+size_t gpu_calls(gpu_call call)
+{
+    return atomic_load(&calls[call]);
+}
+
+size_t gpu_alive(void)
+{
+    return atomic_load(&alive);
+}
+
+static bool fails(taper_gpu *gpu, gpu_call call)
+{
+    const size_t n = atomic_fetch_add(&calls[call], 1) + 1;
+    const bool now = call == failing && fails_at != 0 && n >= fails_at;
+    if (now && gpu != NULL) {
+        snprintf(gpu->trouble, sizeof gpu->trouble, "call %d was made to fail", (int)call);
+    }
+    return now;
+}
+
+static const taper_gpu_api *real(void)
+{
+    return &taper_gpu_vulkan;
+}
+
+static taper_gpu_api table;
+
+static taper_status open(const taper_allocator *allocator, unsigned index, const char *called, bool software,
+                         taper_gpu **gpu, const char **why)
+{
+    if (fails(NULL, GPU_OPEN)) {
+        *why = "it was made to fail";
+        return TAPER_DEVICE_LOST;
+    }
+    const taper_status status = real()->open(allocator, index, called, software, gpu, why);
+    if (status == TAPER_OK) {
+        (*gpu)->api = &table;
+        atomic_fetch_add(&alive, 1);
+    }
+    return status;
+}
+
+static void close(taper_gpu *gpu)
+{
+    atomic_fetch_sub(&alive, 1);
+    real()->close(gpu);
+}
+
+static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer)
+{
+    *buffer = (taper_gpu_buffer){0};
+    if (fails(gpu, GPU_BUFFER)) {
+        return TAPER_DEVICE_LOST;
+    }
+    const taper_status status = real()->buffer_new(gpu, bytes, use, buffer);
+    atomic_fetch_add(&alive, status == TAPER_OK);
+    return status;
+}
+
+static void buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer)
+{
+    atomic_fetch_sub(&alive, buffer->handles[0] != 0);
+    real()->buffer_free(gpu, buffer);
+}
+
+static taper_status flush(taper_gpu *gpu, const taper_gpu_buffer *buffer)
+{
+    return fails(gpu, GPU_FLUSH) ? TAPER_DEVICE_LOST : real()->flush(gpu, buffer);
+}
+
+static taper_status invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer)
+{
+    return fails(gpu, GPU_INVALIDATE) ? TAPER_DEVICE_LOST : real()->invalidate(gpu, buffer);
+}
+
+static taper_status pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
+                                 uint32_t constant_count, taper_gpu_pipeline **pipeline)
+{
+    if (fails(gpu, GPU_PIPELINE)) {
+        return TAPER_DEVICE_LOST;
+    }
+    const taper_status status = real()->pipeline_new(gpu, shader, constants, constant_count, pipeline);
+    atomic_fetch_add(&alive, status == TAPER_OK);
+    return status;
+}
+
+static void pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline)
+{
+    atomic_fetch_sub(&alive, 1);
+    real()->pipeline_free(gpu, pipeline);
+}
+
+static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,
+                           taper_gpu_recorded **recorded)
+{
+    if (fails(gpu, GPU_RECORD)) {
+        return TAPER_DEVICE_LOST;
+    }
+    const taper_status status = real()->record(gpu, dispatches, count, timed, recorded);
+    atomic_fetch_add(&alive, status == TAPER_OK);
+    return status;
+}
+
+static taper_status run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds)
+{
+    return fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
+}
+
+static void recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded)
+{
+    atomic_fetch_sub(&alive, 1);
+    real()->recorded_free(gpu, recorded);
+}
+
+static taper_status open_device(taper_device *device, const char **why, taper_error *error)
+{
+    return taper_gpu_open(device, &table, why, error);
+}
+
+taper_status set_failing_gpu(taper_context *context, taper_error *error)
+{
+    static taper_backend backend;
+    static const taper_backend *backends[] = {NULL, NULL, NULL};
+    table = (taper_gpu_api){.name = "vulkan",
+                            .open = open,
+                            .close = close,
+                            .buffer_new = buffer_new,
+                            .buffer_free = buffer_free,
+                            .flush = flush,
+                            .invalidate = invalidate,
+                            .copy = taper_gpu_vulkan.copy,
+                            .pipeline_new = pipeline_new,
+                            .pipeline_free = pipeline_free,
+                            .record = record,
+                            .run = run,
+                            .recorded_free = recorded_free};
+    if (backend.name != NULL) { // contexts share it
+        return taper_context_set_backends(context, backends, error);
+    }
+    backend = taper_backend_vulkan;
+    backend.open = open_device;
+    backends[0] = &backend;
+    backends[1] = &taper_backend_cpu;
+    return taper_context_set_backends(context, backends, error);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The Vulkan interface (backends/gpu/gpu_api.h) with a call that fails, for a context: set_failing_gpu.
+#ifndef TAPER_TESTS_FAILING_GPU_H
+#define TAPER_TESTS_FAILING_GPU_H
+
+#include <taper/taper.h>
+
+typedef enum gpu_call {
+    GPU_OPEN,
+    GPU_BUFFER,
+    GPU_FLUSH,
+    GPU_INVALIDATE,
+    GPU_PIPELINE,
+    GPU_RECORD,
+    GPU_RUN,
+    GPU_CALLS
+} gpu_call;
+
+// The n-th call of this kind fails from now on, as if the device were lost (n counts from 1; 0: none does).
+void gpu_fail(gpu_call call, size_t n);
+size_t gpu_calls(gpu_call call); // so far
+size_t gpu_alive(void);          // buffers, pipelines, recordings and devices that are there
+// The device "vulkan" of the context goes through this.
+taper_status set_failing_gpu(taper_context *context, taper_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tests of the GPU backend, on Mesa's driver that computes on the CPU (lavapipe). Where it is not installed they are skipped,
+# visibly.
+find_file(TAPER_LAVAPIPE NAMES lvp_icd.${CMAKE_SYSTEM_PROCESSOR}.json lvp_icd.json PATHS /usr/share/vulkan/icd.d NO_DEFAULT_PATH)
+if(TAPER_LAVAPIPE)
+    add_executable(gpu_test ${CMAKE_CURRENT_LIST_DIR}/gpu_test.c ${CMAKE_CURRENT_LIST_DIR}/failing_gpu.c)
+    target_link_libraries(gpu_test PRIVATE test_models m)
+    target_compile_definitions(gpu_test PRIVATE _POSIX_C_SOURCE=200809L)
+    taper_compile_options(gpu_test)
+    taper_link_options(gpu_test)
+    # What drivers and the loader keep until the process ends is not Taper's.
+    set(gpu_environment "VK_ICD_FILENAMES=${TAPER_LAVAPIPE}" "VK_DRIVER_FILES=${TAPER_LAVAPIPE}"
+        "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/drivers.supp")
+    add_test(NAME gpu_models COMMAND gpu_test)
+    add_test(NAME gpu_memory COMMAND gpu_test --memory)
+    set_tests_properties(gpu_models gpu_memory PROPERTIES ENVIRONMENT "${gpu_environment}")
+    set_tests_properties(gpu_models PROPERTIES LABELS "gpu;threads")
+    set_tests_properties(gpu_memory PROPERTIES LABELS "gpu;slow")
+else()
+    add_test(NAME gpu_models COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: lavapipe is not installed (mesa-vulkan-drivers)")
+    set_tests_properties(gpu_models PROPERTIES LABELS "gpu")
+endif()

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Committed models on the device "vulkan", by Mesa's driver that computes on the CPU: what they give is what the CPU
+// gives, in every run and thread, whatever fails.
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/api/listening.h"
+#include "tests/gpu/failing_gpu.h"
+
+static const char device[] = "vulkan:llvmpipe";
+
+static const test_call small = {"classifier.ptl", "forward", "f1,3,64,64", TAPER_OK, false};
+
+static size_t find_small(void)
+{
+    for (size_t i = 0; i < test_call_count; i++) {
+        if (strcmp(test_calls[i].file, small.file) == 0 && test_calls[i].status == TAPER_OK) {
+            return i;
+        }
+    }
+    fail_msg("there is no call of %s", small.file);
+    return 0;
+}
+
+static void open_failing(listening *w)
+{
+    open_listening(w, NULL);
+    assert_int_equal(set_failing_gpu(w->context, w->error), TAPER_OK);
+}
+
+static void close_failing(listening *w)
+{
+    close_listening(w);
+    assert_int_equal(gpu_alive(), 0);
+}
+
+static void models(void **state)
+{
+    (void)state;
+    listening w;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        hold_against_cpu(&w, first, device, 2);
+    }
+    assert_true(gpu_calls(GPU_RUN) > 20);
+    close_failing(&w);
+}
+
+static void same_bits(void **state)
+{
+    enum { RUNS = 100 };
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *first = NULL, *again;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    if (device_load(w.context, small.file, "vulkan:llvmpipe!", NULL, &model, w.error) != TAPER_OK) {
+        fail_msg("%s", taper_error_message(w.error));
+    }
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    size_t calls = 0;
+    for (int run = 0; run < RUNS; run++) {
+        const taper_status status = test_run(w.context, session, &test_calls[find_small()], &again, w.error);
+        if (status != TAPER_OK) {
+            fail_msg("run %d: %s", run, taper_error_message(w.error));
+        }
+        if (first == NULL) {
+            first = again;
+            continue;
+        }
+        assert_true(test_same(first, again));
+        taper_value_release(again);
+        if (run == RUNS - 2) {
+            calls = atomic_load(&w.allocator.calls);
+        }
+    }
+    // The input and what test_run does with it asks for memory; the run itself does not.
+    assert_true(atomic_load(&w.allocator.calls) - calls < 16);
+    assert_int_equal(gpu_calls(GPU_RUN), RUNS);
+    assert_int_equal(gpu_calls(GPU_RECORD), 1);
+    taper_value_release(first);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
+// ---- threads
+
+enum { THREADS = 4, RUNS_OF_EACH = 6 };
+
+typedef struct worker {
+    listening *w;
+    taper_model *model;
+    const taper_value *wanted;
+    bool same;
+} worker;
+
+static void *work(void *user)
+{
+    worker *me = user;
+    taper_session *session;
+    me->same = taper_session_create(me->model, NULL, &session, NULL) == TAPER_OK;
+    for (int run = 0; me->same && run < RUNS_OF_EACH; run++) {
+        taper_value *result = NULL;
+        me->same = test_run(me->w->context, session, &test_calls[find_small()], &result, NULL) == TAPER_OK &&
+                   device_alike(result, me->wanted);
+        taper_value_release(result);
+    }
+    taper_session_destroy(session);
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *wanted;
+    worker workers[THREADS];
+    pthread_t ids[THREADS];
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &wanted, w.error), TAPER_OK);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){&w, model, wanted, false};
+        assert_int_equal(pthread_create(&ids[i], NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(ids[i], NULL);
+        assert_true(workers[i].same);
+    }
+    taper_value_release(wanted);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
+// ---- what fails
+
+// The right answer all the same, and one line that says why.
+static void failures(void **state)
+{
+    enum { RUNS = 3, MOST = 200 };
+    (void)state;
+    for (gpu_call call = 0; call < GPU_CALLS; call++) {
+        for (size_t n = 1; n < MOST; n += n < 6 ? 1 : n / 2) {
+            listening w;
+            open_failing(&w);
+            gpu_fail(call, n);
+            hold_against_cpu(&w, find_small(), device, RUNS);
+            const bool failed = gpu_calls(call) >= n;
+            if (failed && count_heard(&w, "made to fail") != 1) {
+                fail_msg("call %d, the %zuth, failed, and was told %zu times: %s", (int)call, n,
+                         count_heard(&w, "made to fail"), w.heard);
+            }
+            close_failing(&w);
+            if (!failed) {
+                break;
+            }
+        }
+    }
+    gpu_fail(GPU_OPEN, 0);
+}
+
+// Without a device, and with one that declines, "!" is an error that says so.
+static void insisting(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model = NULL;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 1);
+    assert_int_equal(device_load(w.context, small.file, "vulkan!", NULL, &model, w.error), TAPER_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(taper_error_message(w.error), "made to fail"));
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, "vulkan:nothing!", NULL, &model, w.error),
+                     TAPER_ERROR_UNSUPPORTED);
+    assert_int_equal(device_load(w.context, small.file, device, "tiles=2", &model, w.error), TAPER_ERROR_ARGUMENT);
+    // A driver that computes on the CPU is nobody's choice unless it is asked for.
+    assert_int_equal(device_load(w.context, small.file, "vulkan!", NULL, &model, w.error), TAPER_ERROR_UNSUPPORTED);
+    assert_int_equal(device_load(w.context, small.file, "vulkan!", "software=1", &model, w.error), TAPER_OK);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
+static taper_status load_and_run(taper_context *context, const void *what, taper_error *error)
+{
+    taper_model *model;
+    taper_session *session = NULL;
+    (void)what;
+    taper_status status = set_failing_gpu(context, error);
+    if (status == TAPER_OK) {
+        status = device_load(context, small.file, device, NULL, &model, error);
+    }
+    if (status != TAPER_OK) {
+        return status;
+    }
+    status = taper_session_create(model, NULL, &session, error);
+    for (int run = 0; run < 2 && status == TAPER_OK; run++) {
+        taper_value *result = NULL;
+        status = test_run(context, session, &test_calls[find_small()], &result, error);
+        taper_value_release(result);
+    }
+    taper_session_destroy(session);
+    taper_model_release(model);
+    return status;
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    gpu_fail(GPU_OPEN, 0);
+    test_each_allocation_fails("classifier.ptl on vulkan", load_and_run, NULL);
+    assert_int_equal(gpu_alive(), 0);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest quick[] = {
+        cmocka_unit_test(models),   cmocka_unit_test(same_bits), cmocka_unit_test(threads),
+        cmocka_unit_test(failures), cmocka_unit_test(insisting),
+    };
+    const struct CMUnitTest slow[] = {cmocka_unit_test(no_memory)};
+    return count > 1 && strcmp(arguments[1], "--memory") == 0 ? cmocka_run_group_tests(slow, NULL, NULL)
+                                                              : cmocka_run_group_tests(quick, NULL, NULL);
+}
