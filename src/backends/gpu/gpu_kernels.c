@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "gpu_shaders.inc"
+#include "backends/gpu/gpu_shaders.inc"
 
 taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel, bool texels,
                                    taper_gpu_shader *shader)

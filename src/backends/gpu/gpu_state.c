@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "backends/gpu/gpu_weights.h"
-
 taper_status taper_gpu_status(taper_status status, taper_error *error)
 {
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(error) : status;

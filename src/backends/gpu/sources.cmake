@@ -8,7 +8,7 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_GPU}/gpu_kernels.inc)
     set(TAPER_GPU_SPIRV)
     set(TAPER_GPU_BUILT)
-    file(MAKE_DIRECTORY ${TAPER_GENERATED}/shaders)
+    file(MAKE_DIRECTORY ${TAPER_GENERATED}/shaders ${TAPER_GENERATED}/backends/gpu)
     foreach(row ${rows})
         string(REGEX MATCH "^KERNEL\\(([A-Z0-9_]+), ([a-z_]+), ?(.*)\\)$" matched "${row}")
         set(id ${CMAKE_MATCH_1})
@@ -42,12 +42,12 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         DEPENDS ${TAPER_GPU}/shaders/make_shaders.c
         COMMENT "Compiling make_shaders for this machine" VERBATIM)
     add_custom_command(
-        OUTPUT ${TAPER_GENERATED}/gpu_shaders.inc
-        COMMAND ${TAPER_GENERATED}/make_shaders ${TAPER_GENERATED}/gpu_shaders.inc ${TAPER_GPU_SPIRV}
+        OUTPUT ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc
+        COMMAND ${TAPER_GENERATED}/make_shaders ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc ${TAPER_GPU_SPIRV}
         DEPENDS ${TAPER_GENERATED}/make_shaders ${TAPER_GPU_BUILT} ${TAPER_GPU}/gpu_kernels.inc
         COMMENT "Packing shaders" VERBATIM)
     list(APPEND TAPER_SOURCES
-        ${TAPER_GENERATED}/gpu_shaders.inc
+        ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc
         src/backends/gpu/gpu_arena.c
         src/backends/gpu/gpu_backend.c
         src/backends/gpu/gpu_chain.c
@@ -60,9 +60,12 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_state.c
         src/backends/gpu/gpu_view.c
         src/backends/gpu/gpu_weights.c
+        src/backends/gpu/layer_weights.c
+        src/backends/gpu/product.c
         src/backends/gpu/rules_attention.c
         src/backends/gpu/rules_images.c
-        src/backends/gpu/rules_layers.c
+        src/backends/gpu/rules_conv.c
+        src/backends/gpu/rules_linear.c
         src/backends/gpu/rules_moves.c
         src/backends/gpu/rules_rows.c
         src/backends/gpu/vulkan/vulkan.c

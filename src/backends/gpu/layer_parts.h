@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Between the rules of layers: what a layer is made of, how its constants are packed, and the kernel that multiplies
+// (shaders/conv.comp).
+#ifndef TAPER_BACKENDS_GPU_LAYER_PARTS_H
+#define TAPER_BACKENDS_GPU_LAYER_PARTS_H
+
+#include "backends/gpu/gpu_emit.h"
+
+// ---- constants: weights, bias and the batch norm behind them (layer_weights.c)
+
+// Whoever fills packed constants: taper_gpu_key.kind.
+enum { TAPER_GPU_KIND_CONV = 2, TAPER_GPU_KIND_DEPTHWISE, TAPER_GPU_KIND_LINEAR, TAPER_GPU_KIND_NORM };
+
+typedef struct taper_gpu_layer {
+    const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; NULL: none
+    bool has_norm;
+    double eps;
+    int64_t out, in; // channels; of a convolution, of all groups
+    int64_t groups, kernel[2];
+    int64_t tile;              // vectors of results that a thread makes
+    int64_t part_in, part_out; // channels of a part: groups that are computed apart
+    bool transposed_linear;    // the weight is [in, out]
+} taper_gpu_layer;
+
+// A constant tensor of float32; where it is not needed None gives NULL.
+TAPER_MUST_USE taper_status taper_gpu_constant(taper_gpu_emitter *e, const taper_ir_value *value, bool needed,
+                                               const taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const taper_node *node, int64_t channels,
+                                                taper_gpu_layer *l);
+// The batch norm that alone looks at the layer goes into its weights.
+void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l);
+taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
+// Vectors of weights: [part][tile of results][tap][channel, whole vectors of them][vectors of the tile]; then biases,
+// where *bias says.
+int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
+// taper_gpu_weights_get's fill; user: the layer. Of depthwise ones [tap][vectors], then biases; of a norm alone scales,
+// then shifts.
+void taper_gpu_fill_layer(void *user, float *to);
+void taper_gpu_fill_depthwise(void *user, float *to);
+void taper_gpu_fill_norm(void *user, float *to);
+// The object of packed weights of a prepacked:: operator, which is argument 1.
+TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const taper_node *node,
+                                                    taper_object **object);
+
+// ---- the kernel (product.c)
+
+// What is multiplied: `out` [batch, rows, columns] of `part_out` vectors each, for each part.
+typedef struct taper_gpu_product {
+    taper_gpu_view in, out;
+    int64_t in_strides[3];
+    int64_t in_sizes[2], out_sizes[3];    // rows and columns; batch, rows and columns
+    int64_t parts, in_groups, out_groups; // vectors of channels of a part
+    int64_t kernel[2], stride[2], padding[2], dilation[2];
+    bool padded, linear, guarded, biased, rows_packed;
+    uint32_t weights; // buffer
+    int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
+    double operations;
+} taper_gpu_product;
+
+taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, int64_t pixels, bool rows_packed, bool plain,
+                                          int64_t *tile);
+TAPER_MUST_USE taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p,
+                                                  const taper_gpu_loops *loops, const taper_gpu_chain *chain);
+// x times a constant matrix, and what follows it (rules_linear.c).
+TAPER_MUST_USE taper_status taper_gpu_emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
+                                                  const taper_ir_value *result, const taper_shape *shape, double min,
+                                                  double max);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Constants of layers: batch norm goes into weights, weights into the order in which shaders read them.
+#include <math.h>
+#include <string.h>
+
+#include "backends/gpu/layer_parts.h"
+
+taper_status taper_gpu_constant(taper_gpu_emitter *e, const taper_ir_value *value, bool needed,
+                                const taper_tensor **tensor)
+{
+    const taper_val *constant = taper_read_constant(&e->reader, value);
+    *tensor = NULL;
+    if (!needed && (value == NULL || (constant != NULL && constant->tag == TAPER_NONE))) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, constant == NULL || constant->tag != TAPER_TENSOR, "a weight that is no constant");
+    *tensor = constant->as.tensor;
+    TAPER_GPU_REFUSE(e, (*tensor)->dtype != TAPER_F32 || (*tensor)->hidden_nhwc, "a weight of other than float32");
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const taper_node *node, int64_t channels, taper_gpu_layer *l)
+{
+    int64_t training;
+    TAPER_GPU_REFUSE(e, node->input_count < 8, "a batch norm of few arguments");
+    TAPER_TRY(taper_read_int(&e->reader, node, "training", 0, &training));
+    TAPER_GPU_REFUSE(e, training != 0, "a batch norm in training");
+    TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &l->eps));
+    for (size_t i = 0; i < 4; i++) {
+        TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 1 + i), i >= 2, &l->norm[i]));
+        TAPER_GPU_REFUSE(e, l->norm[i] != NULL && (l->norm[i]->rank != 1 || l->norm[i]->sizes[0] != channels),
+                         "a batch norm of other channels");
+    }
+    l->has_norm = true;
+    return TAPER_OK;
+}
+
+void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l)
+{
+    const taper_node *user = taper_value_used_once(*value) ? (*value)->uses->user : NULL;
+    if (user == NULL || user->block != e->known->body || user->output_count != 1 || taper_node_in(user, 0) != *value ||
+        taper_gpu_find_rule(user) == NULL || taper_gpu_find_rule(user)->rule != taper_gpu_rule_batch_norm) {
+        return;
+    }
+    taper_gpu_layer with = *l;
+    if (taper_gpu_read_norm(e, user, l->out, &with) == TAPER_OK) {
+        *l = with;
+        e->values[user->outputs[0].id - e->first_id].done = true;
+        *value = &user->outputs[0];
+    }
+}
+
+static float number_at(const taper_tensor *t, int64_t i)
+{
+    return ((const float *)taper_tensor_data(t))[i * t->strides[0]];
+}
+
+// y = scale (W x + b) + shift, of a channel
+static void scale_and_shift(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
+{
+    double parts[4] = {1, 0, 0, 1};
+    *scale = 1;
+    *shift = l->bias != NULL ? number_at(l->bias, channel) : 0;
+    if (l->has_norm) {
+        for (size_t i = 0; i < 4; i++) {
+            parts[i] = l->norm[i] != NULL ? number_at(l->norm[i], channel) : parts[i];
+        }
+        *scale = parts[0] / sqrt(parts[3] + l->eps);
+        *shift = *scale * *shift + parts[1] - parts[2] * *scale;
+    }
+}
+
+taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
+{
+    return (taper_gpu_key){.tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
+                           .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups,
+                                       l->has_norm, l->eps, l->transposed_linear},
+                           .kind = kind};
+}
+
+static double weight_at(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
+{
+    const taper_tensor *w = l->weight;
+    const float *data = taper_tensor_data(w);
+    if (w->rank <= 2) {
+        const int o = l->transposed_linear ? 1 : 0;
+        return data[out * w->strides[o] + in * w->strides[1 - o]];
+    }
+    return data[out * w->strides[0] + in * w->strides[1] + (w->rank == 4 ? ky * w->strides[2] : 0) +
+                kx * w->strides[w->rank - 1]];
+}
+
+int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
+{
+    const int64_t out = taper_gpu_vectors(l->part_out), tiles = (out + l->tile - 1) / l->tile;
+    const int64_t in = taper_gpu_vectors(l->part_in) * TAPER_GPU_VECTOR;
+    *bias = l->out / l->part_out * tiles * l->kernel[0] * l->kernel[1] * in * l->tile;
+    return *bias + l->out / l->part_out * out;
+}
+
+void taper_gpu_fill_layer(void *user, float *to)
+{
+    const taper_gpu_layer *l = user;
+    const int64_t in_group = l->in / l->groups, out_group = l->out / l->groups;
+    const int64_t out_vectors = taper_gpu_vectors(l->part_out), tiles = (out_vectors + l->tile - 1) / l->tile;
+    const int64_t in_padded = taper_gpu_vectors(l->part_in) * TAPER_GPU_VECTOR, taps = l->kernel[0] * l->kernel[1];
+    int64_t bias;
+    (void)taper_gpu_layer_vectors(l, &bias);
+    for (int64_t out = 0; out < l->out; out++) {
+        const int64_t part = out / l->part_out, at = out % l->part_out, tile = at / TAPER_GPU_VECTOR / l->tile;
+        const int64_t vector = at / TAPER_GPU_VECTOR % l->tile, lane = at % TAPER_GPU_VECTOR;
+        const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, within the part
+        double scale, shift;
+        scale_and_shift(l, out, &scale, &shift);
+        for (int64_t tap = 0; tap < taps; tap++) {
+            float *row = to + (((part * tiles + tile) * taps + tap) * in_padded * l->tile + vector) * TAPER_GPU_VECTOR;
+            for (int64_t in = 0; in < in_group; in++) {
+                const double w = weight_at(l, out, in, tap / l->kernel[1], tap % l->kernel[1]);
+                row[(first_in + in) * l->tile * TAPER_GPU_VECTOR + lane] = (float)(scale * w);
+            }
+        }
+        to[(bias + part * out_vectors) * TAPER_GPU_VECTOR + at] = (float)shift;
+    }
+}
+
+void taper_gpu_fill_depthwise(void *user, float *to)
+{
+    const taper_gpu_layer *l = user;
+    const int64_t groups = taper_gpu_vectors(l->out), taps = l->kernel[0] * l->kernel[1];
+    for (int64_t out = 0; out < l->out; out++) {
+        double scale, shift;
+        scale_and_shift(l, out, &scale, &shift);
+        for (int64_t tap = 0; tap < taps; tap++) {
+            const double w = weight_at(l, out, 0, tap / l->kernel[1], tap % l->kernel[1]);
+            to[tap * groups * TAPER_GPU_VECTOR + out] = (float)(scale * w);
+        }
+        to[taps * groups * TAPER_GPU_VECTOR + out] = (float)shift;
+    }
+}
+void taper_gpu_fill_norm(void *user, float *to)
+{
+    const taper_gpu_layer *l = user;
+    const int64_t vectors = taper_gpu_vectors(l->out);
+    for (int64_t channel = 0; channel < l->out; channel++) {
+        double scale, shift;
+        scale_and_shift(l, channel, &scale, &shift);
+        to[channel] = (float)scale;
+        to[vectors * TAPER_GPU_VECTOR + channel] = (float)shift;
+    }
+}
+
+taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const taper_node *node, taper_object **object)
+{
+    const taper_val *packed = taper_read_constant(&e->reader, taper_node_in(node, 1));
+    TAPER_GPU_REFUSE(e, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constant");
+    *object = packed->as.object;
+    return taper_gpu_ask_operand(e, taper_node_in(node, 0));
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Linear layers, and products of two tensors (shaders/conv.comp).
+#include <math.h>
+#include <string.h>
+
+#include "backends/gpu/layer_parts.h"
+#include "ops/nn/prepacked.h"
+
+// ---- linear layers
+
+// in [.., l->in], packed along its last dimension, times the constant; out's other dimensions are in's.
+static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, taper_gpu_layer *l,
+                              const taper_gpu_chain *chain, taper_gpu_view *out)
+{
+    const int last = x->rank - 1;
+    taper_gpu_view in = *x;
+    taper_gpu_loops loops;
+    taper_shape shape = {.rank = x->rank, .dtype = TAPER_F32};
+    taper_gpu_product p = {
+        .parts = 1, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .linear = true, .biased = true};
+    TAPER_GPU_REFUSE(e, in.packed != last || in.sizes[last] != l->in, "a product of other sizes");
+    memcpy(shape.sizes, x->sizes, sizeof x->sizes);
+    shape.sizes[last] = l->out;
+    TAPER_TRY(taper_gpu_new(e, &shape, last, out));
+    // Rows: the dimensions in front, as three loops; the kernel counts rows in the last one.
+    taper_gpu_view rows = in; // of the result's sizes
+    rows.sizes[last] = l->out;
+    const taper_gpu_view *views[4] = {out, &rows, &chain->operands[0], NULL};
+    if (taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) && loops.sizes[0] == 1) {
+        if (loops.sizes[1] != 1) { // the middle one is a batch
+            for (size_t v = 0; v < 4; v++) {
+                loops.strides[v][0] = loops.strides[v][1];
+                loops.strides[v][1] = 0;
+            }
+            loops.sizes[0] = loops.sizes[1];
+            loops.sizes[1] = 1;
+        }
+    } else {
+        shape.sizes[last] = l->in;
+        TAPER_TRY(taper_gpu_new(e, &shape, last, &in));
+        TAPER_TRY(taper_gpu_move(e, x, &in));
+        rows = in;
+        rows.sizes[last] = l->out;
+        TAPER_GPU_REFUSE(
+            e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) || loops.sizes[0] * loops.sizes[1] != 1,
+            "tensors of more dimensions than a kernel has loops");
+    }
+    l->part_in = l->in;
+    l->part_out = l->out;
+    l->groups = 1;
+    l->kernel[0] = l->kernel[1] = 1;
+    (void)taper_gpu_choose_product(e, loops.sizes[1] * loops.sizes[2], false, true, &l->tile);
+    p.in = in;
+    p.out = *out;
+    memcpy(p.in_strides, loops.strides[1], sizeof p.in_strides);
+    memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
+    p.in_sizes[0] = 1;
+    p.in_sizes[1] = loops.sizes[2];
+    p.in_groups = taper_gpu_vectors(l->in);
+    p.out_groups = taper_gpu_vectors(l->out);
+    const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_LINEAR);
+    const int64_t vectors = taper_gpu_layer_vectors(l, &p.bias);
+    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, taper_gpu_fill_layer, l, &p.weights));
+    p.w_row = l->tile;
+    p.w_group = 1;
+    p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
+    p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
+    return taper_gpu_add_product(e, &p, &loops, chain);
+}
+
+taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,
+                              const taper_tensor *bias, const taper_gpu_chain *chain, taper_gpu_view *out)
+{
+    taper_gpu_layer l = {.weight = weight, .bias = bias, .out = weight->sizes[0], .in = weight->sizes[1]};
+    return linear_of(e, in, &l, chain, out);
+}
+
+// x [.., in] times a constant [out, in], or [in, out].
+taper_status taper_gpu_emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
+                                   const taper_ir_value *result, const taper_shape *shape, double min, double max)
+{
+    taper_gpu_view in, out;
+    taper_gpu_chain chain = {.most = TAPER_GPU_FEW_STEPS};
+    taper_gpu_add_clamp(&chain, min, max);
+    TAPER_GPU_REFUSE(e, shape->rank < 1, "a product without dimensions");
+    TAPER_TRY(taper_gpu_operand_packed(e, x, shape->rank - 1, &in));
+    TAPER_GPU_REFUSE(e, in.rank != shape->rank, "a product of other sizes");
+    TAPER_TRY(taper_gpu_take_steps(e, &result, shape->rank - 1, 1, &chain));
+    TAPER_TRY(linear_of(e, &in, l, &chain, &out));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_linear(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    taper_gpu_layer l = {0};
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 1), true, &l.weight));
+    TAPER_TRY(taper_gpu_constant(e, taper_read_argument(node, "bias"), false, &l.bias));
+    TAPER_GPU_REFUSE(e, l.weight->rank != 2, "a linear layer whose weight is no matrix");
+    TAPER_GPU_REFUSE(e, l.bias != NULL && l.bias->rank != 1, "a linear layer whose bias is no vector");
+    l.out = l.weight->sizes[0];
+    l.in = l.weight->sizes[1];
+    return e->asking
+               ? TAPER_OK
+               : taper_gpu_emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, -HUGE_VAL, HUGE_VAL);
+}
+
+taper_status taper_gpu_rule_packed_linear(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    taper_run run = taper_run_on(e->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_linear_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    (void)code;
+    TAPER_TRY(taper_gpu_packed_object(e, node, &object));
+    TAPER_GPU_REFUSE(e, taper_prepacked_linear_state(&call, object, &args) != TAPER_OK,
+                     "packed weights that cannot be read");
+    TAPER_GPU_REFUSE(e,
+                     args.weight->dtype != TAPER_F32 || args.weight->rank != 2 ||
+                         (args.bias != NULL && (args.bias->dtype != TAPER_F32 || args.bias->rank != 1)),
+                     "a weight of other than float32");
+    const int out = args.weight_is_in_out ? 1 : 0;
+    taper_gpu_layer l = {.weight = args.weight,
+                         .bias = args.bias,
+                         .out = args.weight->sizes[out],
+                         .in = args.weight->sizes[1 - out],
+                         .transposed_linear = args.weight_is_in_out};
+    return e->asking
+               ? TAPER_OK
+               : taper_gpu_emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, args.min, args.max);
+}
+
+// bias + a b
+taper_status taper_gpu_rule_addmm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    taper_gpu_layer l = {.transposed_linear = true};
+    double alpha, beta;
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 1)));
+    TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 2), true, &l.weight));
+    TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 0), true, &l.bias));
+    TAPER_TRY(taper_read_number(&e->reader, node, "alpha", 1, &alpha));
+    TAPER_TRY(taper_read_number(&e->reader, node, "beta", 1, &beta));
+    TAPER_GPU_REFUSE(e, alpha != 1 || beta != 1, "a product with factors");
+    TAPER_GPU_REFUSE(e, l.weight->rank != 2 || l.bias->rank != 1 || l.bias->sizes[0] != l.weight->sizes[1],
+                     "a sum that is no bias");
+    l.out = l.weight->sizes[1];
+    l.in = l.weight->sizes[0];
+    return e->asking
+               ? TAPER_OK
+               : taper_gpu_emit_linear(e, taper_node_in(node, 1), &l, &node->outputs[0], &shape, -HUGE_VAL, HUGE_VAL);
+}
+
+// ---- products of two tensors
+
+// a [.., m, k] b [.., k, n], batches broadcast.
+taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *a_value = taper_node_in(node, 0), *b_value = taper_node_in(node, 1);
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, result);
+    const taper_tensor *weight = taper_read_tensor(&e->reader, b_value);
+    taper_gpu_view a, b, out;
+    taper_gpu_chain chain = {0};
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, a_value));
+    TAPER_TRY(taper_gpu_ask_operand(e, b_value));
+    if (weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
+        taper_gpu_layer l = {
+            .weight = weight, .transposed_linear = true, .out = weight->sizes[1], .in = weight->sizes[0]};
+        return e->asking ? TAPER_OK : taper_gpu_emit_linear(e, a_value, &l, result, &shape, -HUGE_VAL, HUGE_VAL);
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, a_value, &a));
+    TAPER_TRY(taper_gpu_operand(e, b_value, &b));
+    const int rank = shape.rank;
+    TAPER_GPU_REFUSE(e, rank < 2 || a.rank != rank || b.rank != rank, "a product of other than matrices");
+    const taper_gpu_view before = a;
+    TAPER_TRY(taper_gpu_repack(e, &before, rank - 1, &a));
+    const int64_t m = a.sizes[rank - 2], k = a.sizes[rank - 1], n = b.sizes[rank - 1];
+    const bool dots = b.packed == rank - 2; // its rows are packed: what was transposed
+    if (dots) {
+        taper_gpu_view keys = b;
+        keys.packed = rank - 1;
+        keys.sizes[rank - 2] = b.sizes[rank - 1];
+        keys.sizes[rank - 1] = b.sizes[rank - 2];
+        keys.strides[rank - 2] = b.strides[rank - 1];
+        keys.strides[rank - 1] = b.strides[rank - 2];
+        const taper_status attends = taper_gpu_take_attention(e, node, &a, &keys, &result, &out);
+        if (attends != TAPER_DECLINED) {
+            taper_gpu_give(e, result, &out);
+            return attends;
+        }
+    }
+    if (!dots && b.packed != rank - 1) {
+        const taper_gpu_view other = b;
+        const taper_shape there = taper_gpu_shape(e, b_value);
+        TAPER_TRY(taper_gpu_new(e, &there, rank - 1, &b));
+        TAPER_TRY(taper_gpu_move(e, &other, &b));
+    }
+    chain.most = TAPER_GPU_FEW_STEPS;
+    chain.only_plain = dots;
+    TAPER_TRY(taper_gpu_take_steps(e, &result, rank - 1, 1, &chain));
+    TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, &out));
+    // Batches as one loop, so that there are three with rows.
+    taper_gpu_view from_a = a, from_b = b, batches = out;
+    taper_gpu_view all[3];
+    taper_gpu_loops loops, of_batches;
+    from_a.packed = from_b.packed = batches.packed = rank - 1;
+    for (int d = 0; d < rank - 2; d++) {
+        TAPER_GPU_REFUSE(
+            e, (a.sizes[d] != shape.sizes[d] && a.sizes[d] != 1) || (b.sizes[d] != shape.sizes[d] && b.sizes[d] != 1),
+            "batches that do not fit");
+        from_a.strides[d] = a.sizes[d] == 1 ? 0 : a.strides[d];
+        from_b.strides[d] = b.sizes[d] == 1 ? 0 : b.strides[d];
+    }
+    all[0] = batches;
+    all[1] = from_a;
+    all[2] = from_b;
+    for (size_t v = 0; v < 3; v++) {
+        memcpy(all[v].sizes, shape.sizes, sizeof all[v].sizes);
+        all[v].sizes[rank - 2] = 1;
+    }
+    const taper_gpu_view *views[4] = {&all[0], &all[1], &all[2], &chain.operands[0]};
+    taper_gpu_view operand = chain.operands[0];
+    operand.sizes[rank - 2] = 1;
+    views[3] = &operand;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain.operand_count, &of_batches),
+                     "batches of more dimensions than a kernel has loops");
+    // One dispatch for each of what does not fit one loop.
+    const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
+    TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
+    for (int64_t i = 0; i < outer; i++) {
+        const int64_t i0 = i / of_batches.sizes[1], i1 = i % of_batches.sizes[1];
+        taper_gpu_chain here = chain;
+        taper_gpu_product p = {.in = a,
+                               .out = out,
+                               .parts = 1,
+                               .kernel = {1, 1},
+                               .stride = {1, 1},
+                               .dilation = {1, 1},
+                               .linear = true,
+                               .guarded = !dots,
+                               .rows_packed = dots};
+        loops = (taper_gpu_loops){.sizes = {of_batches.sizes[2], 1, m}};
+        for (size_t v = 0; v < 4; v++) {
+            loops.strides[v][0] = of_batches.strides[v == 3 ? 3 : v][2];
+        }
+        p.in.offset += i0 * of_batches.strides[1][0] + i1 * of_batches.strides[1][1];
+        p.out.offset += i0 * of_batches.strides[0][0] + i1 * of_batches.strides[0][1];
+        p.w_offset = b.offset + i0 * of_batches.strides[2][0] + i1 * of_batches.strides[2][1];
+        p.w_batch = of_batches.strides[2][2];
+        loops.strides[0][2] = out.strides[rank - 2];
+        if (chain.operand_count != 0) {
+            here.operands[0].offset += i0 * of_batches.strides[3][0] + i1 * of_batches.strides[3][1];
+            loops.strides[2][0] = of_batches.strides[3][2];
+            loops.strides[2][1] = 0;
+            loops.strides[2][2] = chain.operands[0].strides[rank - 2];
+        }
+        p.in_strides[0] = of_batches.strides[1][2];
+        p.in_strides[2] = a.strides[rank - 2];
+        memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
+        p.in_sizes[0] = 1;
+        p.in_sizes[1] = m;
+        p.in_groups = taper_gpu_vectors(k);
+        p.out_groups = taper_gpu_vectors(n);
+        p.weights = b.buffer;
+        int64_t tile;
+        (void)taper_gpu_choose_product(e, m, dots, true, &tile);
+        p.w_tile = tile * b.strides[rank - 1];
+        p.w_row = dots ? b.strides[rank - 1] : b.strides[rank - 2];
+        p.w_group = dots ? b.strides[rank - 2] : b.strides[rank - 1];
+        p.w_rows = dots ? n : k;
+        p.operations = 2.0 * (double)(loops.sizes[0] * m * k * n);
+        TAPER_TRY(taper_gpu_add_product(e, &p, &loops, &here));
+    }
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
