@@ -191,7 +191,7 @@ class Out(unittest.TestCase):
                 call()
         with self.assertRaises(BufferError):
             memoryview(t)
-        self.assertEqual(MODEL.half(np.ones(2, np.float32)).numpy().dtype, np.float16)
+        self.assertEqual(MODEL.halves(np.ones(2, np.float32)).numpy().dtype, np.float16)
 
     def test_quantized(self):
         t = MODEL.integers(np.array([0, 1, 100], np.float32))

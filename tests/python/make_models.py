@@ -145,7 +145,7 @@ class Values(torch.nn.Module):
         return x.to(torch.bfloat16)
 
     @torch.jit.export
-    def half(self, x: Tensor) -> Tensor:
+    def halves(self, x: Tensor) -> Tensor:
         return x.to(torch.half)
 
     @torch.jit.export

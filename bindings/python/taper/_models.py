@@ -78,78 +78,78 @@ FACTS = {
 }
 
 
-def methods(model):
+def methods(self):
     """Names of the methods."""
-    return [name for name, _, _ in model._facts()["methods"]]
+    return [name for name, _, _ in self._facts()["methods"]]
 
 
-def signature(model, method="forward"):
+def signature(self, method="forward"):
     """The arguments of a method as (name, type) and the type of its result; None for arguments that the file does not tell."""
-    for name, arguments, result in model._facts()["methods"]:
+    for name, arguments, result in self._facts()["methods"]:
         if name == method:
             return arguments, result
     raise AttributeError(f"the model has no method {method!r}: see its methods")
 
 
-def inspect(model):
+def inspect(self):
     """All facts in a dict: name, versions, methods with their arguments, operators, extra files."""
-    facts = model._facts()
+    facts = self._facts()
     facts["methods"] = {name: {"arguments": arguments, "returns": result} for name, arguments, result in facts["methods"]}
     return facts
 
 
-def graph(model, method="forward"):
+def graph(self, method="forward"):
     """The graph of a method as it runs, as text."""
-    return model._graph(method)
+    return self._graph(method)
 
 
-def memory(model):
+def memory(self):
     """What the session keeps: allocator calls of the last run, bytes of activations, of the pool, of packed weights."""
-    return model._memory()
+    return self._memory()
 
 
-def bundled_inputs(model, method="forward"):
+def bundled_inputs(self, method="forward"):
     """The inputs that the file carries for a method: a list of tuples."""
     name = "get_all_bundled_inputs" if method == "forward" else "get_all_bundled_inputs_for_" + method
-    return [tuple(sample) for sample in model.method(name)()] if name in methods(model) else []
+    return [tuple(sample) for sample in self.method(name)()] if name in methods(self) else []
 
 
-def profile(model, *inputs, method="forward", runs=10, warmup=2, **keywords):
+def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
     """Runs a method and says where its time went. Without inputs, where it needs some, input 0 of those that the file carries."""
     if runs < 1:
         raise ValueError("runs: at least 1")
-    call = model.method(method)
-    if not inputs and not keywords and signature(model, method)[0]:
-        bundled = bundled_inputs(model, method)
+    call = self.method(method)
+    if not inputs and not keywords and signature(self, method)[0]:
+        bundled = bundled_inputs(self, method)
         inputs = bundled[0] if bundled else inputs
     for _ in range(warmup):
         call(*inputs, **keywords)
-    model._profile_set(True)
+    self._profile_set(True)
     try:
         for _ in range(runs):
             call(*inputs, **keywords)
     finally:
-        model._profile_set(False)
-    return Profile([Row(*row) for row in model._profile_get() if row[3] != 0], runs)
+        self._profile_set(False)
+    return Profile([Row(*row) for row in self._profile_get() if row[3] != 0], runs)
 
 
-def clone(model, *, time_budget=None, instruction_budget=None, memory_budget=None):
+def clone(self, *, time_budget=None, instruction_budget=None, memory_budget=None):
     """The same file with state of its own, for another thread: runs of the two go at the same time. It shares the weights."""
-    return model._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget})
+    return self._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget})
 
 
-def to_bytes(model):
+def to_bytes(self):
     """The file that the model was loaded from."""
-    source = model._source
+    source = self._source
     if isinstance(source, bytes):
         return source
     with open(source, "rb") as file:
         return file.read()
 
 
-def save(model, path):
+def save(self, path):
     """Writes the file that the model was loaded from, whole or not at all: what optimize_for_mobile and quantize made."""
-    write_whole(path, to_bytes(model))
+    write_whole(path, to_bytes(self))
 
 
 def complete(model_class):
