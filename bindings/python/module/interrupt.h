@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ctrl-C during a run; called by run.c alone, with the GIL.
+// Ctrl-C during a run; called by run.c, with the GIL.
 #ifndef TAPER_PYTHON_INTERRUPT_H
 #define TAPER_PYTHON_INTERRUPT_H
 
@@ -9,5 +9,7 @@
 bool interrupt_begin(const binding_state *state, taper_session *session);
 bool interrupt_asked(void); // since it began
 void interrupt_end(void);
+
+void interrupt_forget(void); // in a child process, of a run of its parent
 
 #endif

@@ -2,7 +2,10 @@
 // The module taper._taper: its types, and functions that belong to none. What people call is taper/__init__.py.
 #include "binding.h"
 
+#include <signal.h>
 #include <string.h>
+
+#include "interrupt.h"
 
 binding_state *binding_state_of(PyObject *self)
 {
@@ -93,12 +96,13 @@ static PyObject *after_fork(PyObject *module, PyObject *unused)
     binding_state *const state = PyModule_GetState(module);
     state->main_thread = PyThread_get_thread_ident();
     state->forks++;
+    interrupt_forget();
     Py_RETURN_NONE;
 }
 
 static bool find_signals(binding_state *state)
 {
-    PyObject *const signals = PyImport_ImportModule("signal");
+    PyObject *const signals = PyImport_ImportModule("_signal");
     PyObject *const threads = PyImport_ImportModule("threading");
     PyObject *const thread = threads != NULL ? PyObject_CallMethod(threads, "main_thread", NULL) : NULL;
     PyObject *const number = thread != NULL ? PyObject_GetAttrString(thread, "ident") : NULL;
@@ -106,7 +110,7 @@ static bool find_signals(binding_state *state)
     if (done) {
         state->get_signal = PyObject_GetAttrString(signals, "getsignal");
         state->interrupt_handler = PyObject_GetAttrString(signals, "default_int_handler");
-        state->signal_number = PyObject_GetAttrString(signals, "SIGINT");
+        state->signal_number = PyLong_FromLong(SIGINT);
         state->main_thread = PyLong_AsUnsignedLong(number);
         done = !PyErr_Occurred();
     }
