@@ -27,6 +27,7 @@ def scorer(model_bytes):
 
 
 def main(model_path, folder, out="scores.csv"):
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
     spark = SparkSession.builder.master("local[2]").appName("taper").config("spark.ui.enabled", "false").getOrCreate()
     with open(model_path, "rb") as file:
         model_bytes = spark.sparkContext.broadcast(file.read())

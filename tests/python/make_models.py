@@ -15,6 +15,16 @@ class Point(NamedTuple):
     name: str
 
 
+@torch.jit.script
+class Counter:
+    def __init__(self, start: int):
+        self.total = start
+        self.name = "counter"
+
+    def add(self, n: int):
+        self.total += n
+
+
 class Values(torch.nn.Module):
     """Methods that take and give every kind of value."""
 
@@ -155,6 +165,15 @@ class Values(torch.nn.Module):
     @torch.jit.export
     def strided(self, x: Tensor) -> Tensor:
         return x.t()[:, 1:]
+
+    @torch.jit.export
+    def counter(self, start: int) -> Counter:
+        return Counter(start)
+
+    @torch.jit.export
+    def add_to(self, counter: Counter, n: int) -> int:
+        counter.add(n)
+        return counter.total
 
     @torch.jit.export
     def many(self, n: int) -> List[Tensor]:

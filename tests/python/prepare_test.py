@@ -38,6 +38,18 @@ class Loading(unittest.TestCase):
         self.assertEqual(models[13].methods, ["forward"])
         self.assertEqual(models[0].methods, ["forward", "classes"])
 
+    def test_exported_programs(self):
+        folder = os.path.join(support.SOURCE, "tests/data/pt2")
+        opened = 0
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".pt2") and "weights" not in name:  # those have dtypes that Taper lacks
+                model = taper.load(os.path.join(folder, name))
+                self.assertRegex(model.exported_by, r"^2\.|^$")
+                self.assertIn("forward", model.methods)
+                self.assertIn("return", model.graph())
+                opened += 1
+        self.assertGreater(opened, 3)
+
     def test_wrong(self):
         class Module:
             state_dict = named_modules = None

@@ -151,6 +151,18 @@ class Calls(unittest.TestCase):
         self.assertTrue(taper.load(training).training)
         self.assertTrue(close(taper.load(training, evaluation=True)(x), training.eval()(x)))
 
+    @unittest.skipUnless(hasattr(torch, "export"), "this PyTorch exports no programs")
+    def test_exported_programs(self):
+        x, module = torch.randn(2, 3, 8, 8), net().eval()
+        program = torch.export.export(module, (x,))
+        model = taper.load(program)
+        self.assertEqual(model.exported_by.split("+")[0], torch.__version__.split("+")[0])
+        self.assertTrue(close(model(x), module(x)))
+        self.assertTrue(close(taper.optimize_for_mobile(program)(x), module(x)))
+        with self.assertRaises(taper.Error):
+            model(torch.randn(3, 3, 8, 8))
+        self.assertTrue(close(taper.load(program, guards=False)(torch.ones(3, 3, 8, 8)), module(torch.ones(3, 3, 8, 8))))
+
     @unittest.skipUnless(torch._C._is_xnnpack_enabled(), "this PyTorch is built without XNNPACK")
     def test_optimize_for_mobile(self):
         x = torch.randn(2, 3, 8, 8)

@@ -50,6 +50,20 @@ class Values(unittest.TestCase):
         self.assertIs(type(MODEL.point(point)), type(point))
         self.assertEqual(MODEL.point(point).name, "a!!")
 
+    def test_objects(self):
+        counter = MODEL.counter(3)
+        self.assertIn("Counter", counter.type)
+        self.assertIn("Counter", repr(counter))
+        self.assertEqual([MODEL.add_to(counter, 2), MODEL.add_to(counter, 2)], [5, 7])
+        self.assertEqual(MODEL.add_to(MODEL.anything([counter])[0], 1), 8)
+        layer = taper.load(support.model_path("small.pt")).attribute("conv")
+        self.assertIn("weight", layer.fields)
+        self.assertEqual((layer.weight.shape, layer.training), ((8, 3, 3, 3), False))
+        for kind, call in [(AttributeError, lambda: counter.nothing), (taper.Error, lambda: MODEL(counter)), (TypeError, lambda: taper.Object()),
+                           (ValueError, lambda: taper.load(support.model_path("values.pt"), threads=1).add_to(counter, 1))]:
+            with self.assertRaises(kind):
+                call()
+
     def test_union(self):
         self.assertEqual([MODEL.union(1), MODEL.union("1"), MODEL.union([1]), MODEL.union([])], ["int", "str", "list", "list"])
 

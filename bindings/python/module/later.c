@@ -37,7 +37,7 @@ void binding_later_release(void *later)
     own->next = atomic_load_explicit(&first, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&first, &own->next, own)) {
     }
-    if (PyGILState_GetThisThreadState() == NULL) {
+    if (Py_IsInitialized() && PyGILState_GetThisThreadState() == NULL) {
         (void)Py_AddPendingCall(empty_pending, NULL); // full: somebody empties the list soon
     }
 }

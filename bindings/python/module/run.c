@@ -82,10 +82,14 @@ static bool convert(const binding_state *state, const binding_model *model, cons
 // The number of a keyword among the arguments; -1 with an exception.
 static int place_of(const binding_signature *signature, PyObject *name)
 {
-    for (int i = 0; i < signature->count; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, signature->arguments[i]) == 0) {
+    const char *const text = PyUnicode_AsUTF8AndSize(name, NULL);
+    for (int i = 0; text != NULL && i < signature->count; i++) {
+        if (strcmp(text, signature->arguments[i]) == 0) {
             return i;
         }
+    }
+    if (text == NULL) {
+        return -1;
     }
     if (signature->count < 0) {
         PyErr_Format(PyExc_TypeError, "the file does not name the arguments of %s: give %R by its place",
@@ -151,26 +155,30 @@ static bool read_arguments(const binding_state *state, const binding_model *mode
 
 // ---- running
 
-static taper_status run_session(const binding_state *state, binding_model *model, const char *method,
-                                const arguments *a, taper_value **result, taper_error *error, bool *asked)
+// Runs; false: a signal that came before it has raised its exception. *asked: one came during it.
+static bool run_session(const binding_state *state, binding_model *model, const char *method, const arguments *a,
+                        taper_value **result, taper_error *error, taper_status *status, bool *asked)
 {
     taper_session *const session = model->session;
-    taper_status status;
     const bool trapped = interrupt_begin(state, session);
+    if (trapped && PyErr_CheckSignals() != 0) {
+        interrupt_end();
+        return false;
+    }
     model->cancelled = false;
     model->running = true;
     do {
-        Py_BEGIN_ALLOW_THREADS status = taper_session_run(session, method, a->items, a->count, result, error);
+        Py_BEGIN_ALLOW_THREADS *status = taper_session_run(session, method, a->items, a->count, result, error);
         Py_END_ALLOW_THREADS
         // A run that was done before it saw that it should stop leaves that to the next one, which ends before its
         // first instruction. Nobody meant that one.
-    } while (status == TAPER_ERROR_CANCELLED && !model->cancelled && !(trapped && interrupt_asked()));
+    } while (*status == TAPER_ERROR_CANCELLED && !model->cancelled && !(trapped && interrupt_asked()));
     model->running = false;
     *asked = trapped && interrupt_asked();
     if (trapped) {
         interrupt_end();
     }
-    return status;
+    return true;
 }
 
 PyObject *binding_run(const binding_state *state, binding_model *model, const binding_signature *signature,
@@ -178,20 +186,17 @@ PyObject *binding_run(const binding_state *state, binding_model *model, const bi
 {
     arguments a = {.many = {0}};
     taper_value *result = NULL;
-    bool asked = false;
+    taper_status status;
+    bool asked;
     PyObject *object = NULL;
-    if (!read_arguments(state, model, signature, args, keywords, &a)) {
-        free_arguments(&a);
-        return NULL;
-    }
-    if (!binding_lock(state, model)) {
+    if (!read_arguments(state, model, signature, args, keywords, &a) || !binding_lock(state, model)) {
         free_arguments(&a);
         return NULL;
     }
     taper_error *const error = taper_error_create();
-    const taper_status status = run_session(state, model, signature->name, &a, &result, error, &asked);
+    const bool ran = run_session(state, model, signature->name, &a, &result, error, &status, &asked);
     free_arguments(&a);
-    if (asked && PyErr_CheckSignals() != 0) { // KeyboardInterrupt
+    if (!ran || (asked && PyErr_CheckSignals() != 0)) { // KeyboardInterrupt
         binding_value_release(result);
         taper_error_destroy(error);
     } else if (binding_check(state, status, error)) {

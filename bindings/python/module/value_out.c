@@ -185,9 +185,11 @@ static PyObject *get(PyObject *self, PyObject *name)
 {
     const binding_object *const object = object_of(self);
     const size_t count = taper_value_kind(object->value) == TAPER_KIND_OBJECT ? taper_value_count(object->value) : 0;
-    for (size_t i = 0; i < count; i++) {
+    const char *const text = count != 0 ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    PyErr_Clear();
+    for (size_t i = 0; text != NULL && i < count; i++) {
         const char *const field = taper_value_field(object->value, i);
-        if (field != NULL && PyUnicode_CompareWithASCIIString(name, field) == 0) {
+        if (field != NULL && strcmp(text, field) == 0) {
             reader r = {binding_state_of(self), object->context, ITEMS_MOST};
             return item_out(&r, object->value, i, false);
         }
@@ -207,7 +209,8 @@ bool binding_object_add(PyObject *module, binding_state *state)
 {
     static PyGetSetDef members[] = {
         {"type", type_of, NULL, "The type as PyTorch prints it.", NULL},
-        {"fields", get_fields, NULL, "Names of its attributes, which this object has too.", NULL},
+        {"fields", get_fields, NULL, "Names of its attributes, which this object has too; \"\" where a run made it.",
+         NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
