@@ -68,6 +68,9 @@ class In(unittest.TestCase):
         x.setflags(write=False)
         t = MODEL.add_one(x)
         self.assertEqual((x.tolist(), t.tolist()), ([1, 1, 1], [2, 2, 2]))
+        same = MODEL.alias(x)
+        self.assertEqual((same.read_only, same.numpy().flags.writeable, address(same) == x.ctypes.data), (True, False, True))
+        self.assertNotEqual(np.from_dlpack(same).ctypes.data, x.ctypes.data)
         self.assertEqual(MODEL.add_one(b"abc").tolist(), [98, 99, 100])
         negative = np.zeros(3, np.float32)[::-1]
         self.assertEqual((MODEL.add_one(negative).tolist(), negative.tolist()), ([1, 1, 1], [0, 0, 0]))  # a copy

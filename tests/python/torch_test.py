@@ -1,11 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Beside PyTorch: tensors both ways by DLPack, modules from memory, calls as torch.jit's, optimize_for_mobile beside PyTorch's own."""
+"""torch_test.py [--torch2]: beside PyTorch: tensors both ways by DLPack, modules from memory, calls as torch.jit's, optimize_for_mobile beside
+PyTorch's own. --torch2: in the Python that TAPER_TORCH2 names, one with PyTorch 2.8 or newer."""
 import gc
 import io
+import os
 import sys
 import unittest
+import warnings
 from typing import Dict, List, Optional, Tuple
+
+if sys.argv[-1] == "--torch2":
+    if "TAPER_TORCH2" not in os.environ:
+        print("skipped: TAPER_TORCH2 does not name a python with PyTorch 2.8 or newer")
+        sys.exit(77)
+    os.execv(os.environ["TAPER_TORCH2"], [os.environ["TAPER_TORCH2"], *sys.argv[:-1]])
+warnings.simplefilter("ignore")  # what PyTorch 2 says of torch.jit
 
 import numpy as np
 import support

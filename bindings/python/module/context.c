@@ -29,7 +29,7 @@ static void write_log(void *user, taper_log_level level, const char *text, size_
     (void)PyThread_acquire_lock(log->lock, WAIT_LOCK);
     log_text *const one = length <= LOG_MOST - log->bytes ? malloc(sizeof *one + length) : NULL;
     if (one != NULL) {
-        *one = (log_text){.level = level, .length = length};
+        *one = (log_text){.level = (int)level, .length = length};
         memcpy(one->text, text, length);
         *log->last = one;
         log->last = &one->next;
