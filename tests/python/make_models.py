@@ -151,6 +151,19 @@ class Values(torch.nn.Module):
         return x
 
     @torch.jit.export
+    def deep(self, depth: int) -> List[Any]:
+        x: List[Any] = []
+        for _ in range(depth):
+            x = torch.jit.annotate(List[Any], [x])
+        return x
+
+    @torch.jit.export
+    def itself(self) -> List[Any]:
+        x: List[Any] = []
+        x.append(x)
+        return x
+
+    @torch.jit.export
     def bfloat(self, x: Tensor) -> Tensor:
         return x.to(torch.bfloat16)
 

@@ -43,6 +43,13 @@ class Values(unittest.TestCase):
         self.assertEqual(MODEL.pair([np.ones(2), 3])[1], 3)
         self.assertEqual([t.tolist() for t in MODEL.many(3)], [[0, 0], [1, 1], [2, 2]])
 
+    def test_deep(self):
+        value = 1
+        for _ in range(60):
+            value = [value]
+        self.assertEqual(MODEL.anything(value), value)
+        self.assertEqual(str(MODEL.deep(400)).count("["), 401)
+
     def test_named_tuple(self):
         point = MODEL.point((np.zeros(1), "a"))
         self.assertEqual((point.x.tolist(), point.name), ([1], "a!"))
@@ -101,7 +108,9 @@ class Values(unittest.TestCase):
             (TypeError, "set cannot be given", lambda: MODEL.anything({1})),
             (TypeError, "Decimal cannot be given", lambda: MODEL.anything(decimal.Decimal(1))),
             (TypeError, "function cannot be given", lambda: MODEL.anything(lambda: 1)),
-            (RecursionError, "recursion", lambda: MODEL.anything(loop)),
+            (RecursionError, "nested more than 64", lambda: MODEL.anything(loop)),
+            (RecursionError, "nested more than 500", lambda: MODEL.deep(600)),
+            (RecursionError, "nested more than 500", lambda: MODEL.itself()),
             (ValueError, "a tuple of 2 here, this has 3", lambda: MODEL.pair((x, 1, 2))),
             (TypeError, "takes int here, this is str", lambda: MODEL.ints([1, "a"])),
             (taper.Error, "item 1 should be int, got float", lambda: MODEL.ints([1, 1.5])),

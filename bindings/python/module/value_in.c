@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A level takes up to 3 KB of the stack, of which threads may have little.
+enum { DEEPEST = 64 };
+
+typedef struct writer {
+    const binding_state *state;
+    binding_context *context;
+    unsigned depth;
+} writer;
+
+static taper_value *value_in(writer *w, PyObject *object, type_text type);
+
 // ---- arrays of values
 
 bool binding_values_room(binding_values *values, size_t count)
@@ -28,8 +39,7 @@ void binding_values_free(binding_values *values)
 }
 
 // The items of a list or tuple: all of the type `shared`, or item i of argument i of it when `apart`.
-static bool items_in(const binding_state *state, binding_context *context, PyObject *sequence, type_text shared,
-                     bool apart, binding_values *values)
+static bool items_in(writer *w, PyObject *sequence, type_text shared, bool apart, binding_values *values)
 {
     // A conversion may run Python code, which may change a list: what is converted is a copy of it.
     PyObject *const items = PySequence_Tuple(sequence);
@@ -39,8 +49,8 @@ static bool items_in(const binding_state *state, binding_context *context, PyObj
         return false;
     }
     for (size_t i = 0; done && i < values->count; i++) {
-        values->items[i] = binding_value_in(state, context, PyTuple_GetItem(items, (Py_ssize_t)i),
-                                            apart ? type_argument(shared, i) : shared);
+        values->items[i] =
+            value_in(w, PyTuple_GetItem(items, (Py_ssize_t)i), apart ? type_argument(shared, i) : shared);
         done = values->items[i] != NULL;
     }
     Py_DECREF(items);
@@ -93,25 +103,25 @@ static bool write_type(type_text type, type_string *string)
     return false;
 }
 
-static taper_value *list_in(const binding_state *state, binding_context *context, PyObject *object, type_text element)
+static taper_value *list_in(writer *w, PyObject *object, type_text element)
 {
     binding_values values;
     type_string type;
     if (element.length == 0 && PySequence_Size(object) == 0) {
         element = type_from("Tensor"); // TorchScript's type of []
     }
-    if (!write_type(element, &type) || !items_in(state, context, object, element, false, &values)) {
+    if (!write_type(element, &type) || !items_in(w, object, element, false, &values)) {
         return NULL;
     }
     taper_error *const error = taper_error_create();
     taper_value *list;
     const taper_status status =
-        taper_value_list(context->context, type.pointer, values.items, values.count, &list, error);
+        taper_value_list(w->context->context, type.pointer, values.items, values.count, &list, error);
     binding_values_free(&values);
-    return finish(state, status, error, list);
+    return finish(w->state, status, error, list);
 }
 
-static taper_value *tuple_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
+static taper_value *tuple_in(writer *w, PyObject *object, type_text type)
 {
     binding_values values;
     const size_t count = type_argument_count(type);
@@ -120,18 +130,17 @@ static taper_value *tuple_in(const binding_state *state, binding_context *contex
                      PySequence_Size(object));
         return NULL;
     }
-    if (!items_in(state, context, object, type, true, &values)) {
+    if (!items_in(w, object, type, true, &values)) {
         return NULL;
     }
     taper_error *const error = taper_error_create();
     taper_value *tuple;
-    const taper_status status = taper_value_tuple(context->context, values.items, values.count, &tuple, error);
+    const taper_status status = taper_value_tuple(w->context->context, values.items, values.count, &tuple, error);
     binding_values_free(&values);
-    return finish(state, status, error, tuple);
+    return finish(w->state, status, error, tuple);
 }
 
-static taper_value *dict_in(const binding_state *state, binding_context *context, PyObject *object, type_text key,
-                            type_text item)
+static taper_value *dict_in(writer *w, PyObject *object, type_text key, type_text item)
 {
     binding_values keys, values;
     type_string key_type, item_type;
@@ -142,13 +151,13 @@ static taper_value *dict_in(const binding_state *state, binding_context *context
     PyObject *const pairs[2] = {PyDict_Keys(object), PyDict_Values(object)};
     taper_value *dict = NULL;
     if (pairs[0] != NULL && pairs[1] != NULL && write_type(key, &key_type) && write_type(item, &item_type) &&
-        items_in(state, context, pairs[0], key, false, &keys)) {
-        if (items_in(state, context, pairs[1], item, false, &values)) {
+        items_in(w, pairs[0], key, false, &keys)) {
+        if (items_in(w, pairs[1], item, false, &values)) {
             taper_error *const error = taper_error_create();
-            const taper_status status = taper_value_dict(context->context, key_type.pointer, item_type.pointer,
+            const taper_status status = taper_value_dict(w->context->context, key_type.pointer, item_type.pointer,
                                                          keys.items, values.items, values.count, &dict, error);
             binding_values_free(&values);
-            dict = finish(state, status, error, dict);
+            dict = finish(w->state, status, error, dict);
         }
         binding_values_free(&keys);
     }
@@ -207,25 +216,25 @@ static taper_value *object_in(const binding_object *object, const binding_contex
 
 // ---- numbers and texts
 
-static taper_value *number_in(const binding_state *state, binding_context *context, PyObject *object, bool as_float)
+static taper_value *number_in(writer *w, PyObject *object, bool as_float)
 {
     taper_value *value = NULL;
     taper_error *error = NULL;
     taper_status status;
     if (PyBool_Check(object)) {
         error = taper_error_create();
-        status = taper_value_bool(context->context, object == Py_True, &value, error);
+        status = taper_value_bool(w->context->context, object == Py_True, &value, error);
     } else if (PyComplex_Check(object)) {
         error = taper_error_create();
-        status = taper_value_complex(context->context, PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object),
-                                     &value, error);
+        status = taper_value_complex(w->context->context, PyComplex_RealAsDouble(object),
+                                     PyComplex_ImagAsDouble(object), &value, error);
     } else if (PyFloat_Check(object) || as_float) {
         const double number = PyFloat_AsDouble(object);
         if (number == -1 && PyErr_Occurred()) {
             return NULL;
         }
         error = taper_error_create();
-        status = taper_value_double(context->context, number, &value, error);
+        status = taper_value_double(w->context->context, number, &value, error);
     } else {
         int overflow;
         const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -236,12 +245,12 @@ static taper_value *number_in(const binding_state *state, binding_context *conte
             return NULL;
         }
         error = taper_error_create();
-        status = taper_value_int(context->context, number, &value, error);
+        status = taper_value_int(w->context->context, number, &value, error);
     }
-    return finish(state, status, error, value);
+    return finish(w->state, status, error, value);
 }
 
-static taper_value *text_in(const binding_state *state, binding_context *context, PyObject *object)
+static taper_value *text_in(writer *w, PyObject *object)
 {
     Py_ssize_t length;
     const char *const text = PyUnicode_AsUTF8AndSize(object, &length);
@@ -250,16 +259,16 @@ static taper_value *text_in(const binding_state *state, binding_context *context
     }
     taper_error *const error = taper_error_create();
     taper_value *value;
-    const taper_status status = taper_value_string(context->context, text, (size_t)length, &value, error);
-    return finish(state, status, error, value);
+    const taper_status status = taper_value_string(w->context->context, text, (size_t)length, &value, error);
+    return finish(w->state, status, error, value);
 }
 
-static taper_value *none_in(const binding_state *state, binding_context *context)
+static taper_value *none_in(writer *w)
 {
     taper_error *const error = taper_error_create();
     taper_value *value;
-    const taper_status status = taper_value_none(context->context, &value, error);
-    return finish(state, status, error, value);
+    const taper_status status = taper_value_none(w->context->context, &value, error);
+    return finish(w->state, status, error, value);
 }
 
 static bool is_number(PyObject *object)
@@ -313,16 +322,16 @@ static bool is_sequence(PyObject *object)
     return PyList_Check(object) || PyTuple_Check(object);
 }
 
-static taper_value *freely_in(const binding_state *state, binding_context *context, PyObject *object)
+static taper_value *freely_in(writer *w, PyObject *object)
 {
     const type_text unknown = type_from(NULL);
-    return object == Py_None          ? none_in(state, context)
-           : is_number(object)        ? number_in(state, context, object, false)
-           : PyUnicode_Check(object)  ? text_in(state, context, object)
-           : PyTuple_Check(object)    ? tuple_in(state, context, object, unknown)
-           : PyList_Check(object)     ? list_in(state, context, object, unknown)
-           : PyDict_Check(object)     ? dict_in(state, context, object, unknown, unknown)
-           : binding_is_array(object) ? binding_array_in(state, context, object)
+    return object == Py_None          ? none_in(w)
+           : is_number(object)        ? number_in(w, object, false)
+           : PyUnicode_Check(object)  ? text_in(w, object)
+           : PyTuple_Check(object)    ? tuple_in(w, object, unknown)
+           : PyList_Check(object)     ? list_in(w, object, unknown)
+           : PyDict_Check(object)     ? dict_in(w, object, unknown, unknown)
+           : binding_is_array(object) ? binding_array_in(w->state, w->context, object)
                                       : refuse(object, unknown);
 }
 
@@ -360,65 +369,73 @@ static type_text member_for(const binding_state *state, PyObject *object, type_t
     }
 }
 
-static taper_value *typed_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
+static taper_value *typed_in(writer *w, PyObject *object, type_text type)
 {
     while (type_is_generic(type, "Optional")) {
         if (object == Py_None) {
-            return none_in(state, context);
+            return none_in(w);
         }
         type = type_argument(type, 0);
     }
     if (type_is_generic(type, "Union")) {
-        type = member_for(state, object, type);
+        type = member_for(w->state, object, type);
     }
     const bool open = type.length == 0 || type_is(type, "Any") || type_is(type, "AnyType");
     if (open || type_is(type, "Tensor")) {
-        return freely_in(state, context, object);
+        return freely_in(w, object);
     }
     if (is_number_type(type)) {
         const bool as_float = type_is(type, "float") && PyLong_Check(object) && !PyBool_Check(object);
         if (is_number(object)) {
-            return number_in(state, context, object, as_float);
+            return number_in(w, object, as_float);
         }
         PyObject *number = scalar_of(object);
         if (number == NULL && type_is(type, "int") && PyIndex_Check(object)) {
             number = PyNumber_Index(object);
         }
         if (number == NULL) {
-            return PyErr_Occurred() ? NULL : object == Py_None ? none_in(state, context) : refuse(object, type);
+            return PyErr_Occurred() ? NULL : object == Py_None ? none_in(w) : refuse(object, type);
         }
         const bool made_float = type_is(type, "float") && PyLong_Check(number) && !PyBool_Check(number);
-        taper_value *const value = number_in(state, context, number, made_float);
+        taper_value *const value = number_in(w, number, made_float);
         Py_DECREF(number);
         return value;
     }
     if (type_is_generic(type, "List") && is_sequence(object)) {
-        return list_in(state, context, object, type_argument(type, 0));
+        return list_in(w, object, type_argument(type, 0));
     }
     if (type_is_generic(type, "Tuple") && is_sequence(object)) {
-        return tuple_in(state, context, object, type);
+        return tuple_in(w, object, type);
     }
     if (type_is_generic(type, "Dict") && PyDict_Check(object)) {
-        return dict_in(state, context, object, type_argument(type, 0), type_argument(type, 1));
+        return dict_in(w, object, type_argument(type, 0), type_argument(type, 1));
     }
     if (memchr(type.at, '.', type.length) != NULL && is_sequence(object)) { // a named tuple, "__torch__.Point"
-        return tuple_in(state, context, object, type_from(NULL));
+        return tuple_in(w, object, type_from(NULL));
     }
-    return freely_in(state, context, object); // if it is not of the type, the library says so
+    return freely_in(w, object); // if it is not of the type, the library says so
+}
+
+static taper_value *value_in(writer *w, PyObject *object, type_text type)
+{
+    if (Py_IS_TYPE(object, w->state->tensor)) {
+        return tensor_in(w->state, w->context, object);
+    }
+    if (Py_IS_TYPE(object, w->state->object)) {
+        return object_in((binding_object *)(void *)object, w->context);
+    }
+    if (w->depth == DEEPEST) {
+        PyErr_Format(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
+        return NULL;
+    }
+    w->depth++;
+    taper_value *const value = typed_in(w, object, type);
+    w->depth--;
+    return value;
 }
 
 taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
 {
-    if (Py_IS_TYPE(object, state->tensor)) {
-        return tensor_in(state, context, object);
-    }
-    if (Py_IS_TYPE(object, state->object)) {
-        return object_in((binding_object *)(void *)object, context);
-    }
-    if (Py_EnterRecursiveCall(" while an input was converted")) {
-        return NULL;
-    }
-    taper_value *const value = typed_in(state, context, object, type);
-    Py_LeaveRecursiveCall();
-    return value;
+    writer w = {.state = state, .context = context};
+    return value_in(&w, object, type);
 }

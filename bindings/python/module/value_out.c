@@ -6,12 +6,13 @@
 
 // A list may hold one item many times, and so on in each level: what a result comes to as objects of Python's has a
 // limit.
-enum { ITEMS_MOST = 1 << 22 };
+enum { ITEMS_MOST = 1 << 22, DEEPEST = 500 }; // it may contain itself, too
 
 typedef struct reader {
     const binding_state *state;
     binding_context *context;
     size_t left;
+    unsigned depth;
 } reader;
 
 static PyObject *read_value(reader *r, taper_value *value);
@@ -190,7 +191,7 @@ static PyObject *get(PyObject *self, PyObject *name)
     for (size_t i = 0; text != NULL && i < count; i++) {
         const char *const field = taper_value_field(object->value, i);
         if (field != NULL && strcmp(text, field) == 0) {
-            reader r = {binding_state_of(self), object->context, ITEMS_MOST};
+            reader r = {.state = binding_state_of(self), .context = object->context, .left = ITEMS_MOST};
             return item_out(&r, object->value, i, false);
         }
     }
@@ -280,9 +281,12 @@ static PyObject *read_value(reader *r, taper_value *value)
         return binding_tensor_new(r->state, r->context, value);
     }
     PyObject *result = NULL;
-    if (!Py_EnterRecursiveCall(" while a result was converted")) { // it may contain itself
+    if (r->depth == DEEPEST) {
+        PyErr_Format(PyExc_RecursionError, "the result is nested more than %d deep, or contains itself", (int)DEEPEST);
+    } else {
+        r->depth++;
         result = any_out(r, value, kind);
-        Py_LeaveRecursiveCall();
+        r->depth--;
     }
     binding_value_release(value);
     return result;
@@ -290,6 +294,6 @@ static PyObject *read_value(reader *r, taper_value *value)
 
 PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value)
 {
-    reader r = {state, context, ITEMS_MOST};
+    reader r = {.state = state, .context = context, .left = ITEMS_MOST};
     return read_value(&r, value);
 }
