@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """python_calls.py BUILD [ROUNDS]: what a call from Python costs beside torch.jit's, and beside the same runs in C (`taper bench`).
 
-One thread each; rounds of all three, one after the other; medians of the rounds, in microseconds."""
+One thread each; rounds of all three, one after the other; medians of the rounds, each a median, in microseconds."""
 import json
 import os
 import statistics
@@ -24,14 +24,18 @@ CASES = [("tests/data/python/values.pt", (4,)), ("tests/data/samples/s01_convnet
 torch.set_num_threads(1)
 
 
-def each(call, seconds=0.05):
+def each(call, seconds=0.1):
+    """Microseconds of a call: the median of batches of a few, as `taper bench` has the median of its runs."""
+    begin = time.perf_counter()
     call()
-    count, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        for _ in range(10):
+    batch = max(1, min(20, int(1e-4 / (time.perf_counter() - begin))))
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        for _ in range(batch):
             call()
-        count += 10
-    return 1e6 * (time.perf_counter() - begin) / count
+        times.append((time.perf_counter() - begin) / batch)
+    return 1e6 * statistics.median(times)
 
 
 print(f"{'':36} {'torch.jit':>10} {'taper':>10} {'in C':>10}   taper - C, torch/taper")

@@ -9,8 +9,9 @@ import sys
 import unittest
 import weakref
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 
 import taper
 

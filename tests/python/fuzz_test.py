@@ -8,8 +8,9 @@ import random
 import sys
 import unittest
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 
 import taper
 

@@ -5,8 +5,9 @@ import gc
 import sys
 import unittest
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 
 import taper
 

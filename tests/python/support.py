@@ -2,9 +2,15 @@
 """What the tests of the Python binding share: where models lie, and a main that counts as the other tests do.
 
 TAPER_PYTHON_PACKAGE is the folder that has the package (build/python); where that is not there it is the installed one."""
+import importlib.util
 import os
 import sys
 import unittest
+
+needed = "mypy" if "stubs_test" in sys.argv[0] else "numpy"
+if importlib.util.find_spec(needed) is None:
+    print(f"SKIPPED: {os.path.basename(sys.argv[0])} needs Python's {needed} (Debian: python3-{needed})")
+    sys.exit(77)
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PACKAGE = os.environ.get("TAPER_PYTHON_PACKAGE", os.path.join(SOURCE, "build", "python"))

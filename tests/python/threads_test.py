@@ -10,8 +10,9 @@ import threading
 import time
 import unittest
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 
 import taper
 

@@ -17,8 +17,9 @@ if sys.argv[-1] == "--torch2":
     os.execv(os.environ["TAPER_TORCH2"], [os.environ["TAPER_TORCH2"], *sys.argv[:-1]])
 warnings.simplefilter("ignore")  # what PyTorch 2 says of torch.jit
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 import torch
 import torch.jit.mobile
 import torch.utils.bundled_inputs

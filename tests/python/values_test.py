@@ -4,8 +4,9 @@
 import decimal
 import unittest
 
+import support  # before NumPy: it says so where that is not here
+
 import numpy as np
-import support
 
 import taper
 
