@@ -270,6 +270,53 @@ class Out(unittest.TestCase):
                 MODEL.alias(Holder(device, fine))
 
 
+class Plain(ctypes.Structure):
+    """DLPack's tensor in a capsule, as older packages make one."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("sizes", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64), ("user", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Capsules(unittest.TestCase):
+    def give(self, name=b"dltensor", sizes=(2, 3), strides=None, **fields):
+        numbers = np.arange(20, dtype=np.float32)
+        keep = [(ctypes.c_int64 * max(len(sizes), 1))(*sizes), (ctypes.c_int64 * len(strides))(*strides) if strides else None, numbers]
+        tensor = Plain(numbers.ctypes.data, 1, 0, len(sizes), 2, 32, 1, keep[0], keep[1], 0, None, None)
+        for field, value in fields.items():
+            setattr(tensor, field, value)
+        keep.append(tensor)
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        keep.append(name)
+        capsule = make(ctypes.addressof(tensor), name, None)
+
+        class Holder:
+            kept = keep
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+            def __dlpack__(self):
+                return capsule
+
+        return Holder()
+
+    def test_plain(self):
+        for arguments, wanted in [({}, [[0, 1, 2], [3, 4, 5]]), ({"offset": 8}, [[2, 3, 4], [5, 6, 7]]), ({"strides": (1, 2)}, [[0, 2, 4], [1, 3, 5]]),
+                                  ({"strides": (-3, 1), "offset": 12}, [[3, 4, 5], [0, 1, 2]]), ({"sizes": ()}, 0), ({"sizes": (0, 3), "data": None}, []),
+                                  ({"offset": 2, "bits": 16, "code": 0}, [[0, 0, 16256], [0, 16384, 0]])]:
+            holder = self.give(**arguments)
+            self.assertEqual(MODEL.alias(holder).tolist(), wanted, arguments)
+            gc.collect()
+
+    def test_hostile(self):
+        for kind, arguments in [(ValueError, {"rank": -1}), (ValueError, {"rank": 99}), (ValueError, {"sizes": (-1, 3)}), (ValueError, {"sizes": (2 ** 62, 2 ** 62)}),
+                                (ValueError, {"sizes": (2, 2), "strides": (2 ** 62, 1)}), (ValueError, {"data": None}), (TypeError, {"code": 77}), (TypeError, {"bits": 7}),
+                                (TypeError, {"lanes": 4}), (TypeError, {"bits": 128, "code": 2}), (ValueError, {"name": b"something"}), (TypeError, {"code": 1, "bits": 16})]:
+            with self.subTest(**arguments), self.assertRaises(kind):
+                MODEL.alias(self.give(**arguments))
+
+
 class Contexts(unittest.TestCase):
     def test_tensors_of_other_contexts(self):
         other = taper.load(support.model_path("values.pt"), threads=1)

@@ -3,6 +3,7 @@
 """Every kind of value in and out; what is wrong gives one clear exception."""
 import decimal
 import unittest
+import warnings
 
 import support  # before NumPy: it says so where that is not here
 
@@ -209,6 +210,11 @@ class State(unittest.TestCase):
         self.assertEqual(out.getvalue(), "hello\n")
         with self.assertWarnsRegex(UserWarning, "^careful$"):
             MODEL.warn("careful")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaisesRegex(UserWarning, "^serious$"):
+                MODEL.warn("serious")
+        self.assertEqual(MODEL.ints([]), [0])
 
 
 if __name__ == "__main__":

@@ -301,7 +301,15 @@ static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bo
         shape[d] = (Py_ssize_t)tensor->sizes[d];
         strides[d] = (Py_ssize_t)(step * (int64_t)dtype->size);
     }
-    *view = (Py_buffer){.buf = (char *)tensor->data + tensor->offset,
+    bool empty = false;
+    for (int d = 0; d < tensor->rank; d++) {
+        empty = empty || tensor->sizes[d] == 0;
+    }
+    if (tensor->data == NULL && !empty) {
+        PyErr_SetString(PyExc_ValueError, "the tensor has no memory");
+        return false;
+    }
+    *view = (Py_buffer){.buf = tensor->data != NULL ? (char *)tensor->data + tensor->offset : NULL,
                         .itemsize = (Py_ssize_t)dtype->size,
                         .ndim = tensor->rank,
                         .readonly = read_only,

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What models are loaded from, and with which options."""
+import functools
 import io
 import os
 import sys
+import threading
 
 from . import _taper
 
-_default = None
+_making = threading.Lock()
+
+
+@functools.cache
+def _make_default():
+    return _taper.Context()
 
 
 def default_context():
     """The context of models that are loaded without settings of their own for threads, cache_dir and cpu."""
-    global _default
-    if _default is None:
-        _default = _taper.Context()
-    return _default
+    with _making:
+        return _make_default()
 
 
 def context_for(context, threads, cache_dir, cpu):
