@@ -109,7 +109,7 @@ class In(unittest.TestCase):
             (TypeError, "format \"g\"", np.zeros(2, np.longdouble)), (TypeError, "no such dtype", np.zeros(2, "S3")),
             (TypeError, "no such dtype", np.zeros(2, "U3")), (TypeError, "no such dtype", np.array([object()])),
             (TypeError, "no such dtype", np.zeros(2, [("a", "f4"), ("b", "f4")])), (ValueError, "17 dimensions", x.reshape((1,) * 16 + (4,))),
-            (ValueError, "buffer", np.zeros(2, "M8[s]")), 
+            (ValueError, "buffer", np.zeros(2, "M8[s]")),
         ]:
             with self.subTest(value=repr(value)), self.assertRaisesRegex(kind, words):
                 MODEL.alias(value)
