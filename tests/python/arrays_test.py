@@ -217,6 +217,15 @@ class Out(unittest.TestCase):
         t = taper.tensor(np.array([1.5]))
         self.assertEqual((float(t), int(t), bool(t), t.item(), len(t)), (1.5, 1, True, 1.5, 1))
         self.assertEqual(repr(t), "<taper.Tensor float64 [1]>")
+        grid = taper.tensor(np.arange(6).reshape(2, 3))
+        self.assertEqual((grid[1, 2], grid[0].tolist(), grid[:, 1:].tolist()), (5, [0, 1, 2], [[1, 2], [4, 5]]))
+        grid[1][0] = 7
+        self.assertEqual(grid.tolist(), [[0, 1, 2], [7, 4, 5]])
+        self.assertEqual((np.array([grid, grid]).shape, np.stack([grid, grid]).shape, np.concatenate([grid, grid]).shape), ((2, 2, 3), (2, 2, 3), (4, 3)))
+        self.assertEqual([row.tolist() for row in grid], grid.tolist())
+        self.assertEqual(np.asarray(grid).ctypes.data, address(grid))
+        with self.assertRaises(IndexError):
+            grid[2]
         self.assertEqual(taper.tensor(np.array([1.7]), "int64").tolist(), [1])
         self.assertEqual(t.to("float64").dtype, "float64")
         for kind, call in [(TypeError, lambda: len(taper.tensor(np.array(1)))), (ValueError, lambda: t.to("float33")), (TypeError, lambda: t.to(3)),

@@ -109,6 +109,7 @@ class Facts(unittest.TestCase):
         facts = model.inspect()
         self.assertEqual(facts["methods"]["classes"], {"arguments": [], "returns": "int"})
         self.assertIn("conv2d", model.graph())
+        self.assertLessEqual({"classes", "profile", "forward"}, set(dir(model)))
         with self.assertRaises(AttributeError):
             model.signature("nothing")
         with self.assertRaises(taper.Error):

@@ -333,6 +333,24 @@ static Py_ssize_t length(PyObject *self)
     return tensor_of(self)->shape[0];
 }
 
+// A part, as NumPy has it: an array over the same memory, or a number.
+static PyObject *part(PyObject *self, PyObject *key)
+{
+    PyObject *const array = as_numpy(self);
+    PyObject *const result = array != NULL ? PyObject_GetItem(array, key) : NULL;
+    Py_XDECREF(array);
+    return result;
+}
+
+// NumPy takes for a part of another array only what is a sequence, too: np.array([t, u]).
+static PyObject *row(PyObject *self, Py_ssize_t index)
+{
+    PyObject *const array = as_numpy(self);
+    PyObject *const result = array != NULL ? PySequence_GetItem(array, index) : NULL;
+    Py_XDECREF(array);
+    return result;
+}
+
 static PyObject *as_float(PyObject *self)
 {
     PyObject *const number = item(self, NULL);
@@ -445,6 +463,9 @@ bool binding_tensor_add(PyObject *module, binding_state *state)
         {Py_tp_getset, members},
         {Py_bf_getbuffer, get_buffer},
         {Py_mp_length, length},
+        {Py_mp_subscript, part},
+        {Py_sq_length, length},
+        {Py_sq_item, row},
         {Py_nb_float, as_float},
         {Py_nb_int, as_int},
         {Py_nb_bool, as_bool},

@@ -152,12 +152,18 @@ def save(self, path):
     write_whole(path, to_bytes(self))
 
 
+def names(self):
+    """The attributes, with the model's own methods."""
+    return sorted({*object.__dir__(self), *methods(self)})
+
+
 def complete(model_class):
     for name, text in FACTS.items():
         setattr(model_class, name, property(fact(name), doc=text))
     model_class.methods = property(methods, doc=methods.__doc__)
     for function in (signature, inspect, graph, memory, bundled_inputs, profile, clone, to_bytes, save):
         setattr(model_class, function.__name__, function)
+    model_class.__dir__ = names
     # What scripts for PyTorch Mobile call on the result of optimize_for_mobile.
     model_class._save_for_lite_interpreter = save
     model_class._save_to_buffer_for_lite_interpreter = to_bytes
