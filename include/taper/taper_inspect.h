@@ -16,10 +16,16 @@ extern "C" {
 typedef void (*taper_write_function)(void *user, const char *text, size_t length);
 
 /* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. This function and the
- * next are absent from a library built without drafts and programs. */
+ * next two are absent from a library built without drafts and programs. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
                                                                              taper_write_function write, void *user,
                                                                              taper_error *error);
+
+/* What argument `index` of a method (NULL: "forward") is where an input is missing: a new reference, to be given as
+ * that input when a later one is given. TAPER_ERROR_ARGUMENT: it has no default. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_default(const taper_model *model,
+                                                                               const char *method, size_t index,
+                                                                               taper_value **value, taper_error *error);
 
 /* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those
  * that instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */

@@ -27,3 +27,24 @@ taper_status taper_inspect_graph(taper_model *model, const char *method, taper_w
     taper_text_free(&text);
     return status;
 }
+
+taper_status taper_inspect_default(const taper_model *model, const char *method, size_t index, taper_value **value,
+                                   taper_error *error)
+{
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(model, error);
+    const char *name = method != NULL ? method : "forward";
+    const taper_function *function = taper_model_find(model, taper_model_name(model), name);
+    const taper_module_function *f = function != NULL ? function->source : NULL;
+    if (f == NULL || !f->has_schema || index >= f->argument_count || index + 1 >= f->argument_count ||
+        !f->arguments[index + 1].has_default) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s has no default for argument %zu", name, index);
+    }
+    const taper_val held = taper_val_retain(f->arguments[index + 1].default_value);
+    *value = taper_box_new(model->context->heap, held);
+    if (*value == NULL) {
+        taper_val_release(held);
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}

@@ -389,10 +389,13 @@ static void models_are_inspected(void **state)
     open_world(&w);
     taper_plan_item plan = {.struct_size = sizeof plan};
     taper_profile_item profile = {.struct_size = sizeof profile};
+    taper_value *value;
     FAILS("model is NULL", taper_inspect_graph(NULL, NULL, write_nothing, NULL, E));
     FAILS("write is NULL", taper_inspect_graph(w.model, NULL, NULL, NULL, E));
     FAILS("model is NULL", taper_inspect_config(NULL, write_nothing, NULL, E));
     FAILS("write is NULL", taper_inspect_config(w.model, NULL, NULL, E));
+    FAILS("model is NULL", taper_inspect_default(NULL, NULL, 0, &value, E));
+    FAILS("value is NULL", taper_inspect_default(w.model, NULL, 0, NULL, E));
     FAILS("model is NULL", taper_inspect_place(NULL, NULL, TAPER_PLACE_MODULE, write_nothing, NULL, E));
     FAILS("node is NULL", taper_inspect_place(w.model, NULL, TAPER_PLACE_MODULE, write_nothing, NULL, E));
     FAILS("session is NULL", taper_inspect_plan_item(NULL, 0, &plan, E));

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <taper/taper_inspect.h>
+
 #include "tests/api/fixture.h"
 
 typedef struct world {
@@ -89,6 +91,28 @@ static void wrong_inputs(void **state)
     taper_value_release(x);
     taper_value_release(n);
     taper_value_release(text);
+    close_world(&w);
+}
+
+// What a binding with keywords gives for an argument that was left out before one that was not.
+static void defaults(void **state)
+{
+    (void)state;
+    world w;
+    taper_value *value;
+    int flag = 0;
+    open_world(&w, "s03_control_flow.ptl"); // forward(x: Tensor, n: int, flag: bool = True)
+    assert_int_equal(taper_inspect_default(w.model, NULL, 2, &value, w.error), TAPER_OK);
+    assert_int_equal(taper_value_get_bool(value, &flag, w.error), TAPER_OK);
+    assert_true(flag);
+    taper_value_release(value);
+    static const size_t none[] = {0, 1, 3, SIZE_MAX};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_int_equal(taper_inspect_default(w.model, "forward", none[i], &value, w.error), TAPER_ERROR_ARGUMENT);
+        assert_non_null(strstr(taper_error_message(w.error), "forward has no default"));
+        assert_null(value);
+    }
+    assert_int_equal(taper_inspect_default(w.model, "backward", 0, &value, w.error), TAPER_ERROR_ARGUMENT);
     close_world(&w);
 }
 
@@ -443,9 +467,11 @@ static void log_hook(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_inputs),   cmocka_unit_test(wrong_channels),     cmocka_unit_test(wrong_values),
-        cmocka_unit_test(callers_memory), cmocka_unit_test(ways_to_load),       cmocka_unit_test(refuses_unset_options),
-        cmocka_unit_test(metadata),       cmocka_unit_test(state_of_a_session), cmocka_unit_test(log_hook),
+        cmocka_unit_test(wrong_inputs),          cmocka_unit_test(defaults),
+        cmocka_unit_test(wrong_channels),        cmocka_unit_test(wrong_values),
+        cmocka_unit_test(callers_memory),        cmocka_unit_test(ways_to_load),
+        cmocka_unit_test(refuses_unset_options), cmocka_unit_test(metadata),
+        cmocka_unit_test(state_of_a_session),    cmocka_unit_test(log_hook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

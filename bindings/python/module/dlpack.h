@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DLPack's structures, as version 1.0 has them, and as it was before versions. Names of members are ours.
+#ifndef TAPER_PYTHON_DLPACK_H
+#define TAPER_PYTHON_DLPACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3 };    // kinds of devices whose memory the CPU sees
+enum { DLPACK_READ_ONLY = 1, DLPACK_COPIED = 2 }; // flags
+enum { DLPACK_INT, DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 4, DLPACK_COMPLEX, DLPACK_BOOL }; // codes
+enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 };                                                    // of the versioned form
+
+typedef struct dlpack_tensor {
+    void *data;
+    struct {
+        int32_t type, id;
+    } device;
+    int32_t rank;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *sizes, *strides; // in elements; strides NULL: contiguous
+    uint64_t offset;          // in bytes
+} dlpack_tensor;
+
+typedef struct dlpack_managed { // in a capsule "dltensor"
+    dlpack_tensor tensor;
+    void *user;
+    void (*deleter)(struct dlpack_managed *self);
+} dlpack_managed;
+
+typedef struct dlpack_versioned { // in a capsule "dltensor_versioned"
+    uint32_t major, minor;
+    void *user;
+    void (*deleter)(struct dlpack_versioned *self);
+    uint64_t flags;
+    dlpack_tensor tensor;
+} dlpack_versioned;
+
+static inline void dlpack_delete(void *managed, bool versioned)
+{
+    if (versioned) {
+        dlpack_versioned *const m = managed;
+        if (m->deleter != NULL) {
+            m->deleter(m);
+        }
+    } else {
+        dlpack_managed *const m = managed;
+        if (m->deleter != NULL) {
+            m->deleter(m);
+        }
+    }
+}
+
+#endif

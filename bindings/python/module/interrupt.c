@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ctrl-C during a run in Python's main thread. Python looks at signals when it has the GIL again, which may be never: a
+// model can loop for ever. So a handler of ours cancels the run and passes the signal on to Python's, and the exception
+// that this one raises follows the run. Where the program has a handler of its own for SIGINT, which need not mean the
+// end of anything, the signal is left alone.
+#include "interrupt.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+// The handler stays once it is there, since to put it in place and take it away costs more than a small model's run.
+// Whoever calls signal.signal takes it away; so whether it is there is looked at, but not within a millisecond of the
+// last look. Where neither it nor what it took the place of is there, somebody else has SIGINT, and perhaps hands it on
+// to ours.
+
+enum { LOOK = 1000000 }; // nanoseconds
+
+// A handler gets no argument. One run at a time: that of the main thread.
+static _Atomic(taper_session *) running;
+static atomic_bool asked;
+static struct sigaction before;
+static bool installed;
+static int64_t looked;
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+    taper_session *const session = atomic_load(&running);
+    if (session != NULL) {
+        atomic_store(&asked, true);
+        taper_session_cancel(session); // stores a flag
+    }
+    if ((before.sa_flags & SA_SIGINFO) != 0) {
+        before.sa_sigaction(number, info, context);
+    } else {
+        before.sa_handler(number);
+    }
+}
+
+static bool is_function(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) != 0 || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+static bool is_same(const struct sigaction *a, const struct sigaction *b)
+{
+    return ((a->sa_flags ^ b->sa_flags) & SA_SIGINFO) == 0 &&
+           ((a->sa_flags & SA_SIGINFO) != 0 ? a->sa_sigaction == b->sa_sigaction : a->sa_handler == b->sa_handler);
+}
+
+static bool is_default(const binding_state *state)
+{
+    PyObject *const handler = PyObject_CallFunctionObjArgs(state->get_signal, state->signal_number, NULL);
+    const bool is = handler != NULL && handler == state->interrupt_handler;
+    PyErr_Clear();
+    Py_XDECREF(handler);
+    return is;
+}
+
+// Our handler is in place.
+static bool install(void)
+{
+    struct timespec now;
+    struct sigaction own, current;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (installed && time - looked < LOOK) {
+        return true;
+    }
+    looked = time;
+    memset(&own, 0, sizeof own);
+    own.sa_sigaction = handle;
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    (void)sigemptyset(&own.sa_mask);
+    if (sigaction(SIGINT, NULL, &current) != 0) {
+        return installed = false;
+    }
+    if (is_same(&current, &own)) {
+        return installed = true;
+    }
+    if (!is_function(&current) || (is_function(&before) && !is_same(&current, &before))) {
+        return installed = false;
+    }
+    before = current;
+    return installed = sigaction(SIGINT, &own, NULL) == 0;
+}
+
+bool interrupt_begin(const binding_state *state, taper_session *session)
+{
+    if (PyThread_get_thread_ident() != state->main_thread || !is_default(state) || !install()) {
+        return false;
+    }
+    atomic_store(&asked, false);
+    atomic_store(&running, session);
+    return true;
+}
+
+bool interrupt_asked(void)
+{
+    return atomic_load(&asked);
+}
+
+void interrupt_end(void)
+{
+    atomic_store(&running, NULL);
+}
+
+void interrupt_forget(void)
+{
+    atomic_store(&running, NULL);
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Python's objects to values, shaped by the types that a method declares, as PyTorch's own binding does it.
+#include "binding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A level takes up to 3 KB of the stack, of which threads may have little.
+enum { DEEPEST = 64 };
+
+typedef struct writer {
+    const binding_state *state;
+    binding_context *context;
+    unsigned depth;
+} writer;
+
+static taper_value *value_in(writer *w, PyObject *object, type_text type);
+
+// ---- arrays of values
+
+bool binding_values_room(binding_values *values, size_t count)
+{
+    *values = (binding_values){.items = calloc(count + 1, sizeof *values->items)};
+    if (values->items == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    values->count = count;
+    return true;
+}
+
+void binding_values_free(binding_values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        binding_value_release(values->items[i]);
+    }
+    free(values->items);
+    *values = (binding_values){0};
+}
+
+// The items of a list or tuple: all of the type `shared`, or item i of argument i of it when `apart`.
+static bool items_in(writer *w, PyObject *sequence, type_text shared, bool apart, binding_values *values)
+{
+    // A conversion may run Python code, which may change a list: what is converted is a copy of it.
+    PyObject *const items = PySequence_Tuple(sequence);
+    bool done = items != NULL && binding_values_room(values, (size_t)PyTuple_Size(items));
+    if (!done) {
+        Py_XDECREF(items);
+        return false;
+    }
+    for (size_t i = 0; done && i < values->count; i++) {
+        values->items[i] =
+            value_in(w, PyTuple_GetItem(items, (Py_ssize_t)i), apart ? type_argument(shared, i) : shared);
+        done = values->items[i] != NULL;
+    }
+    Py_DECREF(items);
+    if (!done) {
+        binding_values_free(values);
+    }
+    return done;
+}
+
+bool binding_values_in(const binding_state *state, binding_context *context, PyObject *sequence,
+                       const taper_model *model, const char *method, binding_values *values)
+{
+    if (!PyList_Check(sequence) && !PyTuple_Check(sequence)) {
+        PyErr_Format(PyExc_TypeError, "the inputs of a call are a tuple, not %R", Py_TYPE(sequence));
+        return false;
+    }
+    PyObject *const items = PySequence_Tuple(sequence);
+    bool done = items != NULL && binding_values_room(values, (size_t)PyTuple_Size(items));
+    for (size_t i = 0; done && i < values->count; i++) {
+        values->items[i] = binding_value_in(state, context, PyTuple_GetItem(items, (Py_ssize_t)i),
+                                            type_from(taper_model_argument_type(model, method, i)));
+        done = values->items[i] != NULL;
+    }
+    Py_XDECREF(items);
+    if (!done && items != NULL) {
+        binding_values_free(values);
+    }
+    return done;
+}
+
+static taper_value *finish(const binding_state *state, taper_status status, taper_error *error, taper_value *value)
+{
+    return binding_check(state, status, error) ? value : NULL;
+}
+
+// ---- containers
+
+typedef struct type_string {
+    char text[1024];
+    const char *pointer; // NULL: unknown, and the library looks at the first item
+} type_string;
+
+static bool write_type(type_text type, type_string *string)
+{
+    string->pointer = type.length != 0 ? string->text : NULL;
+    if (type_copy(type, string->text, sizeof string->text)) {
+        return true;
+    }
+    PyErr_SetString(PyExc_ValueError, "the declared type is longer than 1023 bytes");
+    return false;
+}
+
+static taper_value *list_in(writer *w, PyObject *object, type_text element)
+{
+    binding_values values;
+    type_string type;
+    if (element.length == 0 && PySequence_Size(object) == 0) {
+        element = type_from("Tensor"); // TorchScript's type of []
+    }
+    if (!write_type(element, &type) || !items_in(w, object, element, false, &values)) {
+        return NULL;
+    }
+    taper_error *const error = taper_error_create();
+    taper_value *list;
+    const taper_status status =
+        taper_value_list(w->context->context, type.pointer, values.items, values.count, &list, error);
+    binding_values_free(&values);
+    return finish(w->state, status, error, list);
+}
+
+static taper_value *tuple_in(writer *w, PyObject *object, type_text type)
+{
+    binding_values values;
+    const size_t count = type_argument_count(type);
+    if (type.length != 0 && (size_t)PySequence_Size(object) != count) {
+        PyErr_Format(PyExc_ValueError, "the method takes a tuple of %zu here, this has %zd", count,
+                     PySequence_Size(object));
+        return NULL;
+    }
+    if (!items_in(w, object, type, true, &values)) {
+        return NULL;
+    }
+    taper_error *const error = taper_error_create();
+    taper_value *tuple;
+    const taper_status status = taper_value_tuple(w->context->context, values.items, values.count, &tuple, error);
+    binding_values_free(&values);
+    return finish(w->state, status, error, tuple);
+}
+
+static taper_value *dict_in(writer *w, PyObject *object, type_text key, type_text item)
+{
+    binding_values keys, values;
+    type_string key_type, item_type;
+    if (item.length == 0 && PyDict_Size(object) == 0) {
+        key = type_from("str");
+        item = type_from("Tensor"); // TorchScript's type of {}
+    }
+    PyObject *const pairs[2] = {PyDict_Keys(object), PyDict_Values(object)};
+    taper_value *dict = NULL;
+    if (pairs[0] != NULL && pairs[1] != NULL && write_type(key, &key_type) && write_type(item, &item_type) &&
+        items_in(w, pairs[0], key, false, &keys)) {
+        if (items_in(w, pairs[1], item, false, &values)) {
+            taper_error *const error = taper_error_create();
+            const taper_status status = taper_value_dict(w->context->context, key_type.pointer, item_type.pointer,
+                                                         keys.items, values.items, values.count, &dict, error);
+            binding_values_free(&values);
+            dict = finish(w->state, status, error, dict);
+        }
+        binding_values_free(&keys);
+    }
+    Py_XDECREF(pairs[0]);
+    Py_XDECREF(pairs[1]);
+    return dict;
+}
+
+// ---- tensors of other contexts
+
+// Their memory, held by the Tensor, as a tensor of this context.
+static taper_value *foreign_in(const binding_state *state, binding_context *context, binding_tensor *tensor)
+{
+    int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+    taper_tensor_info info = {.struct_size = sizeof info};
+    taper_error *error = taper_error_create();
+    if (!binding_check(state, taper_value_get_tensor(tensor->value, &info, error), error)) {
+        return NULL;
+    }
+    if (info.quantized != 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "a quantized tensor of another context cannot be given to this model: load both models "
+                        "with the same context=");
+        return NULL;
+    }
+    memcpy(sizes, info.sizes, info.rank * sizeof *sizes);
+    memcpy(strides, info.strides, info.rank * sizeof *strides);
+    binding_later *const later = binding_later_new();
+    if (later == NULL) {
+        return NULL;
+    }
+    later->reference = Py_NewRef((PyObject *)tensor);
+    return binding_tensor_over(state, context, info.dtype, info.rank, sizes, strides, info.data, info.bytes,
+                               info.read_only != 0, later);
+}
+
+static taper_value *tensor_in(const binding_state *state, binding_context *context, PyObject *object)
+{
+    binding_tensor *const tensor = (binding_tensor *)(void *)object;
+    if (tensor->context != context) {
+        return foreign_in(state, context, tensor);
+    }
+    return binding_value_own(state, context, taper_value_retain(tensor->value));
+}
+
+static taper_value *object_in(const binding_object *object, const binding_context *context)
+{
+    if (object->context != context) {
+        PyErr_SetString(PyExc_ValueError,
+                        "an object of another context cannot be given to this model: load both models with the "
+                        "same context=");
+        return NULL;
+    }
+    return taper_value_retain(object->value);
+}
+
+// ---- numbers and texts
+
+static taper_value *number_in(writer *w, PyObject *object, bool as_float)
+{
+    taper_value *value = NULL;
+    taper_error *error = NULL;
+    taper_status status;
+    if (PyBool_Check(object)) {
+        error = taper_error_create();
+        status = taper_value_bool(w->context->context, object == Py_True, &value, error);
+    } else if (PyComplex_Check(object)) {
+        error = taper_error_create();
+        status = taper_value_complex(w->context->context, PyComplex_RealAsDouble(object),
+                                     PyComplex_ImagAsDouble(object), &value, error);
+    } else if (PyFloat_Check(object) || as_float) {
+        const double number = PyFloat_AsDouble(object);
+        if (number == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+        error = taper_error_create();
+        status = taper_value_double(w->context->context, number, &value, error);
+    } else {
+        int overflow;
+        const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+        if (overflow != 0) {
+            PyErr_SetString(PyExc_OverflowError, "an int of a model has 64 bits: this one does not fit");
+        }
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
+        error = taper_error_create();
+        status = taper_value_int(w->context->context, number, &value, error);
+    }
+    return finish(w->state, status, error, value);
+}
+
+static taper_value *text_in(writer *w, PyObject *object)
+{
+    Py_ssize_t length;
+    const char *const text = PyUnicode_AsUTF8AndSize(object, &length);
+    if (text == NULL) {
+        return NULL;
+    }
+    taper_error *const error = taper_error_create();
+    taper_value *value;
+    const taper_status status = taper_value_string(w->context->context, text, (size_t)length, &value, error);
+    return finish(w->state, status, error, value);
+}
+
+static taper_value *none_in(writer *w)
+{
+    taper_error *const error = taper_error_create();
+    taper_value *value;
+    const taper_status status = taper_value_none(w->context->context, &value, error);
+    return finish(w->state, status, error, value);
+}
+
+static bool is_number(PyObject *object)
+{
+    return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object);
+}
+
+static bool is_number_type(type_text type)
+{
+    return type_is(type, "int") || type_is(type, "float") || type_is(type, "bool") || type_is(type, "complex") ||
+           type_is(type, "number") || type_is(type, "Scalar");
+}
+
+// The number in one of NumPy's scalars or another array without dimensions; NULL, without an exception, of anything
+// else.
+static PyObject *scalar_of(PyObject *object)
+{
+    PyObject *const shape = PyObject_GetAttrString(object, "shape");
+    const bool is = shape != NULL && PyTuple_Check(shape) && PyTuple_Size(shape) == 0;
+    Py_XDECREF(shape);
+    PyObject *number = is ? PyObject_CallMethod(object, "item", NULL) : NULL;
+    PyErr_Clear();
+    if (number != NULL && !is_number(number)) {
+        Py_CLEAR(number);
+    }
+    return number;
+}
+
+// ---- by type
+
+static taper_value *refuse(PyObject *object, type_text type)
+{
+    PyObject *const name = PyType_GetName(Py_TYPE(object));
+    PyObject *const wanted = PyUnicode_DecodeUTF8(type.at, (Py_ssize_t)type.length, "replace");
+    if (name != NULL && wanted != NULL && type.length != 0) {
+        PyErr_Format(PyExc_TypeError, "the method takes %U here, this is %U", wanted, name);
+    } else if (name != NULL && wanted != NULL) {
+        PyErr_Format(PyExc_TypeError,
+                     "%U cannot be given to a model: tensors (arrays of NumPy, DLPack or the buffer protocol), "
+                     "numbers, str, list, "
+                     "tuple, dict and None can",
+                     name);
+    }
+    Py_XDECREF(wanted);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+static bool is_sequence(PyObject *object)
+{
+    return PyList_Check(object) || PyTuple_Check(object);
+}
+
+static taper_value *freely_in(writer *w, PyObject *object)
+{
+    const type_text unknown = type_from(NULL);
+    return object == Py_None          ? none_in(w)
+           : is_number(object)        ? number_in(w, object, false)
+           : PyUnicode_Check(object)  ? text_in(w, object)
+           : PyTuple_Check(object)    ? tuple_in(w, object, unknown)
+           : PyList_Check(object)     ? list_in(w, object, unknown)
+           : PyDict_Check(object)     ? dict_in(w, object, unknown, unknown)
+           : binding_is_array(object) ? binding_array_in(w->state, w->context, object)
+                                      : refuse(object, unknown);
+}
+
+// Whether an object may stand for the type, for choosing among the members of a Union.
+static bool may_be(const binding_state *state, PyObject *object, type_text type)
+{
+    return object == Py_None ? type_is(type, "NoneType") || type_is(type, "None") || type_is_generic(type, "Optional")
+           : PyBool_Check(object)              ? type_is(type, "bool")
+           : PyLong_Check(object)              ? type_is(type, "int") || type_is(type, "float")
+           : is_number(object)                 ? type_is(type, PyComplex_Check(object) ? "complex" : "float")
+           : PyUnicode_Check(object)           ? type_is(type, "str")
+           : PyDict_Check(object)              ? type_is_generic(type, "Dict")
+           : PyTuple_Check(object)             ? type_is_generic(type, "Tuple") || type_is_generic(type, "List")
+           : PyList_Check(object)              ? type_is_generic(type, "List") || type_is_generic(type, "Tuple")
+           : Py_IS_TYPE(object, state->object) ? !type_is(type, "Tensor")
+                                               : type_is(type, "Tensor");
+}
+
+// The member that fits, an int's own type before float, a list's before that of tuples; unknown when there is none.
+static type_text member_for(const binding_state *state, PyObject *object, type_text type)
+{
+    const char *const best = PyLong_Check(object) && !PyBool_Check(object) ? "int"
+                             : PyTuple_Check(object)                       ? "Tuple"
+                                                                           : "List";
+    type_text found = type_from(NULL);
+    for (size_t i = 0;; i++) {
+        const type_text member = type_argument(type, i);
+        if (member.length == 0) {
+            return found;
+        }
+        if (may_be(state, object, member) &&
+            (found.length == 0 || type_is(member, best) || type_is_generic(member, best))) {
+            found = member;
+        }
+    }
+}
+
+static taper_value *typed_in(writer *w, PyObject *object, type_text type)
+{
+    while (type_is_generic(type, "Optional")) {
+        if (object == Py_None) {
+            return none_in(w);
+        }
+        type = type_argument(type, 0);
+    }
+    if (type_is_generic(type, "Union")) {
+        type = member_for(w->state, object, type);
+    }
+    const bool open = type.length == 0 || type_is(type, "Any") || type_is(type, "AnyType");
+    if (open || type_is(type, "Tensor")) {
+        return freely_in(w, object);
+    }
+    if (is_number_type(type)) {
+        const bool as_float = type_is(type, "float") && PyLong_Check(object) && !PyBool_Check(object);
+        if (is_number(object)) {
+            return number_in(w, object, as_float);
+        }
+        PyObject *number = scalar_of(object);
+        if (number == NULL && type_is(type, "int") && PyIndex_Check(object)) {
+            number = PyNumber_Index(object);
+        }
+        if (number == NULL) {
+            return PyErr_Occurred() ? NULL : object == Py_None ? none_in(w) : refuse(object, type);
+        }
+        const bool made_float = type_is(type, "float") && PyLong_Check(number) && !PyBool_Check(number);
+        taper_value *const value = number_in(w, number, made_float);
+        Py_DECREF(number);
+        return value;
+    }
+    if (type_is_generic(type, "List") && is_sequence(object)) {
+        return list_in(w, object, type_argument(type, 0));
+    }
+    if (type_is_generic(type, "Tuple") && is_sequence(object)) {
+        return tuple_in(w, object, type);
+    }
+    if (type_is_generic(type, "Dict") && PyDict_Check(object)) {
+        return dict_in(w, object, type_argument(type, 0), type_argument(type, 1));
+    }
+    if (memchr(type.at, '.', type.length) != NULL && is_sequence(object)) { // a named tuple, "__torch__.Point"
+        return tuple_in(w, object, type_from(NULL));
+    }
+    return freely_in(w, object); // if it is not of the type, the library says so
+}
+
+static taper_value *value_in(writer *w, PyObject *object, type_text type)
+{
+    if (Py_IS_TYPE(object, w->state->tensor)) {
+        return tensor_in(w->state, w->context, object);
+    }
+    if (Py_IS_TYPE(object, w->state->object)) {
+        return object_in((binding_object *)(void *)object, w->context);
+    }
+    if (w->depth == DEEPEST) {
+        PyErr_Format(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
+        return NULL;
+    }
+    w->depth++;
+    taper_value *const value = typed_in(w, object, type);
+    w->depth--;
+    return value;
+}
+
+taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
+{
+    writer w = {.state = state, .context = context};
+    return value_in(&w, object, type);
+}

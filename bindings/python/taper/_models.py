@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The part of taper.Model that needs no C: facts, bundled inputs, profiles, saving."""
+import os
+import tempfile
+from typing import List, NamedTuple
+
+
+class Row(NamedTuple):
+    """One place in the program, and what it took in all runs of a profile."""
+    name: str
+    kernel: str
+    fused: bool
+    calls: int
+    seconds: float
+    flops: float
+
+
+class Profile:
+    """Where the time of some runs went: a Row for each operator in the order of the program; str() is a table."""
+
+    def __init__(self, rows: List[Row], runs: int):
+        self.rows = rows
+        self.runs = runs
+
+    @property
+    def seconds(self):
+        return sum(row.seconds for row in self.rows)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __str__(self):
+        lines = [f"{'ms/run':>10} {'share':>6} {'calls':>7} {'GFLOP/s':>8}  operator, kernel"]
+        total = self.seconds or 1
+        for row in sorted(self.rows, key=lambda row: -row.seconds):
+            speed = f"{row.flops * row.calls / row.seconds / 1e9:8.1f}" if row.flops and row.seconds else " " * 8
+            lines.append(f"{1e3 * row.seconds / self.runs:10.3f} {100 * row.seconds / total:5.1f}% {row.calls:7d} {speed}  "
+                         f"{row.name}, {row.kernel}{' and what follows' if row.fused else ''}")
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<taper.Profile of {self.runs} runs, {1e3 * self.seconds / self.runs:.3f} ms each>"
+
+
+def write_whole(path, data):
+    """Writes a file that appears whole or not at all."""
+    path = os.path.abspath(os.fsdecode(path))
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".taper-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def fact(name):
+    def get(model):
+        return model._facts()[name]
+    return get
+
+
+FACTS = {
+    "name": "The class of the root: \"__torch__.Net\".",
+    "bytecode_version": "Of a lite file; 0 of others.",
+    "operator_version": "Of PyTorch's operators, as the file says.",
+    "training": "Whether it was saved in training mode, and not loaded with evaluation=True.",
+    "exported_by": "The PyTorch that exported the program; None where the file is none.",
+    "operators": "Operators that it calls, and in how many places.",
+    "extra_files": "Files that were saved beside it.",
+}
+
+
+def methods(self):
+    """Names of the methods."""
+    return [name for name, _, _ in self._facts()["methods"]]
+
+
+def signature(self, method="forward"):
+    """The arguments of a method as (name, type) and the type of its result; None for arguments that the file does not tell."""
+    for name, arguments, result in self._facts()["methods"]:
+        if name == method:
+            return arguments, result
+    raise AttributeError(f"the model has no method {method!r}: see its methods")
+
+
+def inspect(self):
+    """All facts in a dict: name, versions, methods with their arguments, operators, extra files."""
+    facts = self._facts()
+    facts["methods"] = {name: {"arguments": arguments, "returns": result} for name, arguments, result in facts["methods"]}
+    return facts
+
+
+def graph(self, method="forward"):
+    """The graph of a method as it runs, as text."""
+    return self._graph(method)
+
+
+def memory(self):
+    """What the session keeps: allocator calls of the last run, bytes of activations, of the pool, of packed weights."""
+    return self._memory()
+
+
+def bundled_inputs(self, method="forward"):
+    """The inputs that the file carries for a method: a list of tuples."""
+    name = "get_all_bundled_inputs" if method == "forward" else "get_all_bundled_inputs_for_" + method
+    return [tuple(sample) for sample in self.method(name)()] if name in methods(self) else []
+
+
+def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
+    """Runs a method and says where its time went. Without inputs, where it needs some, input 0 of those that the file carries."""
+    if runs < 1:
+        raise ValueError("runs: at least 1")
+    call = self.method(method)
+    if not inputs and not keywords and signature(self, method)[0]:
+        bundled = bundled_inputs(self, method)
+        inputs = bundled[0] if bundled else inputs
+    for _ in range(warmup):
+        call(*inputs, **keywords)
+    self._profile_set(True)
+    try:
+        for _ in range(runs):
+            call(*inputs, **keywords)
+    finally:
+        self._profile_set(False)
+    return Profile([Row(*row) for row in self._profile_get() if row[3] != 0], runs)
+
+
+def clone(self, *, time_budget=None, instruction_budget=None, memory_budget=None):
+    """The same file with state of its own, for another thread: runs of the two go at the same time. It shares the weights."""
+    return self._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget})
+
+
+def to_bytes(self):
+    """The file that the model was loaded from."""
+    source = self._source
+    if isinstance(source, bytes):
+        return source
+    with open(source, "rb") as file:
+        return file.read()
+
+
+def save(self, path):
+    """Writes the file that the model was loaded from, whole or not at all: what optimize_for_mobile and quantize made."""
+    write_whole(path, to_bytes(self))
+
+
+def names(self):
+    """The attributes, with the model's own methods."""
+    return sorted({*object.__dir__(self), *methods(self)})
+
+
+def complete(model_class):
+    for name, text in FACTS.items():
+        setattr(model_class, name, property(fact(name), doc=text))
+    model_class.methods = property(methods, doc=methods.__doc__)
+    for function in (signature, inspect, graph, memory, bundled_inputs, profile, clone, to_bytes, save):
+        setattr(model_class, function.__name__, function)
+    model_class.__dir__ = names
+    # What scripts for PyTorch Mobile call on the result of optimize_for_mobile.
+    model_class._save_for_lite_interpreter = save
+    model_class._save_to_buffer_for_lite_interpreter = to_bytes

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files made of files, in memory: optimized, quantized, converted, with inputs bundled."""
+import json
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from . import _models, _taper
+from ._sources import default_context, load, names_of, passes_of, source_of
+
+MODES = ("core", "full", "dynamic")  # as taper_quantize_mode and taper_observer_kind count them
+OBSERVERS = ("histogram", "min-max", "moving-average", "percentile")
+
+
+def load_options(evaluation=False, methods=None):
+    return {"evaluation": bool(evaluation), "methods": None if methods is None else names_of(methods, "methods")}
+
+
+def save_options(bytecode, flatbuffer, name, debug_info, extra_files):
+    extra = dict(extra_files or {})
+    for key, data in extra.items():
+        if isinstance(data, str):
+            extra[key] = data.encode()
+        elif not isinstance(data, bytes):
+            raise TypeError("extra_files: names with bytes or str")
+    first = next(iter(extra.items()), (None, None))
+    return {"bytecode": bytecode, "flatbuffer": bool(flatbuffer), "name": name, "debug_info": bool(debug_info),
+            "extra_name": first[0], "extra_data": first[1]}, dict(list(extra.items())[1:])
+
+
+def finish(context, data, save, more):
+    """Adds the further extra files: a save takes one."""
+    for name, text in more.items():
+        data = _taper.prepare(context, data, load_options(), {**save, "extra_name": name, "extra_data": text})
+    return load(data, context=context)
+
+
+def optimize_for_mobile(script_module, optimization_blocklist=None, preserved_methods=None, backend="CPU", *, inputs=None,
+                        backend_options=None, bytecode=None, flatbuffer=False, name=None, debug_info=False, extra_files=None,
+                        context=None):
+    """What torch.utils.mobile_optimizer.optimize_for_mobile does, for any lite interpreter. `script_module` is whatever
+    taper.load takes. Returns a Model of the new file: save(path) writes it, to_bytes() is it.
+
+    optimization_blocklist   passes to leave out, by Taper's names or PyTorch's (MobileOptimizerType)
+    preserved_methods        methods to keep besides forward
+    backend                  "CPU", "Vulkan", "Metal", or "NNAPI" with a sample of the inputs
+    bytecode, flatbuffer     of the file: version 4 to 8, or a flatbuffer
+    """
+    if not isinstance(backend, str):
+        raise TypeError("backend: a name is wanted")
+    context = context or default_context()
+    save, more = save_options(bytecode, flatbuffer, name, debug_info, extra_files)
+    what = {"optimize": True, "backend": backend.lower(), "disable_passes": passes_of(optimization_blocklist, "optimization_blocklist"),
+            "preserve": names_of(preserved_methods, "preserved_methods"), "inputs": None if inputs is None else list(inputs),
+            "backend_options": backend_options, **save}
+    return finish(context, _taper.prepare(context, source_of(script_module), load_options(), what), save, more)
+
+
+def convert(source, *, bytecode=None, flatbuffer=False, name=None, debug_info=False, extra_files=None, context=None):
+    """The model as a lite file of another version, its graphs as they are."""
+    context = context or default_context()
+    save, more = save_options(bytecode, flatbuffer, name, debug_info, extra_files)
+    return finish(context, _taper.prepare(context, source_of(source), load_options(), save), save, more)
+
+
+def bundle(source, samples, *, method="forward", bytecode=None, flatbuffer=False, context=None):
+    """The model with samples of a method's inputs in its file: each a tuple, or what the only argument takes."""
+    context = context or default_context()
+    save, _ = save_options(bytecode, flatbuffer, None, False, None)
+    what = {"bundle": [as_inputs(sample) for sample in samples], "method": method, **save}
+    return load(_taper.prepare(context, source_of(source), load_options(), what), context=context)
+
+
+def as_inputs(sample):
+    return list(sample) if isinstance(sample, (tuple, list)) else [sample]
+
+
+class Layer(NamedTuple):
+    """A layer or other operator that was quantized, or was kept float."""
+    name: str
+    operator: str
+    kept_float: bool
+    scale: float
+    zero_point: int
+    sqnr: float
+
+
+class Quantized:
+    """A quantized model and how far it is from the float one. It is called and saved as the model itself."""
+
+    def __init__(self, model, layers: List[Layer], sqnr: float, inputs: List[Optional[Tuple[float, int]]]):
+        self.model = model
+        self.layers = layers
+        self.sqnr = sqnr
+        self.inputs = inputs
+
+    def __call__(self, *inputs: Any, **keywords: Any):
+        return self.model(*inputs, **keywords)
+
+    def save(self, path):
+        self.model.save(path)
+
+    def to_bytes(self):
+        return self.model.to_bytes()
+
+    def __repr__(self):
+        return f"<taper.Quantized {self.model!r}, {sum(not layer.kept_float for layer in self.layers)} layers>"
+
+
+def choice(names, name, what):
+    if name not in names:
+        raise ValueError(f"{what}: {', '.join(names)} are, not {name!r}")
+    return names.index(name)
+
+
+def with_settings(data, inputs):
+    """Mode "full": the scale and zero point of each input, as `taper run` looks for them in taper.json."""
+    return {**json.loads(data or b"{}"), "inputs": [None if pair is None else {"dtype": "quint8", "scale": pair[0], "zero_point": pair[1]}
+                                                    for pair in inputs]}
+
+
+def quantize(source, samples=None, *, mode="core", observer="histogram", percentile=None, per_channel=False, bias_correction=False,
+             equalize=False, keep_float=None, preserved_methods=None, compare=8, bytecode=None, flatbuffer=False, extra_files=None,
+             context=None):
+    """An int8 model of a float one and samples of its inputs, as PyTorch's quantize_fx and quantize_dynamic make one for QNNPACK.
+
+    samples      inputs to calibrate with: an iterable of tuples, or of what the only argument takes; mode "dynamic" needs none
+    mode         "core": integers inside, floats in and out; "full": quint8 tensors in and out; "dynamic": linear and recurrent layers
+    observer     "histogram", "min-max", "moving-average" or "percentile"
+    keep_float   layers, or modules with all their layers, that stay float
+    compare      so many samples are then run by both models: sqnr, in dB, of the result and of each layer
+    """
+    context = context or default_context()
+    save, more = save_options(bytecode, flatbuffer, None, False, extra_files)
+    what = {"mode": choice(MODES, mode, "mode"), "observer": choice(OBSERVERS, observer, "observer"), "percentile": percentile,
+            "per_channel": bool(per_channel), "bias_correction": bool(bias_correction), "equalize": bool(equalize),
+            "keep_float": names_of(keep_float, "keep_float"), "preserve": names_of(preserved_methods, "preserved_methods")}
+    if mode != "dynamic" and samples is None:
+        raise ValueError(f"samples are missing: from which shall mode {mode!r} take the ranges?")
+    data = source_of(source)
+    calibrator = _taper.Calibrator(context, data, load_options(evaluation=True), what)
+    kept = []
+    for sample in samples if samples is not None else ():
+        sample = as_inputs(sample)
+        if mode != "dynamic":
+            calibrator.run(sample)
+        if len(kept) < compare:
+            kept.append(sample)
+    result = calibrator.finish(save)
+    if mode == "full":
+        settings = with_settings(more.get("taper.json") or load(result, context=context).extra_files.get("taper.json"), calibrator.inputs())
+        more["taper.json"] = json.dumps(settings).encode()
+    model = finish(context, result, save, more)
+    for sample in kept:
+        calibrator.compare(sample)
+    layers = [Layer(*row) for row in calibrator.layers()]
+    return Quantized(model, layers, calibrator.sqnr(), calibrator.inputs() if mode == "full" else [])

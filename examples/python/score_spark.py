@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""score_spark.py MODEL IMAGES [OUT]: scores a folder of .npy pictures with Spark, as score_ray.py does with Ray.
+
+The model's bytes are broadcast; each Python worker loads them once, whatever number of partitions it works on."""
+import io
+import os
+import sys
+
+import numpy as np
+from pyspark.sql import SparkSession
+
+MODELS = {}  # of this worker
+
+
+def scorer(model_bytes):
+    def score(rows):
+        import taper
+        if "model" not in MODELS:
+            MODELS["model"] = taper.load(model_bytes.value, threads=1)
+        for path, data in rows:
+            picture = np.load(io.BytesIO(data))
+            scores = MODELS["model"](picture if picture.ndim == 4 else picture[np.newaxis]).numpy()
+            for row in scores:
+                yield os.path.basename(path), int(row.argmax()), float(1 / np.exp(row - row.max()).sum())
+    return score
+
+
+def main(model_path, folder, out="scores.csv"):
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    spark = SparkSession.builder.master("local[2]").appName("taper").config("spark.ui.enabled", "false").getOrCreate()
+    with open(model_path, "rb") as file:
+        model_bytes = spark.sparkContext.broadcast(file.read())
+    files = spark.sparkContext.binaryFiles("file://" + os.path.abspath(folder) + "/*.npy", 4)
+    rows = sorted(files.mapPartitions(scorer(model_bytes)).collect())
+    with open(out, "w") as file:
+        file.write("file,class,chance\n" + "".join(f"{name},{number},{chance}\n" for name, number, chance in rows))
+    print(f"{len(rows)} pictures: {out}")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
