@@ -24,6 +24,13 @@ void gpu_fail(gpu_call call, size_t n)
     }
 }
 
+static gpu_wrong answers;
+
+void gpu_answer(gpu_wrong how)
+{
+    answers = how;
+}
+
 size_t gpu_calls(gpu_call call)
 {
     return atomic_load(&calls[call]);
@@ -96,7 +103,14 @@ static taper_status flush(taper_gpu *gpu, const taper_gpu_buffer *buffer)
 
 static taper_status invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer)
 {
-    return fails(gpu, GPU_INVALIDATE) ? TAPER_DEVICE_LOST : real()->invalidate(gpu, buffer);
+    if (fails(gpu, GPU_INVALIDATE)) {
+        return TAPER_DEVICE_LOST;
+    }
+    const taper_status status = real()->invalidate(gpu, buffer);
+    if (answers == GPU_WRONG || (answers == GPU_WRONG_NOW_AND_THEN && gpu_calls(GPU_INVALIDATE) % 2 == 0)) {
+        ((float *)buffer->data)[0] += 1;
+    }
+    return status;
 }
 
 static taper_status pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,

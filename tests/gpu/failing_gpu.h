@@ -20,6 +20,9 @@ typedef enum gpu_call {
 void gpu_fail(gpu_call call, size_t n);
 size_t gpu_calls(gpu_call call); // so far
 size_t gpu_alive(void);          // buffers, pipelines, recordings and devices that are there
+// From now on results are wrong: every run's, or every second one's.
+typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
+void gpu_answer(gpu_wrong how);
 // The device "vulkan" of the context goes through this.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 

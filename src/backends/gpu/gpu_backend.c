@@ -24,6 +24,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     s->alias = options.alias != 0;
     s->wide = options.tiles >= 0 ? options.tiles > 0 : s->gpu->is_cpu || s->gpu->discrete;
     s->times = options.times > 0;
+    s->checks = options.checks != 0;
     s->group_x = 64;
     s->group_y = 1;
     return TAPER_OK;
@@ -76,4 +77,5 @@ const taper_backend taper_backend_vulkan = {.struct_size = sizeof taper_backend_
                                             .record = taper_gpu_record,
                                             .run = taper_gpu_run,
                                             .forget = taper_gpu_forget,
+                                            .measured = taper_gpu_measured,
                                             .lasting = true};

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "backends/gpu/gpu_shaders.inc"
+#include "base/hash.h"
 
 taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel, bool texels,
                                    taper_gpu_shader *shader)
@@ -28,6 +29,15 @@ void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *s
 {
     taper_free(allocator, (void *)(uintptr_t)shader->code, shader->words * sizeof *shader->code);
     shader->code = NULL;
+}
+
+uint64_t taper_gpu_shaders_hash(void)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof shaders / sizeof *shaders; i++) {
+        hash = taper_hash(hash, shaders[i].data, shaders[i].packed);
+    }
+    return hash;
 }
 
 bool taper_gpu_kernel_reads_texels(taper_gpu_kernel kernel)

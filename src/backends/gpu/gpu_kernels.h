@@ -16,6 +16,7 @@ typedef enum taper_gpu_kernel {
 TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel,
                                                   bool texels, taper_gpu_shader *shader);
 void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader);
+uint64_t taper_gpu_shaders_hash(void); // of all of them
 bool taper_gpu_kernel_reads_texels(taper_gpu_kernel kernel);
 const char *taper_gpu_kernel_name(taper_gpu_kernel kernel);
 

@@ -15,10 +15,7 @@ static taper_gpu_state *state_of(const taper_segment *segment)
     return segment->device->state;
 }
 
-static TAPER_COLD void say(const taper_segment *segment, const taper_run *run, taper_log_level level,
-                           const char *format, ...) TAPER_PRINTF(4, 5);
-static TAPER_COLD void say(const taper_segment *segment, const taper_run *run, taper_log_level level,
-                           const char *format, ...)
+void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level, const char *format, ...)
 {
     char line[512];
     const char *op = segment->schema->text;
@@ -40,7 +37,7 @@ static taper_status tell_trouble(const taper_segment *segment, const taper_run *
 {
     const taper_gpu *gpu = state_of(segment)->gpu;
     if (!atomic_load(&segment->device->owner->lost)) {
-        say(segment, run, TAPER_LOG_WARNING, "%s", gpu->trouble);
+        taper_gpu_say(segment, run, TAPER_LOG_WARNING, "%s", gpu->trouble);
     }
     return TAPER_DEVICE_LOST;
 }
@@ -86,7 +83,8 @@ static taper_status emit(recorder *rec)
     if (status == TAPER_DECLINED) {
         const char *op = e.node != NULL ? e.node->op_name : "";
         const char *why = e.reader.why != NULL ? e.reader.why : "cannot be had";
-        say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %.*s: %s", (int)strcspn(op, "("), op, why);
+        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %.*s: %s", (int)strcspn(op, "("),
+                      op, why);
         rec->call->run->why = why;
     }
     return status;
@@ -239,9 +237,10 @@ static taper_status record(recorder *rec)
         rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
     }
     TAPER_TRY(give_to_device(rec));
-    say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-        "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them", rec->r->program.work_count,
-        rec->state->pipeline_count, (taper_clock() - begin) * 1e3, (double)rec->r->arena.bytes * 1e-6);
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them",
+                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
+                  (double)rec->r->arena.bytes * 1e-6);
     return TAPER_OK;
 }
 
@@ -352,17 +351,17 @@ static void tell_times(const taper_segment *segment, const taper_run *run, taper
     for (size_t i = 0; i < count; i++) {
         const taper_gpu_work *w = &r->program.works[i];
         const char *op = w->node != NULL && w->node->op_name != NULL ? w->node->op_name : "";
-        say(segment, run, TAPER_LOG_INFO, "%8.3f ms %6.1f GFLOP/s  %-16s %5u x %5u x %5u  %.*s", least[i] * 1e3,
-            w->operations / least[i] * 1e-9, taper_gpu_kernel_name(w->kernel), (unsigned)w->threads[0],
-            (unsigned)w->threads[1], (unsigned)w->threads[2], (int)strcspn(op, "("), op);
+        taper_gpu_say(segment, run, TAPER_LOG_INFO, "%8.3f ms %6.1f GFLOP/s  %-16s %5u x %5u x %5u  %.*s",
+                      least[i] * 1e3, w->operations / least[i] * 1e-9, taper_gpu_kernel_name(w->kernel),
+                      (unsigned)w->threads[0], (unsigned)w->threads[1], (unsigned)w->threads[2], (int)strcspn(op, "("),
+                      op);
     }
-    say(segment, run, TAPER_LOG_INFO, "%8.3f ms in all", all * 1e3);
+    taper_gpu_say(segment, run, TAPER_LOG_INFO, "%8.3f ms in all", all * 1e3);
 }
 
-taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
+taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
 {
     taper_gpu_state *s = state_of(segment);
-    taper_gpu_recording *r = recording;
     TAPER_TRY(copy_in(call, r));
     taper_mutex_lock(s->lock);
     taper_status status = submit(s, r);
@@ -382,6 +381,39 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
         call->run->why = s->gpu->trouble;
         return tell_trouble(segment, call->run);
     }
-    call->run->kernel = "vulkan";
+    call->run->kernel = s->api->name;
     return status;
+}
+
+taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
+{
+    taper_gpu_recording *r = recording;
+    if (r->refused) {
+        call->run->why = "its results were not the CPU's";
+        return TAPER_DECLINED;
+    }
+    if (!r->checked) {
+        return taper_gpu_check(segment, call, r);
+    }
+    if (segment->insists) {
+        return taper_gpu_run_device(segment, call, r);
+    }
+    if (taper_trial_is_plain(&r->trial)) {
+        return TAPER_DECLINED;
+    }
+    const double begin = taper_clock();
+    TAPER_TRY(taper_gpu_run_device(segment, call, r));
+    call->run->replan |= taper_trial_device(&r->trial, taper_clock() - begin);
+    return TAPER_OK;
+}
+
+void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)
+{
+    taper_gpu_recording *r = recording;
+    if (!r->refused && taper_trial_plain(&r->trial, seconds)) {
+        const bool plain = taper_trial_is_plain(&r->trial);
+        run->replan |= !plain;
+        taper_gpu_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
+                      plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
+    }
 }

@@ -3,6 +3,7 @@
 #ifndef TAPER_BACKENDS_GPU_RECORDING_H
 #define TAPER_BACKENDS_GPU_RECORDING_H
 
+#include "backends/common/trial.h"
 #include "backends/gpu/gpu_program.h"
 
 typedef struct taper_gpu_port {
@@ -20,11 +21,25 @@ typedef struct taper_gpu_recording {
     size_t in_count, out_count;
     double *seconds; // of the last run, then the least so far, of each dispatch; NULL: nobody asks
     unsigned runs;
+    bool checked, refused; // its first results were held against the CPU's; and were others
+    taper_trial trial;
 } taper_gpu_recording;
 
 // taper_backend's
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_gpu_forget(const taper_segment *segment, void *recording);
+void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
+
+// One line, with the device's name in front.
+TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level,
+                              const char *format, ...) TAPER_PRINTF(4, 5);
+// Copies arguments in, submits, and leaves results in call->rets.
+TAPER_MUST_USE taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call,
+                                                 taper_gpu_recording *recording);
+// The first run: the device's results, if they are the CPU's and the same once more; TAPER_DECLINED: they are not, and
+// the recording is refused from now on (gpu_check.c).
+TAPER_MUST_USE taper_status taper_gpu_check(const taper_segment *segment, taper_call *call,
+                                            taper_gpu_recording *recording);
 
 #endif

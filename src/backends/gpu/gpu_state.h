@@ -29,6 +29,7 @@ typedef struct taper_gpu_state {
     bool alias;                // memory of the arena is used again
     bool wide;                 // the largest tiles
     bool times;                // dispatches are timed
+    bool checks;               // first results are held against those of the CPU
     uint32_t group_x, group_y; // threads of a workgroup
 } taper_gpu_state;
 

@@ -51,6 +51,7 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_arena.c
         src/backends/gpu/gpu_backend.c
         src/backends/gpu/gpu_chain.c
+        src/backends/gpu/gpu_check.c
         src/backends/gpu/gpu_emit.c
         src/backends/gpu/gpu_kernels.c
         src/backends/gpu/gpu_moves.c

@@ -10,8 +10,6 @@
 #include "ops/list/op_table.h"
 #include "platform/platform.h"
 
-enum { RUNS_OF_A_TRIAL = 3 }; // the first does what is done but once
-
 static taper_nnapi_driver *driver_of(const taper_segment *segment)
 {
     return segment->device->state;
@@ -416,45 +414,28 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
 
 // ---- which is faster
 
-static void note(double *best, unsigned runs, double seconds)
-{
-    if (runs == 2 || (runs > 2 && seconds < *best)) {
-        *best = seconds;
-    }
-}
-
 taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, void *recording)
 {
     taper_nnapi_recording *r = recording;
-    if (r->phase == TAPER_NNAPI_TRIES_PLAIN || r->phase == TAPER_NNAPI_TAKES_PLAIN) {
+    if (taper_trial_is_plain(&r->trial)) {
         return TAPER_DECLINED;
     }
-    if (r->phase == TAPER_NNAPI_TAKES_DEVICE || segment->insists) {
+    if (segment->insists) {
         return run_device(segment, call, r);
     }
     const double begin = taper_clock();
     TAPER_TRY(run_device(segment, call, r));
-    note(&r->device, ++r->runs, taper_clock() - begin);
-    if (r->runs == RUNS_OF_A_TRIAL) {
-        r->phase = TAPER_NNAPI_TRIES_PLAIN;
-        r->runs = 0;
-        call->run->replan = true;
-    }
+    call->run->replan |= taper_trial_device(&r->trial, taper_clock() - begin);
     return TAPER_OK;
 }
 
 void taper_nnapi_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)
 {
     taper_nnapi_recording *r = recording;
-    if (r->phase != TAPER_NNAPI_TRIES_PLAIN) {
-        return;
-    }
-    note(&r->plain, ++r->runs, seconds);
-    if (r->runs == RUNS_OF_A_TRIAL) {
-        const bool plain = r->plain < r->device;
-        r->phase = plain ? TAPER_NNAPI_TAKES_PLAIN : TAPER_NNAPI_TAKES_DEVICE;
+    if (taper_trial_plain(&r->trial, seconds)) {
+        const bool plain = taper_trial_is_plain(&r->trial);
         run->replan |= !plain;
         taper_nnapi_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
-                        plain ? "the CPU" : "the device", r->device * 1e3, r->plain * 1e3);
+                        plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
     }
 }

@@ -3,6 +3,7 @@
 #ifndef TAPER_BACKENDS_NNAPI_RECORDING_H
 #define TAPER_BACKENDS_NNAPI_RECORDING_H
 
+#include "backends/common/trial.h"
 #include "backends/nnapi/execution.h"
 #include "backends/nnapi/translate.h"
 #include "ops/backend.h"
@@ -21,22 +22,12 @@ typedef struct taper_nnapi_tensor {
     int64_t sizes[TAPER_MAX_RANK];
 } taper_nnapi_tensor;
 
-// Which way is the faster one is measured in the first runs of each.
-typedef enum taper_nnapi_phase {
-    TAPER_NNAPI_TRIES_DEVICE,
-    TAPER_NNAPI_TRIES_PLAIN, // the CPU
-    TAPER_NNAPI_TAKES_DEVICE,
-    TAPER_NNAPI_TAKES_PLAIN
-} taper_nnapi_phase;
-
 typedef struct taper_nnapi_recording {
     taper_translated translated; // kept where the compilation refers to it
     taper_nnapi_compilation compiled;
     taper_nnapi_execution execution;
     taper_nnapi_tensor *tensors; // inputs, then outputs
-    taper_nnapi_phase phase;
-    unsigned runs;        // of this phase
-    double device, plain; // seconds of the best
+    taper_trial trial;
 } taper_nnapi_recording;
 
 // taper_backend's

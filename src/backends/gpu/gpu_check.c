@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Drivers are checked before they are trusted: what a recording gives on its first inputs is held against what the CPU
+// gives, and against what it gives once more. Who passed is remembered in the cache directory, by a hash of all that
+// decides it: the device and its driver, the shaders, and what was recorded.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/gpu/gpu_recording.h"
+#include "base/hash.h"
+#include "platform/kept_files.h"
+
+// What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
+static const double most_apart = 1e-3, most_apart_from_zero = 1e-4;
+
+// ---- verdicts
+
+enum { VERSION = 1 };
+
+typedef struct verdict {
+    char magic[8];
+    uint64_t version, hash;
+} verdict;
+
+static verdict verdict_of(const taper_gpu_state *s, const taper_gpu_recording *r)
+{
+    verdict v = {.magic = "tapergpu", .version = VERSION, .hash = taper_gpu_shaders_hash()};
+    const uint64_t numbers[] = {s->gpu->vendor,
+                                s->gpu->device,
+                                s->gpu->driver,
+                                s->reads_texels,
+                                s->alias,
+                                s->wide,
+                                r->program.bytes[TAPER_GPU_ARENA]};
+    v.hash = taper_hash(v.hash, numbers, sizeof numbers);
+    v.hash = taper_hash(v.hash, s->gpu->name, strlen(s->gpu->name));
+    for (size_t i = 0; i < r->program.work_count; i++) {
+        const taper_gpu_work *w = &r->program.works[i];
+        const uint32_t kernel = w->kernel;
+        v.hash = taper_hash(v.hash, &kernel, sizeof kernel);
+        v.hash = taper_hash(v.hash, w->constants, sizeof w->constants);
+        v.hash = taper_hash(v.hash, w->threads, sizeof w->threads);
+        v.hash = taper_hash(v.hash, &w->parameters, sizeof w->parameters);
+    }
+    return v;
+}
+
+enum { MOST_PATH = 4096 };
+
+static bool path_of(const taper_segment *segment, const verdict *v, char *path, const char *end)
+{
+    const char *dir = segment->device->cache_dir;
+    const int length =
+        dir != NULL ? snprintf(path, MOST_PATH, "%s/gpu-%016llx%s", dir, (unsigned long long)v->hash, end) : -1;
+    return length > 0 && length < MOST_PATH;
+}
+
+static bool is_known(const taper_segment *segment, const verdict *v)
+{
+    char path[MOST_PATH];
+    taper_mapping mapping;
+    if (!path_of(segment, v, path, ".ok") || !taper_kept_map(path, &mapping)) {
+        return false;
+    }
+    const bool same = mapping.size == sizeof *v && memcmp(mapping.data, v, sizeof *v) == 0;
+    taper_unmap(&mapping);
+    return same;
+}
+
+static void remember(const taper_segment *segment, const verdict *v)
+{
+    char path[MOST_PATH], part[MOST_PATH];
+    taper_kept_writer writer;
+    if (path_of(segment, v, path, ".ok") && path_of(segment, v, part, ".part") &&
+        taper_kept_begin(path, part, &writer) == TAPER_KEPT_BEGUN) {
+        const bool whole = taper_kept_write(&writer, v, sizeof *v);
+        (void)taper_kept_end(&writer, whole);
+    }
+}
+
+// ---- results
+
+// As numbers one behind the other; a reference.
+static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
+{
+    int64_t strides[TAPER_MAX_RANK];
+    taper_strides_contiguous(x->rank, x->sizes, strides);
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, strides, y, run->error));
+    return taper_run_copy(run, *y, x);
+}
+
+// The largest difference as part of what may be; infinite where one is no number.
+static double apart(const float *a, const float *b, int64_t count)
+{
+    double most = 0, largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double x = (double)a[i], y = (double)b[i];
+        if (x == y || (isnan(x) && isnan(y))) {
+            largest = isfinite(y) ? fmax(largest, fabs(y)) : largest;
+            continue;
+        }
+        if (!isfinite(x) || !isfinite(y)) {
+            return INFINITY;
+        }
+        most = fmax(most, fabs(x - y));
+        largest = fmax(largest, fabs(y));
+    }
+    return most / (most_apart * largest + most_apart_from_zero);
+}
+
+static taper_status compare(taper_call *call, const taper_val *plain, double *most)
+{
+    *most = 0;
+    for (size_t i = 0; i < call->ret_count; i++) {
+        taper_tensor *wanted = NULL;
+        const taper_tensor *x = call->rets[i].as.tensor;
+        if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != TAPER_F32 ||
+            plain[i].as.tensor->rank != x->rank ||
+            memcmp(plain[i].as.tensor->sizes, x->sizes, x->rank * sizeof *x->sizes) != 0) {
+            *most = INFINITY;
+            return TAPER_OK;
+        }
+        const taper_status status = flat(call->run, plain[i].as.tensor, &wanted);
+        if (status == TAPER_OK) {
+            *most = fmax(*most, apart(taper_tensor_data(x), taper_tensor_data(wanted), taper_tensor_numel(x)));
+        }
+        if (wanted != NULL) {
+            taper_obj_release(&wanted->head);
+        }
+        TAPER_TRY(status);
+    }
+    return TAPER_OK;
+}
+
+static taper_status against_cpu(const taper_segment *segment, taper_call *call, double *most)
+{
+    taper_device cpu = {.backend = &taper_backend_cpu, .name = "cpu", .cpu = segment->device->cpu};
+    const size_t bytes = (call->ret_count + 1) * sizeof(taper_val);
+    taper_val *rets = taper_heap_alloc(call->run->heap, bytes);
+    if (rets == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    memset(rets, 0, bytes);
+    taper_call plain = *call;
+    plain.rets = rets;
+    taper_status status = taper_segment_run_plain(segment, &cpu, &plain);
+    if (status == TAPER_OK) {
+        status = compare(call, rets, most);
+    }
+    for (size_t i = 0; i < call->ret_count; i++) {
+        taper_val_release(rets[i]);
+    }
+    taper_heap_free(call->run->heap, rets, bytes);
+    return status;
+}
+
+// Twice the same bits.
+static taper_status run_twice(const taper_segment *segment, taper_call *call, taper_gpu_recording *r, bool *same)
+{
+    const size_t bytes = (size_t)r->outputs.bytes;
+    TAPER_TRY(taper_gpu_run_device(segment, call, r));
+    void *first = taper_heap_alloc(call->run->heap, bytes);
+    if (first == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    memcpy(first, r->outputs.data, bytes);
+    const taper_status status = taper_gpu_run_device(segment, call, r);
+    *same = status == TAPER_OK;
+    for (size_t i = r->in_count; *same && i < r->in_count + r->out_count; i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        size_t size = sizeof(float);
+        for (size_t d = 0; d < port->rank; d++) {
+            size *= (size_t)port->sizes[d];
+        }
+        *same = memcmp((char *)first + port->offset, (char *)r->outputs.data + port->offset, size) == 0;
+    }
+    taper_heap_free(call->run->heap, first, bytes);
+    return status;
+}
+
+static taper_status refuse(const taper_segment *segment, taper_call *call, taper_gpu_recording *r, const char *why)
+{
+    for (size_t i = 0; i < call->ret_count; i++) {
+        taper_val_replace(&call->rets[i], taper_val_none());
+    }
+    r->refused = true;
+    call->run->why = why;
+    taper_gpu_say(segment, call->run, TAPER_LOG_WARNING, "the CPU does it: %s", why);
+    return TAPER_DECLINED;
+}
+
+taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+{
+    const taper_gpu_state *s = segment->device->state;
+    const verdict v = verdict_of(s, r);
+    bool same;
+    double most;
+    r->checked = true;
+    if (!s->checks || is_known(segment, &v)) {
+        return taper_gpu_run_device(segment, call, r);
+    }
+    TAPER_TRY(run_twice(segment, call, r, &same));
+    if (!same) {
+        return refuse(segment, call, r, "the driver gave two results for one input");
+    }
+    const taper_status status = against_cpu(segment, call, &most);
+    if (status != TAPER_OK) { // the plain nodes start anew
+        for (size_t i = 0; i < call->ret_count; i++) {
+            taper_val_replace(&call->rets[i], taper_val_none());
+        }
+        return status;
+    }
+    if (!(most <= 1)) {
+        return refuse(segment, call, r, "the driver's results are not the CPU's");
+    }
+    remember(segment, &v);
+    call->run->kernel = s->api->name;
+    return TAPER_OK;
+}
