@@ -336,13 +336,18 @@ typedef struct taper_load_options {
      * load ends in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices,
      * accelerators before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What
      * the device does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says
-     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. */
+     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
+     * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A driver
+     * that computes on the CPU is only taken by number or name. */
     const char *device;
     /* Of what is computed: "fp32" (NULL), "fp16", "bf16". This version has "fp32" alone and refuses the others. */
     const char *precision;
     /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
-     * level=27 to 31, the Android version whose functions and operations are used at most. */
+     * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan, each 0 or 1:
+     * software (a driver that computes on the CPU will do), checks (results of a first run are held against the CPU's;
+     * the default), texels, alias, tiles (how the device is used; each has its default), times (every tenth run tells
+     * the log what each dispatch took). */
     const char *device_options;
     /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
      * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists that are appended to and dicts that are filled, one node after the other in one block, only carry values: a list
-// is made at once where it is first read, and what is taken out of a dict is what was put in. So layers that hand their
-// results on by them are one region (segments.c), and nobody keeps what was taken out already.
+// Lists that are appended to and dicts that are filled, one node after the other in one block, only carry values: who
+// reads a list gets one of what is in it there, and what is taken out of a dict is what was put in. So layers that hand
+// their results on by them are one region (segments.c), and nobody keeps what was taken out already.
 #include "compiler/pass.h"
 #include "ops/list/op_table.h"
 
-enum { MOST_ITEMS = 256, MOST_KEYS = 32, MOST_USES = 1024 };
+enum { MOST_ITEMS = 256, MOST_MADE = 16384, MOST_KEYS = 32, MOST_USES = 1024 };
 
 // ---- lists
-
-typedef struct growing {
-    taper_ir_value *items[MOST_ITEMS];
-    taper_node *appends[MOST_ITEMS];
-    size_t count, append_count;
-    taper_node *reader; // the first
-} growing;
 
 static bool appends_to(const taper_node *user, const taper_ir_value *list)
 {
@@ -49,65 +42,71 @@ static bool looks_at(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// All that look at the list, in order: first what grows it, then what reads it. False: it is more than that.
-static bool follow(const taper_node *list, growing *g)
+// Whether all that look at the list grow it or read it, in its own block, and it is both.
+static bool only_grows(const taper_node *list)
 {
     const taper_ir_value *value = &list->outputs[0];
-    size_t uses = 0, seen = 0;
-    *g = (growing){.count = list->input_count};
-    if (list->input_count > MOST_ITEMS) {
-        return false;
-    }
-    for (size_t i = 0; i < list->input_count; i++) {
-        g->items[i] = taper_node_in(list, i);
-    }
+    size_t uses = 0, grows = 0, reads = 0, items = list->input_count;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
-        if (use->user == NULL || use->user->block != list->block || ++uses > MOST_USES) {
+        const taper_node *user = use->user;
+        if (user == NULL || user->block != list->block || ++uses > MOST_USES) {
             return false;
         }
-    }
-    for (taper_node *node = list->next; node != NULL && seen < uses; node = node->next) {
-        if (!looks_at(node, value)) {
-            continue;
-        }
-        for (size_t i = 0; i < node->input_count; i++) {
-            seen += taper_node_in(node, i) == value;
-        }
-        if (g->reader == NULL && appends_to(node, value)) {
-            if (g->count == MOST_ITEMS) {
-                return false;
-            }
-            g->items[g->count++] = taper_node_in(node, 1);
-            g->appends[g->append_count++] = node;
-        } else if (only_reads(node, value)) {
-            g->reader = g->reader == NULL ? node : g->reader;
-        } else {
+        const bool appends = appends_to(user, value);
+        if (!appends && !only_reads(user, value)) {
             return false;
         }
+        grows += appends;
+        reads += !appends;
     }
-    return g->append_count != 0 && g->reader != NULL;
+    items += grows;
+    return grows != 0 && reads != 0 && items <= MOST_ITEMS && items * reads <= MOST_MADE;
+}
+
+// The items so far, as a list of their own, for who reads it here.
+static taper_status list_for(taper_compilation *compilation, taper_graph *graph, const taper_node *list,
+                             taper_ir_value *const *items, size_t count, taper_node *reader)
+{
+    taper_node *made;
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_LIST, count, 1, &made, compilation->error));
+    made->type = list->type;
+    made->outputs[0].type = list->outputs[0].type;
+    made->debug = list->debug;
+    made->instruction = list->instruction;
+    taper_node_insert_before(made, reader);
+    for (size_t i = 0; i < count; i++) {
+        taper_node_set_input(made, i, items[i]);
+    }
+    for (size_t i = 0; i < reader->input_count; i++) {
+        if (taper_node_in(reader, i) == &list->outputs[0]) {
+            taper_node_set_input(reader, i, &made->outputs[0]);
+        }
+    }
+    return TAPER_OK;
 }
 
 static taper_status gather_list(taper_compilation *compilation, taper_graph *graph, taper_node *list)
 {
-    growing g;
-    taper_node *whole;
-    if (!follow(list, &g)) {
+    taper_ir_value *items[MOST_ITEMS];
+    size_t count = 0;
+    if (!only_grows(list)) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_node_create(graph, TAPER_NODE_LIST, g.count, 1, &whole, compilation->error));
-    whole->type = list->type;
-    whole->outputs[0].type = list->outputs[0].type;
-    whole->debug = list->debug;
-    whole->instruction = list->instruction;
-    taper_node_insert_before(whole, g.reader);
-    for (size_t i = 0; i < g.count; i++) {
-        taper_node_set_input(whole, i, g.items[i]);
+    for (size_t i = 0; i < list->input_count; i++) {
+        items[count++] = taper_node_in(list, i);
     }
-    for (size_t i = 0; i < g.append_count; i++) {
-        taper_node_remove(g.appends[i]);
+    for (taper_node *node = list->next, *next; node != NULL && list->outputs[0].uses != NULL; node = next) {
+        next = node->next;
+        if (!looks_at(node, &list->outputs[0])) {
+            continue;
+        }
+        if (appends_to(node, &list->outputs[0])) {
+            items[count++] = taper_node_in(node, 1);
+            taper_node_remove(node);
+        } else {
+            TAPER_TRY(list_for(compilation, graph, list, items, count, node));
+        }
     }
-    taper_value_replace_uses(&list->outputs[0], &whole->outputs[0]);
     taper_node_remove(list);
     return TAPER_OK;
 }

@@ -89,6 +89,38 @@ static bool views_its_own(const finder *f, const taper_node *node, int depth)
            gives_new(f, of->node, depth + 1);
 }
 
+// Whoever looks at the value makes something new of it, in its own block: nobody writes to it, or keeps it.
+static bool is_only_read(const taper_ir_value *value, int depth)
+{
+    enum { MOST_VIEWS = 6, MOST_USERS = 64 };
+    int count = 0;
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (user == NULL || user->block != value->block || depth == MOST_VIEWS || ++count > MOST_USERS) {
+            return false;
+        }
+        const bool list = user->kind == TAPER_NODE_LIST;
+        const bool hands_on = list || (user->kind == TAPER_NODE_OP && is_view_of_first(user));
+        if ((!list && (user->kind != TAPER_NODE_OP || !taper_node_is_pure(user))) ||
+            (hands_on && (user->output_count != 1 || !is_only_read(&user->outputs[0], depth + 1)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool writes_to_its_own(const finder *f, const taper_node *node, int depth);
+
+// A view of what a node of the block made new, which others read too, before and behind.
+static bool views_unwritten(const finder *f, const taper_node *node, int depth)
+{
+    const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
+    return TAPER_DEVICES && f->device->backend->copies && depth < 4 && node->output_count == 1 && of != NULL &&
+           of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block && is_view_of_first(node) &&
+           taper_node_is_pure(node) && is_only_read(of, 0) &&
+           (taper_node_is_pure(of->node) ? gives_new(f, of->node, depth + 1) : writes_to_its_own(f, of->node, 0));
+}
+
 // A view of a constant that nobody writes to, for operators that make new tensors of it: a copy is as good.
 static bool views_constant(const finder *f, const taper_node *node)
 {
@@ -97,21 +129,13 @@ static bool views_constant(const finder *f, const taper_node *node)
         taper_aliases_written(f->aliases, &node->outputs[0])) {
         return false;
     }
-    for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
-        const taper_node *user = use->user;
-        const bool list = user != NULL && user->kind == TAPER_NODE_LIST;
-        if (user == NULL || user->block != node->block ||
-            (!list && (user->kind != TAPER_NODE_OP || !taper_node_is_pure(user) || is_view_of_first(user)))) {
-            return false;
-        }
-    }
-    return true;
+    return is_only_read(&node->outputs[0], 0);
 }
 
 // Its results are new, or nobody can tell them from new ones.
 static bool gives_new(const finder *f, const taper_node *node, int depth)
 {
-    if (views_its_own(f, node, depth) || views_constant(f, node)) {
+    if (views_its_own(f, node, depth) || views_constant(f, node) || views_unwritten(f, node, depth)) {
         return true;
     }
     for (size_t i = 0; i < node->output_count; i++) {
@@ -573,6 +597,9 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     const taper_allocator *allocator = compilation->allocator;
     finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
+    if (TAPER_DEVICES && compilation->device_count > 1) { // where it is written a device gives a new tensor anyway
+        status = taper_pass_remove_mutation(compilation, graph);
+    }
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {
         f.device = compilation->devices[i];
         if (TAPER_DEVICES && atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {

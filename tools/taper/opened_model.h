@@ -47,11 +47,13 @@ enum { THREADS_LIMIT = 1024 };
     "  --memory low|fast   low: no faster way to compute a layer that needs more memory for its weights\n"
 
 #define MODEL_OPTION_USAGE                                                                                             \
-    "  --device NAME       where to run: cpu, which stands in for any other, or on Android nnapi, nnapi:1,\n"          \
-    "                      nnapi:DEVICE; NAME! refuses when NAME is not here, or declines\n"                           \
+    "  --device NAME       where to run: cpu, which stands in for any other, vulkan, or on Android nnapi;\n"           \
+    "                      vulkan:1, vulkan:NAME: the second, or the one called so; NAME! refuses when NAME\n"         \
+    "                      is not here, or declines\n"                                                                 \
     "  --device-options NAME=VALUE,…\n"                                                                              \
-    "                      of nnapi: preference=low_power, fast_single_answer or sustained_speed;\n"                   \
-    "                      relax_f32_to_f16=1; level=27 to 31\n"                                                       \
+    "                      of vulkan: software=1 (a driver on the CPU will do), checks=0, times=1 (with\n"             \
+    "                      --verbose: what each dispatch takes); of nnapi: preference=low_power,\n"                    \
+    "                      fast_single_answer or sustained_speed; relax_f32_to_f16=1; level=27 to 31\n"                \
     "  --verbose           say on stderr what ran where, and why\n"                                                    \
     "  --precision fp32    of what is computed; this build has fp32\n"                                                 \
     "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \

@@ -76,11 +76,15 @@ static void drop_lists(const taper_claimer *claimer, taper_region *region, taper
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
             const bool sizes = claimer->computes_sizes && taper_is_shape_node(node);
-            const bool loose = ((is_list(node) || sizes) && !all_inside(&node->outputs[0])) ||
+            bool inside = true;
+            for (size_t o = 0; o < node->output_count; o++) {
+                inside = inside && all_inside(&node->outputs[o]);
+            }
+            const bool loose = ((is_list(node) || sizes) && !inside) ||
                                (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
             if (loose) {
                 mark(node, sizes && needs(node) != NONE ? BEHIND : NONE);
-                again = node->kind == TAPER_NODE_LIST_UNPACK || again;
+                again = node->kind == TAPER_NODE_LIST_UNPACK || sizes || again;
             }
         }
         for (size_t i = 0; i < claim->count; i++) {

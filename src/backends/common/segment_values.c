@@ -57,9 +57,11 @@ static taper_status find_numbers(taper_segment_values *v, taper_error *error)
                 return taper_fail_memory(error);
             }
         }
-        const taper_val value = taper_shape_node_evaluate(node, v->call->run->heap, known_argument, v);
-        v->numbers[node->outputs[0].id - v->shapes.first] = value;
-        found = found || value.tag != TAPER_NONE;
+        for (size_t i = 0; i < node->output_count; i++) {
+            const taper_val value = taper_shape_node_evaluate(node, i, v->call->run->heap, known_argument, v);
+            v->numbers[node->outputs[i].id - v->shapes.first] = value;
+            found = found || value.tag != TAPER_NONE;
+        }
     }
     return TAPER_OK;
 }

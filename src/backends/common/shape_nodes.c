@@ -188,6 +188,9 @@ bool taper_is_shape_node(const taper_node *node)
     if (node->kind == TAPER_NODE_LIST) {
         return is_int_list(&node->outputs[0]);
     }
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        return is_int_list(taper_node_in(node, 0));
+    }
     for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof rows / sizeof *rows; i++) {
         if (taper_node_calls(node, rows[i].op)) {
             const taper_ir_value *first = taper_node_in(node, 0);
@@ -198,13 +201,19 @@ bool taper_is_shape_node(const taper_node *node)
     return false;
 }
 
-taper_val taper_shape_node_evaluate(const taper_node *node, taper_heap *heap,
+taper_val taper_shape_node_evaluate(const taper_node *node, size_t output, taper_heap *heap,
                                     taper_shape_argument (*arg)(void *user, const taper_node *node, size_t at),
                                     void *user)
 {
     const asked a = {.node = node, .heap = heap, .arg = arg, .user = user};
     if (node->kind == TAPER_NODE_LIST) {
         return made_of(&a);
+    }
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        const taper_list *list = list_of(&a, 0);
+        return list != NULL && list->count == node->output_count && list->items[output].tag == TAPER_INT
+                   ? list->items[output]
+                   : taper_val_none();
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (taper_node_calls(node, rows[i].op)) {

@@ -8,13 +8,13 @@
 
 bool taper_is_shape_node(const taper_node *node);
 
-// What the node gives, a new reference (lists on the heap). arg: what is known of an input, by number: a value, or the
+// What the node gives as this output, a new reference (lists on the heap). arg: what is known of an input, by number: a value, or the
 // shape of a tensor. None (TAPER_NONE): it is not known.
 typedef struct taper_shape_argument {
     const taper_val *value; // NULL: not known
     taper_shape shape;
 } taper_shape_argument;
-taper_val taper_shape_node_evaluate(const taper_node *node, taper_heap *heap,
+taper_val taper_shape_node_evaluate(const taper_node *node, size_t output, taper_heap *heap,
                                     taper_shape_argument (*arg)(void *user, const taper_node *node, size_t at),
                                     void *user);
 

@@ -19,6 +19,7 @@ typedef struct taper_gpu_layer {
     int64_t groups, kernel[2];
     int64_t tile;              // vectors of results that a thread makes
     int64_t part_in, part_out; // channels of a part: groups that are computed apart
+    int64_t first;             // the one of the results of the weight that this begins with
     bool transposed_linear;    // the weight is [in, out]
 } taper_gpu_layer;
 

@@ -74,7 +74,7 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
 {
     return (taper_gpu_key){.tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
                            .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups,
-                                       l->has_norm, l->eps, l->transposed_linear},
+                                       l->has_norm, l->eps, l->transposed_linear, (double)l->first, (double)l->out},
                            .kind = kind};
 }
 
@@ -111,11 +111,11 @@ void taper_gpu_fill_layer(void *user, float *to)
         const int64_t vector = at / TAPER_GPU_VECTOR % l->tile, lane = at % TAPER_GPU_VECTOR;
         const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, within the part
         double scale, shift;
-        scale_and_shift(l, out, &scale, &shift);
+        scale_and_shift(l, l->first + out, &scale, &shift);
         for (int64_t tap = 0; tap < taps; tap++) {
             float *row = to + (((part * tiles + tile) * taps + tap) * in_padded * l->tile + vector) * TAPER_GPU_VECTOR;
             for (int64_t in = 0; in < in_group; in++) {
-                const double w = weight_at(l, out, in, tap / l->kernel[1], tap % l->kernel[1]);
+                const double w = weight_at(l, l->first + out, in, tap / l->kernel[1], tap % l->kernel[1]);
                 row[(first_in + in) * l->tile * TAPER_GPU_VECTOR + lane] = (float)(scale * w);
             }
         }

@@ -58,14 +58,32 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     p.in_sizes[1] = loops.sizes[2];
     p.in_groups = taper_gpu_vectors(l->in);
     p.out_groups = taper_gpu_vectors(l->out);
-    const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_LINEAR);
-    const int64_t vectors = taper_gpu_layer_vectors(l, &p.bias);
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, taper_gpu_fill_layer, l, &p.weights));
     p.w_row = l->tile;
     p.w_group = 1;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
-    return taper_gpu_add_product(e, &p, &loops, chain);
+    // Weights that are larger than a buffer may be are several, each for some of the results.
+    const int64_t all = l->out, row = (p.in_groups * TAPER_GPU_VECTOR + 1) * 4 * (int64_t)sizeof(float) / 4;
+    const int64_t whole = TAPER_GPU_VECTOR * l->tile;
+    const int64_t most = (int64_t)(e->state->gpu->most_bytes / (uint64_t)row) / whole * whole;
+    TAPER_GPU_REFUSE(e, most < whole, "weights that are larger than a buffer may be");
+    for (l->first = 0; l->first < all; l->first += most) {
+        taper_gpu_product part = p;
+        taper_gpu_chain steps = *chain;
+        const int64_t vectors_before = l->first / TAPER_GPU_VECTOR;
+        l->out = l->part_out = all - l->first < most ? all - l->first : most;
+        part.out.offset += vectors_before * out->strides[last];
+        part.out.sizes[last] = l->out;
+        part.out_groups = taper_gpu_vectors(l->out);
+        for (uint32_t i = 0; i < steps.operand_count; i++) {
+            steps.operands[i].offset += vectors_before * steps.operands[i].strides[last];
+        }
+        const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_LINEAR);
+        const int64_t vectors = taper_gpu_layer_vectors(l, &part.bias);
+        TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, taper_gpu_fill_layer, l, &part.weights));
+        TAPER_TRY(taper_gpu_add_product(e, &part, &loops, &steps));
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,

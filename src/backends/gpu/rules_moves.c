@@ -314,14 +314,21 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     taper_gpu_view first;
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 0), &first));
     TAPER_GPU_REFUSE(e, first.rank != shape.rank, "a join of other dimensions");
-    TAPER_TRY(taper_gpu_new(e, &shape, first.packed, &out));
+    int packed = first.packed;
+    for (size_t i = 0; i + 1 < list->node->input_count && d == packed; i++) { // vectors would be of two tensors
+        const taper_shape part = taper_gpu_shape(e, taper_node_in(list->node, i));
+        if (part.rank == shape.rank && part.sizes[d] % TAPER_GPU_VECTOR != 0) {
+            TAPER_GPU_REFUSE(e, shape.rank < 2, "a join within vectors");
+            packed = d == shape.rank - 1 ? d - 1 : shape.rank - 1;
+        }
+    }
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
     for (size_t i = 0; i < list->node->input_count; i++) {
         taper_gpu_view from, to = out;
         TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
         to.sizes[d] = from.sizes[d];
-        if (d == out.packed) { // vectors that two share would be written twice
-            TAPER_GPU_REFUSE(e, at % TAPER_GPU_VECTOR != 0, "a join within vectors");
+        if (d == out.packed) {
             to.offset += at / TAPER_GPU_VECTOR * out.strides[d];
         } else {
             to.offset += at * out.strides[d];
