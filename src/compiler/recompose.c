@@ -187,6 +187,51 @@ taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *val
     return TAPER_OK;
 }
 
+// ---- floats that a layer quantizes itself
+
+taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value)
+{
+    taper_ir_value *floats =
+        taken_before(r, value) == NULL ? taper_node_in(taper_node_in(value->node, 0)->node, 0) : value;
+    return taper_aliases_written(r->aliases, floats) ? value : floats;
+}
+
+bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *value, taper_ir_value *found[3],
+                             int64_t *raised)
+{
+    double n[3], made[3], chosen[4];
+    const taper_node *floats = value->node;
+    if (floats == NULL || !taper_node_calls(floats, TAPER_OP(quantized_decomposed_dequantize_per_tensor_tensor)) ||
+        !is_none_or_float(floats, 6) || taper_aliases_written(r->aliases, value)) {
+        return false;
+    }
+    const taper_node *quantize = taper_node_in(floats, 0)->node;
+    const taper_node *choose = taper_node_in(floats, 1)->node;
+    if (quantize == NULL || choose == NULL ||
+        !taper_node_calls(quantize, TAPER_OP(quantized_decomposed_quantize_per_tensor_tensor)) ||
+        !taper_node_calls(choose, TAPER_OP(quantized_decomposed_choose_qparams_tensor)) ||
+        taper_aliases_written(r->aliases, &quantize->outputs[0]) ||
+        taper_aliases_written(r->aliases, &choose->outputs[0]) ||
+        taper_aliases_written(r->aliases, &choose->outputs[1])) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        found[1 + i] = &choose->outputs[i];
+        if (taper_node_in(floats, 1 + i) != found[1 + i] || taper_node_in(quantize, 1 + i) != found[1 + i]) {
+            return false;
+        }
+    }
+    if (!taper_constant_numbers(floats, 3, 5, n) || !taper_constant_numbers(quantize, 3, 5, made) ||
+        !taper_constant_numbers(choose, 1, 4, chosen) || memcmp(n, made, sizeof n) != 0 || chosen[0] != n[0] ||
+        chosen[1] != n[1] || chosen[3] != n[2]) {
+        return false;
+    }
+    found[0] = taper_node_in(quantize, 0);
+    *raised = n[2] == TAPER_I8 ? 128 : 0;
+    return (n[2] == TAPER_I8 || n[2] == TAPER_U8) && n[0] == (double)-*raised && n[1] == n[0] + 255 &&
+           !taper_aliases_written(r->aliases, found[0]);
+}
+
 // ---- results
 
 static bool is_only_dequantized(const taper_recomposer *r, const taper_ir_value *integers, taper_qparams qparams)
@@ -272,11 +317,11 @@ static int64_t rank_of_param(const taper_ir_value *value)
     size_t count = 0;
     for (const taper_value_use *use = value->uses; use != NULL && count < MOST_USES; use = use->next, count++) {
         const taper_node *user = use->user;
-        const int64_t rank = user != NULL && user->block == value->block &&
-                                     (taper_node_calls(user, TAPER_OP(aten_dim)) ||
-                                      taper_node_calls(user, TAPER_OP(aten_size)))
-                                 ? asserted_rank(user)
-                                 : 0;
+        const int64_t rank =
+            user != NULL && user->block == value->block &&
+                    (taper_node_calls(user, TAPER_OP(aten_dim)) || taper_node_calls(user, TAPER_OP(aten_size)))
+                ? asserted_rank(user)
+                : 0;
         if (rank > 0) {
             return rank;
         }

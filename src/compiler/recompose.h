@@ -40,6 +40,12 @@ bool taper_recompose_source(const taper_recomposer *r, const taper_ir_value *val
 // That tensor, made now if need be; value is such a dequantize.
 TAPER_MUST_USE taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value **taken);
+// Whether value is a dequantize of floats that are quantized in that run by their own range, and which these are; scale
+// and zero_point: tensors that hold them, zero_point of integers that are `raised` below those of uint8.
+bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *value, taper_ir_value *found[3],
+                             int64_t *raised);
+// The floats that such a value, or a source, stands for, and its own where these may be others by now.
+taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value);
 // Whether value is quantized, always in the same way, and nobody looks at the floats, nor at the integers as such.
 bool taper_recompose_result(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
 // Whoever dequantizes what value is quantized to takes made instead.

@@ -90,9 +90,22 @@ static const taper_op *layer_row(const taper_layer *layer, bool relu)
     return rows[layer->dims][layer->transposed];
 }
 
-static taper_status make_layer(taper_recomposer *r, const step *s, const taper_recomposed_layer *layer)
+// The object of the layer's packed weights as a constant; NULL where there is none.
+static taper_status pack_before(taper_recomposer *r, taper_node *node, const taper_recomposed_layer *layer,
+                                taper_ir_value **packed)
 {
     taper_val object;
+    *packed = NULL;
+    TAPER_TRY(taper_recompose_pack(r, layer, &object));
+    if (object.tag != TAPER_OBJECT) {
+        taper_val_release(object);
+        return TAPER_OK;
+    }
+    return taper_constant_before(node, object, packed, r->compilation->error);
+}
+
+static taper_status make_layer(taper_recomposer *r, const step *s, const taper_recomposed_layer *layer)
+{
     taper_node *made;
     taper_ir_value *x, *packed;
     const bool relu = s->activation != NULL && s->low == 0 && !layer->layer.transposed;
@@ -100,12 +113,10 @@ static taper_status make_layer(taper_recomposer *r, const step *s, const taper_r
     if (op == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_recompose_pack(r, layer, &object));
-    if (object.tag != TAPER_OBJECT) {
-        taper_val_release(object);
+    TAPER_TRY(pack_before(r, s->node, layer, &packed));
+    if (packed == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_constant_before(s->node, object, &packed, r->compilation->error));
     const int64_t rank = taper_least_rank(r, layer->layer.input);
     TAPER_TRY(taper_recompose_take(r, layer->layer.input, &x));
     TAPER_TRY(op_before(r, s->node, op, &made));
@@ -115,18 +126,116 @@ static taper_status make_layer(taper_recomposer *r, const step *s, const taper_r
     return finish(r, s, made, relu, rank);
 }
 
+// A linear layer that gives floats: the relu behind it, the row for both, and who had its result has made's.
+typedef struct floating {
+    taper_node *node, *relu;
+    const taper_op *op;
+    taper_ir_value *packed;
+} floating;
+
+static taper_status find_floating(taper_recomposer *r, const taper_recomposed_layer *layer, floating *f)
+{
+    float low, high;
+    taper_node *user = taper_only_user(layer->layer.node);
+    *f = (floating){.node = layer->layer.node};
+    if (user != NULL && taper_activation_bounds(user, &low, &high) && low == 0 && isinf(high)) {
+        f->relu = user;
+    }
+    f->op = f->relu != NULL ? TAPER_OP(quantized_linear_with_input_q_dq_qweight_dq_relu_output_fp32)
+                            : TAPER_OP(quantized_linear_with_input_q_dq_qweight_dq_output_fp32);
+    return f->op != NULL ? pack_before(r, f->node, layer, &f->packed) : TAPER_OK;
+}
+
+static void give_floats(const floating *f, taper_node *made)
+{
+    taper_value_replace_uses(&(f->relu != NULL ? f->relu : f->node)->outputs[0], &made->outputs[0]);
+}
+
+static taper_status make_told(taper_recomposer *r, const taper_recomposed_layer *layer, taper_qparams input)
+{
+    floating f;
+    taper_node *made;
+    TAPER_TRY(find_floating(r, layer, &f));
+    if (f.packed == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(op_before(r, f.node, f.op, &made));
+    taper_node_set_input(made, 0, taper_recompose_floats(r, layer->layer.input));
+    TAPER_TRY(set_qparams(r, made, 1, input));
+    taper_node_set_input(made, 3, f.packed);
+    give_floats(&f, made);
+    return TAPER_OK;
+}
+
+// In a file the operator that every PyTorch has. It knows no least scale, which matters for the smallest ranges only.
+static taper_status make_linear_dynamic(taper_recomposer *r, const floating *f, taper_ir_value *x)
+{
+    taper_node *made;
+    TAPER_TRY(op_before(r, f->node,
+                        f->relu != NULL ? TAPER_OP(quantized_linear_relu_dynamic) : TAPER_OP(quantized_linear_dynamic),
+                        &made));
+    if (made == NULL) {
+        return TAPER_OK;
+    }
+    taper_node_set_input(made, 0, x);
+    taper_node_set_input(made, 1, f->packed);
+    TAPER_TRY(set_constant(r, made, 2, taper_val_bool(false)));
+    give_floats(f, made);
+    return TAPER_OK;
+}
+
+static taper_status make_dynamic(taper_recomposer *r, const taper_recomposed_layer *layer,
+                                 taper_ir_value *const found[3], int64_t raised)
+{
+    floating f;
+    taper_node *made, *scale, *zero_point;
+    if (!TAPER_HAS_OP(aten_Float_Tensor) || !TAPER_HAS_OP(aten_Int_Tensor) || !TAPER_HAS_OP(aten_add_int)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(find_floating(r, layer, &f));
+    if (f.packed == NULL || r->compilation->portable) {
+        return f.packed != NULL ? make_linear_dynamic(r, &f, found[0]) : TAPER_OK;
+    }
+    TAPER_TRY(op_before(r, f.node, TAPER_OP(aten_Float_Tensor), &scale));
+    taper_node_set_input(scale, 0, found[1]);
+    TAPER_TRY(op_before(r, f.node, TAPER_OP(aten_Int_Tensor), &zero_point));
+    taper_node_set_input(zero_point, 0, found[2]);
+    if (raised != 0) {
+        TAPER_TRY(op_before(r, f.node, TAPER_OP(aten_add_int), &made));
+        taper_node_set_input(made, 0, &zero_point->outputs[0]);
+        TAPER_TRY(set_constant(r, made, 1, taper_val_int(raised)));
+        zero_point = made;
+    }
+    TAPER_TRY(op_before(r, f.node, f.op, &made));
+    taper_node_set_input(made, 0, found[0]);
+    taper_node_set_input(made, 1, &scale->outputs[0]);
+    taper_node_set_input(made, 2, &zero_point->outputs[0]);
+    taper_node_set_input(made, 3, f.packed);
+    give_floats(&f, made);
+    return TAPER_OK;
+}
+
 static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *done)
 {
     taper_recomposed_layer layer;
     taper_qparams input;
+    taper_ir_value *found[3];
+    int64_t raised;
     step s;
     *done = taper_recompose_layer(r, node, &layer);
     // Without a batch quantized convolutions refuse, and linear layers a single row.
-    if (!*done || !taper_recompose_source(r, layer.layer.input, &input) ||
+    if (!*done ||
         taper_least_rank(r, layer.layer.input) < (layer.layer.convolution ? (int64_t)layer.layer.dims + 2 : 2)) {
         return TAPER_OK;
     }
-    return find_result(r, node, true, &s) ? make_layer(r, &s, &layer) : TAPER_OK;
+    if (taper_recompose_source(r, layer.layer.input, &input)) {
+        return find_result(r, node, true, &s) ? make_layer(r, &s, &layer)
+               : !layer.layer.convolution     ? make_told(r, &layer, input)
+                                              : TAPER_OK;
+    }
+    return !layer.layer.convolution && taper_recompose_dynamic(r, layer.layer.input, found, &raised)
+               ? make_dynamic(r, &layer, found, raised)
+               : TAPER_OK;
 }
 
 // ---- other operators
