@@ -390,7 +390,8 @@ static bool is_float(const taper_ir_value *value, int depth)
     if (node == NULL || node->kind != TAPER_NODE_OP || depth == MOST_DEPTH || node->input_count == 0) {
         return false;
     }
-    if (taper_node_calls(node, TAPER_OP(quantized_decomposed_dequantize_per_tensor))) {
+    if (taper_node_calls(node, TAPER_OP(quantized_decomposed_dequantize_per_tensor)) ||
+        taper_node_calls(node, TAPER_OP(quantized_decomposed_dequantize_per_tensor_tensor))) {
         return is_none_or_float(node, 6);
     }
     const uint64_t facts = taper_node_facts(node);
@@ -472,5 +473,6 @@ taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *g
     const taper_status status = walk(&r, graph->body);
     taper_aliases_destroy(r.aliases);
     taper_free(compilation->allocator, r.values, r.capacity * sizeof *r.values);
-    return status;
+    TAPER_TRY(status);
+    return taper_pass_dead_code(compilation, graph); // what the new operators stand for
 }

@@ -71,6 +71,9 @@ typedef struct taper_recomposed_layer {
 } taper_recomposed_layer;
 // Whether node is a convolution or linear layer whose weight is dequantized from constant int8.
 bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_recomposed_layer *layer);
+// A product with the transpose of such a weight, and perhaps a bias, becomes a linear layer, which takes node's place;
+// *linear NULL: it is none.
+TAPER_MUST_USE taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear);
 // Its packed weights; None when the prepack operator refuses.
 TAPER_MUST_USE taper_status taper_recompose_pack(taper_recomposer *r, const taper_recomposed_layer *layer,
                                                  taper_val *object);

@@ -406,16 +406,22 @@ static taper_status make_single(taper_recomposer *r, taper_node *node, taper_ste
     switch (kind) {
     case TAPER_STEP_CURVE:
         return make_curve(r, &s, taper_quantized_row(node, false));
-    case TAPER_STEP_FIXED:
-        return same_qparams(s.result, taper_fixed_qparams(node)) ? make_same(r, &s)
-               : TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_SIGMOID
-                   ? make_curve(r, &s, TAPER_OP(quantized_sigmoid))
-                   : TAPER_OK;
+    case TAPER_STEP_FIXED: // QNNPACK's has one scale
+        return same_qparams(s.result, taper_fixed_qparams(node)) ? make_same(r, &s) : TAPER_OK;
     default:
         return !same_qparams(s.result, from)                ? TAPER_OK
                : taper_activation_bounds(node, &low, &high) ? make_clamp(r, &s, low, high)
                                                             : make_same(r, &s);
     }
+}
+
+// The last step of linear layers that were decomposed, as the layer.
+static taper_status make_linear(taper_recomposer *r, taper_node *node)
+{
+    taper_node *linear;
+    bool done;
+    TAPER_TRY(taper_recompose_product(r, node, &linear));
+    return linear != NULL ? visit_layer(r, linear, &done) : TAPER_OK;
 }
 
 taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
@@ -424,6 +430,9 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
     taper_step_kind kind;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0) {
         return TAPER_OK;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm))) {
+        return make_linear(r, node);
     }
     TAPER_TRY(visit_layer(r, node, &done));
     if (done || !taper_step_kind_of(node, &kind)) {

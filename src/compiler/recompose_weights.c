@@ -73,6 +73,55 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
     return true;
 }
 
+// What a matrix is the transpose of; NULL: something else.
+static taper_ir_value *transposed_of(const taper_ir_value *matrix)
+{
+    double dims[2];
+    const taper_node *node = matrix->node;
+    if (node == NULL || node->kind != TAPER_NODE_OP) {
+        return NULL;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_permute))) {
+        const taper_val *list = taper_node_constant_in(node, 1);
+        return list != NULL && list->tag == TAPER_LIST && list->as.list->count == 2 &&
+                       list->as.list->items[0].tag == TAPER_INT && list->as.list->items[0].as.i == 1
+                   ? taper_node_in(node, 0)
+                   : NULL;
+    }
+    return taper_node_calls(node, TAPER_OP(aten_t)) || (taper_node_calls(node, TAPER_OP(aten_transpose_int)) &&
+                                                        taper_constant_numbers(node, 1, 2, dims) && dims[0] != dims[1])
+               ? taper_node_in(node, 0)
+               : NULL;
+}
+
+taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear)
+{
+    double ones[2] = {1, 1};
+    taper_recomposed_layer layer = {0};
+    const bool adds = taper_node_calls(node, TAPER_OP(aten_addmm));
+    taper_ir_value *x = taper_node_in(node, adds), *weight = transposed_of(taper_node_in(node, adds + 1u)), *bias;
+    *linear = NULL;
+    if (node->schema->out_count != 0 || weight == NULL || !TAPER_HAS_OP(aten_linear) ||
+        (adds && !taper_constant_numbers(node, 3, 4, ones)) || ones[0] != 1 || ones[1] != 1) {
+        return TAPER_OK;
+    }
+    const taper_tensor *w = weight_of(r, weight->node, &layer);
+    if (w == NULL || w->rank != 2 || (adds && !is_vector(constant_tensor(r, taper_node_in(node, 0)), w->sizes[0]))) {
+        return TAPER_OK;
+    }
+    if (adds) {
+        bias = taper_node_in(node, 0);
+    } else {
+        TAPER_TRY(taper_constant_before(node, taper_val_none(), &bias, r->compilation->error));
+    }
+    TAPER_TRY(taper_op_before(r->compilation, node, TAPER_OP(aten_linear), linear));
+    taper_node_set_input(*linear, 0, x);
+    taper_node_set_input(*linear, 1, weight);
+    taper_node_set_input(*linear, 2, bias);
+    taper_value_replace_uses(&node->outputs[0], &(*linear)->outputs[0]);
+    return TAPER_OK;
+}
+
 static taper_status copy_as(taper_recomposer *r, taper_dtype dtype, const taper_tensor *of, taper_tensor **copy)
 {
     TAPER_TRY(taper_tensor_new(r->compilation->module->heap, dtype, 1, of->sizes, NULL, copy, r->compilation->error));
