@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """make_pt2_cases.py OUT [NAME…]: small modules exported by the PyTorch at hand (2.8 and newer), as OUT/NAME.pt2, with calls of them and
 what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
-scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them. The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
+scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
+The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
 import warnings
@@ -144,7 +145,20 @@ def three_dimensions(self, x):
 
 def transposed(self, x):
     weight = torch.ops.quantized_decomposed.dequantize_per_tensor(self.weight, 0.004, 0, -127, 127, torch.int8)
-    return quantized(F.relu(F.conv_transpose2d(quantized(x, 0.02, 3, 0, 255, torch.uint8), weight, self.bias, stride=2)), 0.05, 5, 0, 255, torch.uint8)
+    y = F.relu(F.conv_transpose2d(quantized(x, 0.02, 3, 0, 255, torch.uint8), weight, self.bias, stride=2))
+    return quantized(y, 0.05, 5, 0, 255, torch.uint8)
+
+
+def told(self, x):
+    y = F.linear(quantized(x, 0.02, 3), channels(self), self.bias)
+    return y, F.relu(F.linear(quantized(x, 0.03, 200, 0, 255, torch.uint8), channels(self)))
+
+
+def told_by_range(self, x):
+    q = torch.ops.quantized_decomposed
+    scale, point = q.choose_qparams.tensor(x, -128, 127, 1e-4, torch.int8)
+    y = q.dequantize_per_tensor.tensor(q.quantize_per_tensor.tensor(x, scale, point, -128, 127, torch.int8), scale, point, -128, 127, torch.int8)
+    return F.linear(y, channels(self), self.bias)
 
 
 def functions(self, x):
@@ -202,6 +216,9 @@ def quantized_cases():
     yield "pt2e_linear", Case(mlp, rows, far, quantizer=x86())
     yield "pt2e_dynamic", Case(mlp, rows, far, quantizer=xnnpack(is_per_channel=True, is_dynamic=True))
     yield "pt2e_dynamic_small", Case(nn.Linear(16, 5), rows, [(x(3, 16) * 1e-3,), (torch.zeros(3, 16),)], quantizer=xnnpack(is_dynamic=True))
+    rows, far = x(2, 5, 16), torch.tensor(float("inf")).copysign(x(2, 5, 16))
+    yield "pt2e_told", Case(module(told, bias=x(7), **of_channels((7, 16))), (rows,), [(rows * 9,), (far,)])
+    yield "pt2e_told_by_range", Case(module(told_by_range, bias=x(7), **of_channels((7, 16))), (rows,), [(rows.abs(),), (-rows.abs() * 99,)])
     yield "pt2e_conv1d", Case(module(one_dimension, bias=x(4), **of_channels((4, 3, 3))), (x(2, 3, 9),), [(x(2, 3, 9),)])
     yield "pt2e_conv3d", Case(module(three_dimensions, bias=x(4), **of_channels((4, 3, 3, 3, 3))), (x(1, 3, 4, 5, 6),))
     yield "pt2e_transposed", Case(module(transposed, bias=x(4), weight=of_channels((3, 4, 2, 2))["weight"]), (x(1, 3, 5, 5),))

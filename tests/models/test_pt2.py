@@ -36,6 +36,8 @@ INTEGERS = {  # program: what is computed with integers when it is optimized, an
     "pt2e_mixed": ("quantized::conv2d.new quantized::add_relu quantized::mul quantized::linear", False),
     "pt2e_linear": ("quantized::linear_relu quantized::linear_with_input_q_dq_qweight_dq_output_fp32", True),
     "pt2e_dynamic": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized_decomposed::choose_qparams", True),
+    "pt2e_told": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32", False),
+    "pt2e_told_by_range": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32", False),
     "pt2e_conv1d": ("quantized::conv1d_relu", False),
     "pt2e_conv3d": ("quantized::conv3d.new", False),
     "pt2e_transposed": ("quantized::conv_transpose2d aten::relu", False),
@@ -102,7 +104,7 @@ def main():
             for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # to a file for the lite interpreter
                 written = os.path.join(folder, verb + ".ptl")
                 subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
-                ways.append((written,))
+                ways += [(written,), (written, "--reference")]
             for options in ways:
                 file = options[0] if options and os.path.isabs(options[0]) else model
                 got, error = run(taper, file, calls, folder, *options[file != model:])
