@@ -166,14 +166,22 @@ static taper_status ints(taper_compilation *compilation, const int64_t *numbers,
     return TAPER_OK;
 }
 
+static const taper_op *prepack_row(const taper_layer *layer)
+{
+    switch (layer->dims) {
+    case 1:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose1d_prepack) : TAPER_OP(quantized_conv1d_prepack);
+    case 2:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose2d_prepack) : TAPER_OP(quantized_conv2d_prepack);
+    default:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose3d_prepack) : TAPER_OP(quantized_conv3d_prepack);
+    }
+}
+
 // weight and bias are args[0] and args[1].
 static taper_status pack_convolution(taper_compilation *compilation, const taper_layer *layer, taper_val *args,
                                      taper_val *object)
 {
-    const taper_op *const rows[][2] = {
-        {TAPER_OP(quantized_conv1d_prepack), TAPER_OP(quantized_conv_transpose1d_prepack)},
-        {TAPER_OP(quantized_conv2d_prepack), TAPER_OP(quantized_conv_transpose2d_prepack)},
-        {TAPER_OP(quantized_conv3d_prepack), TAPER_OP(quantized_conv_transpose3d_prepack)}};
     const int64_t *lists[] = {layer->stride, layer->padding, layer->transposed ? layer->output_padding : NULL,
                               layer->dilation};
     size_t count = 2;
@@ -185,7 +193,7 @@ static taper_status pack_convolution(taper_compilation *compilation, const taper
     }
     args[count] = taper_val_int(layer->groups);
     if (status == TAPER_OK) {
-        status = taper_prepack(compilation, rows[layer->dims - 1][layer->transposed], args, count + 1, object);
+        status = taper_prepack(compilation, prepack_row(layer), args, count + 1, object);
     }
     for (size_t i = 2; i < count; i++) {
         taper_val_release(args[i]);

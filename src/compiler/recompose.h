@@ -17,8 +17,8 @@
 typedef struct taper_recomposed {
     bool known;
     taper_qparams qparams;
-    int64_t rank;        // it has at least so many dimensions
-    taper_node *widened; // the layer that gives it, which may still take a relu
+    int64_t rank;              // it has at least so many dimensions
+    const taper_op *with_relu; // the row of the layer that gives it with a relu behind that; NULL: there is none
 } taper_recomposed;
 
 typedef struct taper_recomposer {

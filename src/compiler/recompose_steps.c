@@ -12,6 +12,7 @@ typedef struct step {
     taper_node *node, *activation;
     float low, high; // of the activation
     taper_qparams result;
+    const taper_op *with_relu; // the row for both, of a layer that has none yet
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -61,8 +62,7 @@ static float bound(taper_qparams p, float bound)
 static taper_status finish(taper_recomposer *r, const step *s, taper_node *made, bool has_relu, int64_t rank)
 {
     taper_ir_value *result = &made->outputs[0];
-    taper_node *layer = s->activation == NULL ? made : NULL;
-    TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, s->result, rank, layer}));
+    TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, s->result, rank, s->with_relu}));
     if (s->activation != NULL && (bound(s->result, s->high) < 255 || (!has_relu && bound(s->result, s->low) > 0))) {
         taper_node *clamp;
         TAPER_TRY(op_before(r, s->activation, s->activation->op, &clamp));
@@ -80,14 +80,22 @@ static taper_status finish(taper_recomposer *r, const step *s, taper_node *made,
 
 static const taper_op *layer_row(const taper_layer *layer, bool relu)
 {
-    const taper_op *const rows[][3] = {
-        {relu ? TAPER_OP(quantized_linear_relu) : TAPER_OP(quantized_linear)},
-        {relu ? TAPER_OP(quantized_conv1d_relu) : TAPER_OP(quantized_conv1d), TAPER_OP(quantized_conv_transpose1d)},
-        {relu ? TAPER_OP(quantized_conv2d_relu_new) : TAPER_OP(quantized_conv2d_new),
-         TAPER_OP(quantized_conv_transpose2d)},
-        {relu ? TAPER_OP(quantized_conv3d_relu_new) : TAPER_OP(quantized_conv3d_new),
-         TAPER_OP(quantized_conv_transpose3d)}};
-    return rows[layer->dims][layer->transposed];
+    switch (layer->dims) {
+    case 0:
+        return relu ? TAPER_OP(quantized_linear_relu) : TAPER_OP(quantized_linear);
+    case 1:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose1d)
+               : relu            ? TAPER_OP(quantized_conv1d_relu)
+                                 : TAPER_OP(quantized_conv1d);
+    case 2:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose2d)
+               : relu            ? TAPER_OP(quantized_conv2d_relu_new)
+                                 : TAPER_OP(quantized_conv2d_new);
+    default:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose3d)
+               : relu            ? TAPER_OP(quantized_conv3d_relu_new)
+                                 : TAPER_OP(quantized_conv3d_new);
+    }
 }
 
 // The object of the layer's packed weights as a constant; NULL where there is none.
@@ -104,7 +112,7 @@ static taper_status pack_before(taper_recomposer *r, taper_node *node, const tap
     return taper_constant_before(node, object, packed, r->compilation->error);
 }
 
-static taper_status make_layer(taper_recomposer *r, const step *s, const taper_recomposed_layer *layer)
+static taper_status make_layer(taper_recomposer *r, step *s, const taper_recomposed_layer *layer)
 {
     taper_node *made;
     taper_ir_value *x, *packed;
@@ -113,6 +121,7 @@ static taper_status make_layer(taper_recomposer *r, const step *s, const taper_r
     if (op == NULL) {
         return TAPER_OK;
     }
+    s->with_relu = s->activation == NULL && !layer->layer.transposed ? layer_row(&layer->layer, true) : NULL;
     TAPER_TRY(pack_before(r, s->node, layer, &packed));
     if (packed == NULL) {
         return TAPER_OK;
@@ -331,20 +340,12 @@ static taper_status make_clamp(taper_recomposer *r, const step *s, float low, fl
         return make_same(r, s);
     }
     if (bound(s->result, low) > 0) {
-        const taper_node *layer = of.widened;
-        const taper_op *op =
-            layer == NULL || low != 0                                 ? NULL
-            : taper_node_calls(layer, TAPER_OP(quantized_conv2d_new)) ? TAPER_OP(quantized_conv2d_relu_new)
-            : taper_node_calls(layer, TAPER_OP(quantized_linear))     ? TAPER_OP(quantized_linear_relu)
-            : taper_node_calls(layer, TAPER_OP(quantized_conv1d))     ? TAPER_OP(quantized_conv1d_relu)
-            : taper_node_calls(layer, TAPER_OP(quantized_conv3d_new)) ? TAPER_OP(quantized_conv3d_relu_new)
-                                                                      : NULL;
         const taper_schema *schema;
-        if (op == NULL || !taper_value_used_once(x) || !taper_value_used_once(floats)) {
+        if (of.with_relu == NULL || low != 0 || !taper_value_used_once(x) || !taper_value_used_once(floats)) {
             return make_same(r, s);
         }
-        TAPER_TRY(taper_registry_schema(r->compilation->registry, op, &schema, r->compilation->error));
-        taper_node_set_op(x->node, op, schema);
+        TAPER_TRY(taper_registry_schema(r->compilation->registry, of.with_relu, &schema, r->compilation->error));
+        taper_node_set_op(x->node, of.with_relu, schema);
         TAPER_TRY(taper_recomposed_set(r, x, (taper_recomposed){true, of.qparams, of.rank, NULL}));
     }
     return taper_recompose_give(r, &s->node->outputs[0], x);
