@@ -149,6 +149,12 @@ def transposed(self, x):
     return quantized(y, 0.05, 5, 0, 255, torch.uint8)
 
 
+def viewed(self, x):
+    y = quantized(F.conv2d(quantized(x, 0.02, 3), channels(self), self.bias, padding=1), 0.06, 7)
+    gate = quantized(torch.sigmoid(y.mean((2, 3), keepdim=True)), 0.003, -128)
+    return y.view(2, -1) * 2, y, quantized(gate * y, 0.05, 0)
+
+
 def told(self, x):
     y = F.linear(quantized(x, 0.02, 3), channels(self), self.bias)
     return y, F.relu(F.linear(quantized(x, 0.03, 200, 0, 255, torch.uint8), channels(self)))
@@ -219,6 +225,7 @@ def quantized_cases():
     rows, far = x(2, 5, 16), torch.tensor(float("inf")).copysign(x(2, 5, 16))
     yield "pt2e_told", Case(module(told, bias=x(7), **of_channels((7, 16))), (rows,), [(rows * 9,), (far,)])
     yield "pt2e_told_by_range", Case(module(told_by_range, bias=x(7), **of_channels((7, 16))), (rows,), [(rows.abs(),), (-rows.abs() * 99,)])
+    yield "pt2e_viewed", Case(module(viewed, bias=x(4), **of_channels((4, 3, 3, 3))), (x(2, 3, 6, 5),), [(x(2, 3, 6, 5) * 2,)])
     yield "pt2e_conv1d", Case(module(one_dimension, bias=x(4), **of_channels((4, 3, 3))), (x(2, 3, 9),), [(x(2, 3, 9),)])
     yield "pt2e_conv3d", Case(module(three_dimensions, bias=x(4), **of_channels((4, 3, 3, 3, 3))), (x(1, 3, 4, 5, 6),))
     yield "pt2e_transposed", Case(module(transposed, bias=x(4), weight=of_channels((3, 4, 2, 2))["weight"]), (x(1, 3, 5, 5),))

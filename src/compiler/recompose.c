@@ -2,7 +2,7 @@
 // The walk over a graph, and which of its values are integers.
 #include "compiler/recompose.h"
 
-#include <math.h>
+#include "ops/engine/view_move.h"
 
 enum { MOST_USES = 64, MOST_HOPS = 256, MOST_DEPTH = 4 };
 
@@ -79,6 +79,9 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
+    if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) { // ours, if so is what it takes
+        node = taper_node_in(node, 0)->node;
+    }
     return node != NULL && taper_node_calls(node, TAPER_OP(aten_dequantize_self)) &&
                    taper_recomposed_of(r, taper_node_in(node, 0)).known
                ? taper_node_in(node, 0)
@@ -151,8 +154,24 @@ static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparam
     }
     taper_node_set_input(whole, 0, x);
     *made = &whole->outputs[0];
-    return taper_recomposed_set(r, *made,
-                                (taper_recomposed){true, p, taper_least_rank(r, taper_node_in(node, 0)), NULL});
+    return taper_recomposed_set(
+        r, *made, (taper_recomposed){.known = true, .qparams = p, .rank = taper_least_rank(r, taper_node_in(node, 0))});
+}
+
+// The floats of a quint8 tensor, in the order in which the program has them: views may be made of them.
+static taper_status dequantize_before(const taper_recomposer *r, taper_node *before, taper_ir_value *from,
+                                      taper_node **made)
+{
+    taper_node *floats;
+    TAPER_TRY(op_before(r, before, TAPER_OP(aten_dequantize_self), made));
+    taper_node_set_input(*made, 0, from);
+    if (taper_recomposed_of(r, from).computed) {
+        floats = *made;
+        TAPER_TRY(op_before(r, before, TAPER_OP(aten_contiguous), made));
+        taper_node_set_input(*made, 0, &floats->outputs[0]);
+        TAPER_TRY(set_constants(r, *made, 1, (taper_val[]){taper_val_int(TAPER_FORMAT_CONTIGUOUS)}, 1));
+    }
+    return TAPER_OK;
 }
 
 // Dequantizes of these integers become such of made; those that are written to stay.
@@ -167,8 +186,7 @@ static taper_status replace_dequantizes(taper_recomposer *r, const taper_ir_valu
             taper_aliases_written(r->aliases, &use->user->outputs[0])) {
             continue;
         }
-        TAPER_TRY(op_before(r, use->user, TAPER_OP(aten_dequantize_self), &floats));
-        taper_node_set_input(floats, 0, made);
+        TAPER_TRY(dequantize_before(r, use->user, made, &floats));
         taper_value_replace_uses(&use->user->outputs[0], &floats->outputs[0]);
     }
     return TAPER_OK;
@@ -463,7 +481,7 @@ static taper_status walk(taper_recomposer *r, taper_block *block)
 taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *graph)
 {
     if (!TAPER_HAS_OP(aten_dequantize_self) || !TAPER_HAS_OP(aten__make_per_tensor_quantized_tensor) ||
-        !TAPER_HAS_OP(aten_quantize_per_tensor) || !has_quantize(graph->body)) {
+        !TAPER_HAS_OP(aten_quantize_per_tensor) || !TAPER_HAS_OP(aten_contiguous) || !has_quantize(graph->body)) {
         return TAPER_OK;
     }
     taper_recomposer r = {.compilation = compilation, .graph = graph};

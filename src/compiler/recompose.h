@@ -16,6 +16,7 @@
 
 typedef struct taper_recomposed {
     bool known;
+    bool computed; // by a quantized operator, which may order images otherwise in memory than the float one
     taper_qparams qparams;
     int64_t rank;              // it has at least so many dimensions
     const taper_op *with_relu; // the row of the layer that gives it with a relu behind that; NULL: there is none

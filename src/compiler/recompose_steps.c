@@ -62,7 +62,7 @@ static float bound(taper_qparams p, float bound)
 static taper_status finish(taper_recomposer *r, const step *s, taper_node *made, bool has_relu, int64_t rank)
 {
     taper_ir_value *result = &made->outputs[0];
-    TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, s->result, rank, s->with_relu}));
+    TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, true, s->result, rank, s->with_relu}));
     if (s->activation != NULL && (bound(s->result, s->high) < 255 || (!has_relu && bound(s->result, s->low) > 0))) {
         taper_node *clamp;
         TAPER_TRY(op_before(r, s->activation, s->activation->op, &clamp));
@@ -71,7 +71,7 @@ static taper_status finish(taper_recomposer *r, const step *s, taper_node *made,
             taper_node_set_input(clamp, i, taper_node_in(s->activation, i));
         }
         result = &clamp->outputs[0];
-        TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, s->result, rank, NULL}));
+        TAPER_TRY(taper_recomposed_set(r, result, (taper_recomposed){true, true, s->result, rank, NULL}));
     }
     return taper_recompose_give(r, &(s->activation != NULL ? s->activation : s->node)->outputs[0], result);
 }
@@ -256,6 +256,21 @@ static bool is_in_reach(double in, double out)
     return ratio >= 0x1p-14f && ratio < 0x1p+8f;
 }
 
+// Whether it is what an image is multiplied by, one number for each channel, as far as the function before it tells.
+static bool is_gate(const taper_ir_value *value)
+{
+    enum { HOPS = 5 };
+    const taper_node *node = value->node;
+    for (int hops = 0; hops < HOPS && node != NULL && node->kind == TAPER_NODE_OP && node->input_count != 0; hops++) {
+        const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+        if (function == TAPER_FUNCTION_SIGMOID || function == TAPER_FUNCTION_HARDSIGMOID) {
+            return true;
+        }
+        node = taper_node_in(node, 0)->node;
+    }
+    return false;
+}
+
 static taper_status make_pair(taper_recomposer *r, taper_node *node)
 {
     taper_ir_value *in[2];
@@ -274,8 +289,10 @@ static taper_status make_pair(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_recompose_take(r, taper_node_in(node, 0), &in[0]));
-    TAPER_TRY(taper_recompose_take(r, taper_node_in(node, 1), &in[1]));
+    // The first one's order of memory is the result's: that of the image.
+    const size_t first = is_gate(taper_node_in(node, 0)) && !is_gate(taper_node_in(node, 1)) ? 1 : 0;
+    TAPER_TRY(taper_recompose_take(r, taper_node_in(node, first), &in[0]));
+    TAPER_TRY(taper_recompose_take(r, taper_node_in(node, 1 - first), &in[1]));
     TAPER_TRY(op_before(r, node, op, &made));
     taper_node_set_input(made, 0, in[0]);
     taper_node_set_input(made, 1, in[1]);
@@ -346,7 +363,7 @@ static taper_status make_clamp(taper_recomposer *r, const step *s, float low, fl
         }
         TAPER_TRY(taper_registry_schema(r->compilation->registry, of.with_relu, &schema, r->compilation->error));
         taper_node_set_op(x->node, of.with_relu, schema);
-        TAPER_TRY(taper_recomposed_set(r, x, (taper_recomposed){true, of.qparams, of.rank, NULL}));
+        TAPER_TRY(taper_recomposed_set(r, x, (taper_recomposed){true, true, of.qparams, of.rank, NULL}));
     }
     return taper_recompose_give(r, &s->node->outputs[0], x);
 }
@@ -429,8 +446,10 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
 {
     bool done = false;
     taper_step_kind kind;
-    if (node->kind != TAPER_NODE_OP || node->output_count == 0) {
-        return TAPER_OK;
+    taper_qparams known;
+    if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
+        taper_recompose_source(r, &node->outputs[0], &known)) {
+        return TAPER_OK; // made here, or to be taken
     }
     if (taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm))) {
         return make_linear(r, node);

@@ -38,6 +38,7 @@ INTEGERS = {  # program: what is computed with integers when it is optimized, an
     "pt2e_dynamic": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized_decomposed::choose_qparams", True),
     "pt2e_told": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32", False),
     "pt2e_told_by_range": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32", False),
+    "pt2e_viewed": ("quantized::conv2d.new quantized::mul", False),
     "pt2e_conv1d": ("quantized::conv1d_relu", False),
     "pt2e_conv3d": ("quantized::conv3d.new", False),
     "pt2e_transposed": ("quantized::conv_transpose2d aten::relu", False),
