@@ -46,7 +46,8 @@ static bool find_result(const taper_recomposer *r, taper_node *node, bool activa
         return false;
     }
     taper_node *user = activations ? taper_only_user(node) : NULL;
-    if (user != NULL && taper_activation_bounds(user, &s->low, &s->high) && user->output_count == 1) {
+    if (user != NULL && taper_activation_bounds(user, &s->low, &s->high) && user->output_count == 1 &&
+        taper_row_takes_quantized(user->op)) {
         s->activation = user;
     }
     return taper_recompose_result(r, &(s->activation != NULL ? s->activation : node)->outputs[0], &s->result);
@@ -455,7 +456,8 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
         return make_linear(r, node);
     }
     TAPER_TRY(visit_layer(r, node, &done));
-    if (done || !taper_step_kind_of(node, &kind)) {
+    if (done || !taper_step_kind_of(node, &kind) ||
+        (kind != TAPER_STEP_PAIR && kind != TAPER_STEP_CURVE && !taper_row_takes_quantized(node->op))) {
         return TAPER_OK;
     }
     return kind == TAPER_STEP_PAIR   ? make_pair(r, node)

@@ -13,6 +13,12 @@ static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_v
                : NULL;
 }
 
+static bool is_of_int8(const taper_node *node, size_t index)
+{
+    double dtype;
+    return taper_constant_numbers(node, index, index, &dtype) && dtype == TAPER_I8;
+}
+
 static bool is_none_or(const taper_node *node, size_t index, int64_t number)
 {
     const taper_val *value = index < node->input_count ? taper_node_constant_in(node, index) : NULL;
@@ -32,10 +38,10 @@ static taper_tensor *weight_of(const taper_recomposer *r, const taper_node *node
         return NULL;
     }
     if (taper_node_calls(node, TAPER_OP(quantized_decomposed_dequantize_per_tensor)) &&
-        is_none_or(node, 6, TAPER_F32) && taper_constant_numbers(node, 1, 2, n)) {
+        is_none_or(node, 6, TAPER_F32) && is_of_int8(node, 5) && taper_constant_numbers(node, 1, 2, n)) {
         layer->qparams = (taper_qparams){n[0], (int64_t)n[1]};
     } else if (taper_node_calls(node, TAPER_OP(quantized_decomposed_dequantize_per_channel)) &&
-               is_none_or(node, 7, TAPER_F32) && taper_constant_numbers(node, 3, 3, n)) {
+               is_none_or(node, 7, TAPER_F32) && is_of_int8(node, 6) && taper_constant_numbers(node, 3, 3, n)) {
         layer->axis = (int64_t)n[0];
         layer->scales = constant_tensor(r, taper_node_in(node, 1));
         layer->zero_points = constant_tensor(r, taper_node_in(node, 2));
