@@ -2,6 +2,9 @@
 // Layers on weights that are dequantized from int8: the weights as qint8 tensors over the same memory, and the objects
 // that quantized layers take, made by PyTorch's own prepack operators.
 #include "compiler/recompose.h"
+
+#include <math.h>
+
 #include "ops/quantized/quantized.h"
 
 static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_value *value)
@@ -79,6 +82,11 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
     return true;
 }
 
+static bool are_swapped(int64_t a, int64_t b) // the two dimensions of a matrix
+{
+    return a >= -2 && a < 2 && b >= -2 && b < 2 && ((a + b) & 1) != 0;
+}
+
 // What a matrix is the transpose of; NULL: something else.
 static taper_ir_value *transposed_of(const taper_ir_value *matrix)
 {
@@ -87,17 +95,17 @@ static taper_ir_value *transposed_of(const taper_ir_value *matrix)
     if (node == NULL || node->kind != TAPER_NODE_OP) {
         return NULL;
     }
+    bool swaps = taper_node_calls(node, TAPER_OP(aten_t));
     if (taper_node_calls(node, TAPER_OP(aten_permute))) {
         const taper_val *list = taper_node_constant_in(node, 1);
-        return list != NULL && list->tag == TAPER_LIST && list->as.list->count == 2 &&
-                       list->as.list->items[0].tag == TAPER_INT && list->as.list->items[0].as.i == 1
-                   ? taper_node_in(node, 0)
-                   : NULL;
+        const taper_val *items =
+            list != NULL && list->tag == TAPER_LIST && list->as.list->count == 2 ? list->as.list->items : NULL;
+        swaps = items != NULL && items[0].tag == TAPER_INT && items[1].tag == TAPER_INT &&
+                (items[0].as.i == 1 || items[0].as.i == -1) && are_swapped(items[0].as.i, items[1].as.i);
+    } else if (taper_node_calls(node, TAPER_OP(aten_transpose_int)) && taper_constant_numbers(node, 1, 2, dims)) {
+        swaps = fabs(dims[0]) <= 2 && fabs(dims[1]) <= 2 && are_swapped((int64_t)dims[0], (int64_t)dims[1]);
     }
-    return taper_node_calls(node, TAPER_OP(aten_t)) || (taper_node_calls(node, TAPER_OP(aten_transpose_int)) &&
-                                                        taper_constant_numbers(node, 1, 2, dims) && dims[0] != dims[1])
-               ? taper_node_in(node, 0)
-               : NULL;
+    return swaps ? taper_node_in(node, 0) : NULL;
 }
 
 taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear)
