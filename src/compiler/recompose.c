@@ -51,9 +51,8 @@ static bool read_qparams(const taper_node *node, taper_qparams *qparams)
     }
     const double low = n[4] == TAPER_I8 ? -128 : 0;
     *qparams = (taper_qparams){n[0], (int64_t)(n[1] - low)};
-    // QNNPACK's arithmetic is that of floats.
     return (n[4] == TAPER_I8 || n[4] == TAPER_U8) && n[2] == low && n[3] == low + 255 && n[1] >= low &&
-           n[1] <= low + 255 && (float)n[0] >= 0x1p-126f && (float)n[0] <= 0x1p+126f;
+           n[1] <= low + 255 && n[0] >= TAPER_RECOMPOSED_LEAST && n[0] <= TAPER_RECOMPOSED_MOST;
 }
 
 static bool same_qparams(taper_qparams a, taper_qparams b)
@@ -241,7 +240,7 @@ bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *va
     }
     if (!taper_constant_numbers(floats, 3, 5, n) || !taper_constant_numbers(quantize, 3, 5, made) ||
         !taper_constant_numbers(choose, 1, 4, chosen) || memcmp(n, made, sizeof n) != 0 || chosen[0] != n[0] ||
-        chosen[1] != n[1] || chosen[3] != n[2]) {
+        chosen[1] != n[1] || chosen[3] != n[2] || !(chosen[2] >= TAPER_RECOMPOSED_LEAST)) {
         return false;
     }
     found[0] = taper_node_in(quantize, 0);

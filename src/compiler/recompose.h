@@ -14,6 +14,10 @@
 #include "compiler/quantization.h"
 #include "ir/alias.h"
 
+// Of scales: products and quotients of three are normal floats.
+#define TAPER_RECOMPOSED_LEAST 0x1p-40
+#define TAPER_RECOMPOSED_MOST 0x1p+40
+
 typedef struct taper_recomposed {
     bool known;
     bool computed; // by a quantized operator, which may order images otherwise in memory than the float one
@@ -75,6 +79,9 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
 // A product with the transpose of such a weight, and perhaps a bias, becomes a linear layer, which takes node's place;
 // *linear NULL: it is none.
 TAPER_MUST_USE taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear);
+// Whether integers hold all of it, for an input of that scale and a result of this one; 0: the result is floats. The
+// bias is one of 32 bits in units of a channel's products, as small as these are where a channel is dead.
+bool taper_recompose_fits(const taper_recomposed_layer *layer, double in, double out);
 // Its packed weights; None when the prepack operator refuses.
 TAPER_MUST_USE taper_status taper_recompose_pack(taper_recomposer *r, const taper_recomposed_layer *layer,
                                                  taper_val *object);

@@ -239,11 +239,16 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
         return TAPER_OK;
     }
     if (taper_recompose_source(r, layer.layer.input, &input)) {
-        return find_result(r, node, true, &s) ? make_layer(r, &s, &layer)
-               : !layer.layer.convolution     ? make_told(r, &layer, input)
-                                              : TAPER_OK;
+        if (!taper_recompose_fits(&layer, input.scale, 0)) {
+            return TAPER_OK;
+        }
+        return find_result(r, node, true, &s) && taper_recompose_fits(&layer, input.scale, s.result.scale)
+                   ? make_layer(r, &s, &layer)
+               : !layer.layer.convolution ? make_told(r, &layer, input)
+                                          : TAPER_OK;
     }
-    return !layer.layer.convolution && taper_recompose_dynamic(r, layer.layer.input, found, &raised)
+    return !layer.layer.convolution && taper_recompose_fits(&layer, 1, 0) &&
+                   taper_recompose_dynamic(r, layer.layer.input, found, &raised)
                ? make_dynamic(r, &layer, found, raised)
                : TAPER_OK;
 }

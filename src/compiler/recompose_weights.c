@@ -16,10 +16,11 @@ static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_v
                : NULL;
 }
 
+// Whether the arguments that end at `index` are a range and dtype of int8.
 static bool is_of_int8(const taper_node *node, size_t index)
 {
-    double dtype;
-    return taper_constant_numbers(node, index, index, &dtype) && dtype == TAPER_I8;
+    double n[3];
+    return taper_constant_numbers(node, index - 2, index, n) && n[0] >= -128 && n[1] <= 127 && n[2] == TAPER_I8;
 }
 
 static bool is_none_or(const taper_node *node, size_t index, int64_t number)
@@ -134,6 +135,31 @@ taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, tape
     taper_node_set_input(*linear, 2, bias);
     taper_value_replace_uses(&node->outputs[0], &(*linear)->outputs[0]);
     return TAPER_OK;
+}
+
+static double number_at(const taper_tensor *vector, int64_t at)
+{
+    return taper_load_double((taper_dtype)vector->dtype, taper_tensor_data(vector), at * vector->strides[0]);
+}
+
+bool taper_recompose_fits(const taper_recomposed_layer *layer, double in, double out)
+{
+    const taper_tensor *bias = layer->layer.bias, *scales = layer->scales;
+    const int64_t count = scales != NULL ? scales->sizes[0] : 1;
+    for (int64_t i = 0; i < count; i++) {
+        const double scale = scales != NULL ? number_at(scales, i) : layer->qparams.scale;
+        if (!(scale >= TAPER_RECOMPOSED_LEAST && scale <= TAPER_RECOMPOSED_MOST)) {
+            return false;
+        }
+    }
+    for (int64_t c = 0; out != 0 && bias != NULL && c < layer->layer.channels; c++) {
+        const bool own = scales != NULL && layer->axis == 0 && !layer->layer.transposed;
+        const double scale = own ? number_at(scales, c) : scales != NULL ? 0 : layer->qparams.scale;
+        if (!(fabs(number_at(bias, c)) <= in * scale * 0x1p+30)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static taper_status copy_as(taper_recomposer *r, taper_dtype dtype, const taper_tensor *of, taper_tensor **copy)
