@@ -21,10 +21,11 @@ taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, t
 {
     taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
     *object = taper_val_none();
-    if (op != NULL && taper_call_op(&run, op, args, count, object, 1) != TAPER_OK) {
+    const taper_status status = op != NULL ? taper_call_op(&run, op, args, count, object, 1) : TAPER_OK;
+    if (status != TAPER_OK) {
         *object = taper_val_none(); // the layer stays float
     }
-    return TAPER_OK;
+    return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
 }
 
 // ---- weights
