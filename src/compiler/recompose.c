@@ -479,9 +479,10 @@ static taper_status walk(taper_recomposer *r, taper_block *block)
 
 taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *graph)
 {
-    if (!TAPER_HAS_OP(aten_dequantize_self) || !TAPER_HAS_OP(aten__make_per_tensor_quantized_tensor) ||
-        !TAPER_HAS_OP(aten_quantize_per_tensor) || !TAPER_HAS_OP(aten_contiguous) || !has_quantize(graph->body) ||
-        taper_ranks_change(compilation)) {
+    // A selective build without them has nothing of this pass.
+    if (!TAPER_HAS_OP(quantized_decomposed_dequantize_per_tensor) || !TAPER_HAS_OP(aten_dequantize_self) ||
+        !TAPER_HAS_OP(aten__make_per_tensor_quantized_tensor) || !TAPER_HAS_OP(aten_quantize_per_tensor) ||
+        !TAPER_HAS_OP(aten_contiguous) || !has_quantize(graph->body) || taper_ranks_change(compilation)) {
         return TAPER_OK;
     }
     taper_recomposer r = {.compilation = compilation, .graph = graph};
