@@ -80,6 +80,12 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
             return false;
         }
     }
+    for (size_t d = 0; d < layer->layer.dims;
+         d++) { // a plain convolution has none, and its prepack operator asks for none
+        if (layer->layer.output_padding[d] < 0 || (!layer->layer.transposed && layer->layer.output_padding[d] != 0)) {
+            return false;
+        }
+    }
     return true;
 }
 
