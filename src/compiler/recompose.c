@@ -373,7 +373,9 @@ int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value)
             value = first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
                         ? taper_node_in(first->node, 0)
                         : first;
-        } else if (rank.from != value || taper_node_has(node, TAPER_OP_ELEMENTWISE) || shape == TAPER_SHAPE_BROADCAST) {
+        } else if (taper_node_calls(node, TAPER_OP(quantized_linear_dynamic)) || // made before
+                   taper_node_calls(node, TAPER_OP(quantized_linear_relu_dynamic)) || rank.from != value ||
+                   taper_node_has(node, TAPER_OP_ELEMENTWISE) || shape == TAPER_SHAPE_BROADCAST) {
             value = first;
         } else {
             return 0;
