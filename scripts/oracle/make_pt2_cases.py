@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_pt2_cases.py OUT [NAME…]: small modules exported by the PyTorch at hand (2.8 and newer), as OUT/NAME.pt2, with calls of them and
-what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output….  tests/models/test_pt2.py runs them."""
+what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
+scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
+The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
 import warnings
+import zipfile
 
 warnings.filterwarnings("ignore")
 import numpy as np
@@ -18,9 +21,10 @@ torch.manual_seed(3)
 
 
 class Case:
-    """module, its arguments when exported, further calls; decompose: to core ATen."""
+    """module, its arguments when exported, further calls; decompose: to core ATen; quantizer: it is quantized (PT2E), seen these calls."""
 
-    def __init__(self, module, args, calls=(), kwargs=None, dynamic=None, decompose=False):
+    def __init__(self, module, args, calls=(), kwargs=None, dynamic=None, decompose=False, quantizer=None):
+        self.quantizer = quantizer
         self.module, self.args, self.kwargs, self.dynamic, self.decompose = module.eval(), args, kwargs or {}, dynamic, decompose
         self.calls = [(args, self.kwargs), *((call, self.kwargs) if isinstance(call, tuple) else call for call in calls)]
 
@@ -99,7 +103,82 @@ def containers(self, x, more, *, scale=1.0, flag=None):
     return {"y": y, "list": [x, (y, x + 1)], "none": flag, "number": 3}
 
 
+def xnnpack(**options):
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+    return XNNPACKQuantizer().set_global(get_symmetric_quantization_config(**options))
+
+
+def x86(**options):
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as of
+    return of.X86InductorQuantizer().set_global(of.get_default_x86_inductor_quantization_config(**options))
+
+
+def mixed(self, x):
+    a = self.first(x)
+    b = F.relu(self.second(a) + a)
+    c = torch.cat([a * b, F.hardtanh(b, 0.0, 1.0)], 1)
+    return self.last(F.avg_pool2d(c, 2).flatten(1))
+
+
+def quantized(x, scale, point, low=-128, high=127, dtype=torch.int8):
+    q = torch.ops.quantized_decomposed
+    return q.dequantize_per_tensor(q.quantize_per_tensor(x, scale, point, low, high, dtype), scale, point, low, high, dtype)
+
+
+def of_channels(weight, axis=0):
+    """A dequantized weight, and its parts as buffers."""
+    return {"weight": torch.randint(-127, 128, weight, dtype=torch.int8), "scales": torch.rand(weight[axis]) * 0.01 + 0.001,
+            "points": torch.zeros(weight[axis], dtype=torch.int64)}
+
+
+def channels(self, axis=0):
+    return torch.ops.quantized_decomposed.dequantize_per_channel(self.weight, self.scales, self.points, axis, -127, 127, torch.int8)
+
+
+def one_dimension(self, x):
+    return quantized(F.relu(F.conv1d(quantized(x, 0.02, 3), channels(self), self.bias, padding=1, stride=2)), 0.03, -100)
+
+
+def three_dimensions(self, x):
+    return quantized(F.conv3d(quantized(x, 0.02, 3), channels(self), self.bias, padding=1), 0.06, 7)
+
+
+def transposed(self, x):
+    weight = torch.ops.quantized_decomposed.dequantize_per_tensor(self.weight, 0.004, 0, -127, 127, torch.int8)
+    y = F.relu(F.conv_transpose2d(quantized(x, 0.02, 3, 0, 255, torch.uint8), weight, self.bias, stride=2))
+    return quantized(y, 0.05, 5, 0, 255, torch.uint8)
+
+
+def viewed(self, x):
+    y = quantized(F.conv2d(quantized(x, 0.02, 3), channels(self), self.bias, padding=1), 0.06, 7)
+    gate = quantized(torch.sigmoid(y.mean((2, 3), keepdim=True)), 0.003, -128)
+    return y.view(2, -1) * 2, y, quantized(gate * y, 0.05, 0)
+
+
+def told(self, x):
+    y = F.linear(quantized(x, 0.02, 3), channels(self), self.bias)
+    return y, F.relu(F.linear(quantized(x, 0.03, 200, 0, 255, torch.uint8), channels(self)))
+
+
+def told_by_range(self, x):
+    q = torch.ops.quantized_decomposed
+    scale, point = q.choose_qparams.tensor(x, -128, 127, 1e-4, torch.int8)
+    y = q.dequantize_per_tensor.tensor(q.quantize_per_tensor.tensor(x, scale, point, -128, 127, torch.int8), scale, point, -128, 127, torch.int8)
+    return F.linear(y, channels(self), self.bias)
+
+
+def functions(self, x):
+    a = quantized(x, 0.05, -7)
+    b = quantized(torch.sigmoid(a), 1 / 256, -128) + quantized(F.elu(a), 0.05, 4)
+    c = quantized(F.leaky_relu(quantized(b, 0.06, 2), 0.1), 0.05, 9)
+    return quantized(c.permute(0, 2, 1), 0.05, 9), a  # a is looked at as floats
+
+
 def cases():
+    try:
+        yield from quantized_cases()
+    except ImportError as error:
+        print(f"no pt2e_…: {error}")
     attention = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.2))
     yield "convnet", Case(convnet(), (x(1, 3, 16, 16),))
     yield "convnet_core", Case(convnet(), (x(1, 3, 16, 16),), decompose=True)
@@ -129,16 +208,70 @@ def cases():
     yield "half", Case(module(lambda self, x: (x.to(torch.bfloat16) * self.weight).to(torch.float32), weight=x(4).bfloat16()), (x(3, 4),))
 
 
+def quantized_cases():
+    import torchao.quantization.pt2e  # noqa: F401
+    image, images = (x(1, 3, 16, 16),), [(x(1, 3, 16, 16),), (x(1, 3, 16, 16) * 2,)]
+    parts = dict(first=nn.Conv2d(3, 8, 3, padding=1), second=nn.Conv2d(8, 8, 1), last=nn.Linear(16 * 64, 5))
+    rows, far = (x(3, 16),), [(x(3, 16) * 4,), (torch.full((3, 16), 0.25),)]
+    mlp = nn.Sequential(nn.Linear(16, 24), nn.GELU(), nn.Linear(24, 24), nn.ReLU(), nn.Linear(24, 5))
+    yield "pt2e_convnet", Case(convnet(), image, images, quantizer=xnnpack(is_per_channel=True))
+    yield "pt2e_convnet_core", Case(convnet(), image, images, quantizer=xnnpack(is_per_channel=False), decompose=True)
+    yield "pt2e_convnet_x86", Case(convnet(), image, images, quantizer=x86())
+    yield "pt2e_mixed", Case(module(mixed, **parts), image, images, quantizer=xnnpack(is_per_channel=True))
+    yield "pt2e_batch", Case(convnet(), (x(2, 3, 16, 16),), [(x(5, 3, 16, 16),)], quantizer=xnnpack(), dynamic=({0: Dim("batch", max=8)},))
+    yield "pt2e_linear", Case(mlp, rows, far, quantizer=x86())
+    yield "pt2e_dynamic", Case(mlp, rows, far, quantizer=xnnpack(is_per_channel=True, is_dynamic=True))
+    yield "pt2e_dynamic_small", Case(nn.Linear(16, 5), rows, [(x(3, 16) * 1e-3,), (torch.zeros(3, 16),)], quantizer=xnnpack(is_dynamic=True))
+    rows, far = x(2, 5, 16), torch.tensor(float("inf")).copysign(x(2, 5, 16))
+    yield "pt2e_told", Case(module(told, bias=x(7), **of_channels((7, 16))), (rows,), [(rows * 9,), (far,)])
+    yield "pt2e_told_by_range", Case(module(told_by_range, bias=x(7), **of_channels((7, 16))), (rows,), [(rows.abs(),), (-rows.abs() * 99,)])
+    yield "pt2e_viewed", Case(module(viewed, bias=x(4), **of_channels((4, 3, 3, 3))), (x(2, 3, 6, 5),), [(x(2, 3, 6, 5) * 2,)])
+    yield "pt2e_conv1d", Case(module(one_dimension, bias=x(4), **of_channels((4, 3, 3))), (x(2, 3, 9),), [(x(2, 3, 9),)])
+    yield "pt2e_conv3d", Case(module(three_dimensions, bias=x(4), **of_channels((4, 3, 3, 3, 3))), (x(1, 3, 4, 5, 6),))
+    yield "pt2e_transposed", Case(module(transposed, bias=x(4), weight=of_channels((3, 4, 2, 2))["weight"]), (x(1, 3, 5, 5),))
+    yield "pt2e_functions", Case(module(functions), (x(2, 3, 8) * 3,), [(x(2, 3, 8) * 9,)])
+
+
+def quantize(case):
+    """The module that PT2E makes, which has seen the calls; and how far from case's its results are."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    prepared = prepare_pt2e(export(case.module, case.args, dynamic_shapes=case.dynamic).module(), case.quantizer)
+    with torch.no_grad():
+        for args, kwargs in case.calls:
+            prepared(*args, **kwargs)
+        made = convert_pt2e(prepared)
+        return made, max(float((made(*args) - case.module(*args)).abs().max()) for args, _ in case.calls)
+
+
+def deflate(path):
+    """Writes the archive anew, small."""
+    with zipfile.ZipFile(path) as archive:
+        records = [(info.filename, archive.read(info)) for info in archive.infolist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for record, content in records:
+            archive.writestr(zipfile.ZipInfo(record), content, zipfile.ZIP_DEFLATED)
+
+
+def last_scale(program):
+    """Of the quantize before the first result; 0: that is not quantized."""
+    result = next(node for node in program.graph.nodes if node.op == "output").args[0][0]
+    return result.args[1] if "dequantize_per_tensor.default" in str(result.target) else 0
+
+
 def main():
     out, names = pathlib.Path(sys.argv[1]), set(sys.argv[2:])
     out.mkdir(parents=True, exist_ok=True)
     for name, case in cases():
         if names and name not in names:
             continue
+        case.module, within = quantize(case) if case.quantizer else (case.module, 0)
         program = export(case.module, case.args, case.kwargs, dynamic_shapes=case.dynamic)
         program = program.run_decompositions() if case.decompose else program
         save(program, out / f"{name}.pt2")
         run, arrays = program.module(), {}
+        if name.startswith("pt2e_"):
+            arrays["within"] = np.asarray(max(within, last_scale(program)))
+            deflate(out / f"{name}.pt2")
         for number, (args, kwargs) in enumerate(case.calls):
             for leaf, value in enumerate(_pytree.tree_leaves((args, kwargs))):
                 if isinstance(value, torch.Tensor):

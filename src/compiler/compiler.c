@@ -57,6 +57,7 @@ static const pass passes[] = {
     UNPREPARED(unroll, "short loops of a constant number of trips become their trips")
     IN_DRAFT(remove_mutation, "what is written in place though nobody else looks at it is made anew")
     UNPREPARED(constant_lists, "lists of constants that nobody changes become constants")
+    UNPREPARED(recompose, "operators between dequantize and quantize compute with integers")
     UNPREPARED(peephole, "results that are at hand already are taken")
     UNPREPARED(fold_tensors, "small tensors that follow from constants are computed")
     UNPREPARED(cse, "what was computed before is not computed again")

@@ -62,9 +62,10 @@ static bool match_convolution(taper_layer *layer, size_t dims)
                                    layer->transposed ? layer->groups : 1, &layer->channels);
 }
 
-bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer)
+bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
+                              taper_layer *layer)
 {
-    *layer = (taper_layer){.node = node, .groups = 1};
+    *layer = (taper_layer){.node = node, .weight = weight, .groups = 1};
     const uint64_t facts = taper_node_facts(node);
     const unsigned kind = TAPER_FIELD(facts, LAYER);
     if (kind < TAPER_LAYER_CONV1 || kind > TAPER_LAYER_LINEAR || (facts & (TAPER_OP_PACKS | TAPER_OP_PACKED)) != 0 ||
@@ -79,7 +80,7 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
     layer->input = taper_node_in(node, 0);
     layer->weight_value = taper_node_argument(node, "weight");
     layer->bias_value = taper_node_argument(node, "bias");
-    layer->weight = constant_weights(compilation, layer->weight_value);
+    layer->weight = weight != NULL ? weight : constant_weights(compilation, layer->weight_value);
     if (layer->weight == NULL || layer->bias_value == NULL) {
         return false;
     }
@@ -101,4 +102,9 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
         layer->channels = layer->weight->sizes[0];
     }
     return layer->bias == NULL || (layer->bias->rank == 1 && layer->bias->sizes[0] == layer->channels);
+}
+
+bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer)
+{
+    return taper_layer_match_weight(compilation, node, NULL, layer);
 }

@@ -24,5 +24,8 @@ typedef struct taper_layer {
 
 // Whether node is such a layer and everything about it is known. Padding given as a word is not.
 bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer);
+// The same of a layer whose weight is computed, from this tensor, which has its sizes. NULL: as taper_layer_match.
+bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
+                              taper_layer *layer);
 
 #endif

@@ -42,6 +42,7 @@ taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_gra
 taper_status taper_pass_check_ranks(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_recognize_linear(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unpack(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_name_layers(taper_compilation *compilation, taper_graph *graph);

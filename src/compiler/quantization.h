@@ -121,6 +121,9 @@ void taper_quantize_ranges(taper_quantization *q);
 // input: the number of the layer's input.
 TAPER_MUST_USE taper_status taper_pack_layer(const taper_quantization *q, taper_compilation *compilation,
                                              const taper_layer *layer, uint32_t input, taper_val *object);
+// The same of a weight that is quantized; bias: a tensor or None.
+TAPER_MUST_USE taper_status taper_pack_quantized(taper_compilation *compilation, const taper_layer *layer,
+                                                 taper_val weight, taper_val bias, taper_val *object);
 // The weight as qint8. axis: of the output channels, for per_channel.
 TAPER_MUST_USE taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor *weight,
                                                   bool per_channel, size_t axis, taper_val *quantized);

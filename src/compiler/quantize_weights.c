@@ -21,10 +21,11 @@ taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, t
 {
     taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
     *object = taper_val_none();
-    if (op != NULL && taper_call_op(&run, op, args, count, object, 1) != TAPER_OK) {
+    const taper_status status = op != NULL ? taper_call_op(&run, op, args, count, object, 1) : TAPER_OK;
+    if (status != TAPER_OK) {
         *object = taper_val_none(); // the layer stays float
     }
-    return TAPER_OK;
+    return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
 }
 
 // ---- weights
@@ -166,6 +167,18 @@ static taper_status ints(taper_compilation *compilation, const int64_t *numbers,
     return TAPER_OK;
 }
 
+static const taper_op *prepack_row(const taper_layer *layer)
+{
+    switch (layer->dims) {
+    case 1:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose1d_prepack) : TAPER_OP(quantized_conv1d_prepack);
+    case 2:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose2d_prepack) : TAPER_OP(quantized_conv2d_prepack);
+    default:
+        return layer->transposed ? TAPER_OP(quantized_conv_transpose3d_prepack) : TAPER_OP(quantized_conv3d_prepack);
+    }
+}
+
 // weight and bias are args[0] and args[1].
 static taper_status pack_convolution(taper_compilation *compilation, const taper_layer *layer, taper_val *args,
                                      taper_val *object)
@@ -181,10 +194,7 @@ static taper_status pack_convolution(taper_compilation *compilation, const taper
     }
     args[count] = taper_val_int(layer->groups);
     if (status == TAPER_OK) {
-        status = taper_prepack(compilation,
-                               layer->transposed ? TAPER_OP(quantized_conv_transpose2d_prepack)
-                                                 : TAPER_OP(quantized_conv2d_prepack),
-                               args, count + 1, object);
+        status = taper_prepack(compilation, prepack_row(layer), args, count + 1, object);
     }
     for (size_t i = 2; i < count; i++) {
         taper_val_release(args[i]);
@@ -192,24 +202,28 @@ static taper_status pack_convolution(taper_compilation *compilation, const taper
     return status;
 }
 
+taper_status taper_pack_quantized(taper_compilation *compilation, const taper_layer *layer, taper_val weight,
+                                  taper_val bias, taper_val *object)
+{
+    enum { MOST = 8 };
+    taper_val args[MOST] = {weight, bias};
+    return layer->convolution ? pack_convolution(compilation, layer, args, object)
+                              : taper_prepack(compilation, TAPER_OP(quantized_linear_prepack), args, 2, object);
+}
+
 taper_status taper_pack_layer(const taper_quantization *q, taper_compilation *compilation, const taper_layer *layer,
                               uint32_t input, taper_val *object)
 {
-    enum { MOST = 8 };
-    taper_val args[MOST];
+    taper_val weight, bias = taper_val_none();
     *object = taper_val_none();
-    for (size_t i = 0; i < MOST; i++) {
-        args[i] = taper_val_none();
-    }
     // QNNPACK has no scales of channels for transposed convolutions.
     const bool per_channel = q->options.per_channel != 0 && !layer->transposed;
-    TAPER_TRY(taper_quantize_weight(compilation, layer->weight, per_channel, 0, &args[0]));
-    taper_status status = correct_bias(q, compilation, layer, input, args[0], &args[1]);
+    TAPER_TRY(taper_quantize_weight(compilation, layer->weight, per_channel, 0, &weight));
+    taper_status status = correct_bias(q, compilation, layer, input, weight, &bias);
     if (status == TAPER_OK) {
-        status = layer->convolution ? pack_convolution(compilation, layer, args, object)
-                                    : taper_prepack(compilation, TAPER_OP(quantized_linear_prepack), args, 2, object);
+        status = taper_pack_quantized(compilation, layer, weight, bias, object);
     }
-    taper_val_release(args[0]);
-    taper_val_release(args[1]);
+    taper_val_release(weight);
+    taper_val_release(bias);
     return status;
 }

@@ -47,6 +47,9 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/quantize_rewrite.c
         src/compiler/quantize_steps.c
         src/compiler/quantize_weights.c
+        src/compiler/recompose.c
+        src/compiler/recompose_steps.c
+        src/compiler/recompose_weights.c
         src/compiler/unpack.c
     )
 endif()

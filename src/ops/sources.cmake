@@ -143,6 +143,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/softmax.c
     src/ops/quantized/fake_quantize.c
     src/ops/quantized/quantize.c
+    src/ops/quantized/quantized_affine.c
     src/ops/quantized/quantized_binary.c
     src/ops/quantized/quantized_cat.c
     src/ops/quantized/quantized_cells.c

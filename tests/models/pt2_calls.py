@@ -215,6 +215,33 @@ def quantized():
     yield q.convert_element_type.no_fuse, (x, torch.float16), {}
 
 
+def affine():
+    """torchao's operators on blocks of elements."""
+    try:
+        import torchao.quantization.quant_primitives  # noqa: F401 (its operators)
+    except ImportError:
+        return
+    q, x, odd = torch.ops.torchao, numbers(2, 3, 8) * 3, torch.tensor([[0.5, 1.5, float("inf"), -0.0], [-2.5, 1e30, -float("inf"), -0.5]])
+    for given in (x, x.half(), x.bfloat16(), x.abs(), -x.abs(), torch.zeros(2, 3, 8), x.permute(1, 0, 2)):
+        for kind in ("SYMMETRIC", "ASYMMETRIC", "SYMMETRIC_NO_CLIPPING_ERR"):
+            sizes = [1, 1, 8] if kind == "SYMMETRIC" else [given.shape[0], 1, 4]
+            yield q.choose_qparams_affine.default, (given, kind, sizes, torch.int8, -8, 7), {}
+            yield q.choose_qparams_affine.default, (given, kind, sizes, torch.uint8, None, None, 1e-3, torch.float32, torch.int64), {"keepdim": True}
+    for block in ([2, 3, 8], [1, 1, 1], [1, 3, 2], [2, 1, 4]):
+        count = [size // part for size, part in zip(x.shape, block)]
+        scale, point = numbers(*count).abs() / 20 + 0.01, (numbers(*count) * 3).round().to(torch.int32)
+        small = (x * 9).round().clamp(-128, 127).to(torch.int8)
+        for given in (x, x.half(), x.bfloat16()):
+            yield q.quantize_affine.default, (given, block, scale, point, torch.int8), {}
+            yield q.quantize_affine.default, (given, block, scale.to(given.dtype), point.to(torch.int8), torch.int8, -8, 7), {}
+            yield q.dequantize_affine.default, (small, block, scale.to(given.dtype), point, torch.int8, -128, 127, given.dtype), {}
+        yield q.quantize_affine.default, (x, block, scale, point.float(), torch.uint8, 0, 15), {}
+        yield q.dequantize_affine.default, (small, block, scale, None, torch.int8), {}
+        yield q.dequantize_affine.default, (small.to(torch.int32), block, scale.half(), point, torch.int32, -8, 7, torch.float16), {}
+    yield q.quantize_affine.default, (odd, [1, 4], torch.tensor([[0.5], [0.25]]), torch.tensor([[3], [-4]]), torch.int8), {}
+    yield torch.ops.aten._int_mm.default, (small[0].repeat(6, 4), small[1].t().repeat(4, 8)), {}
+
+
 def gradients():
     aten = torch.ops.aten
     image, column = numbers(2, 4, 7, 5), torch.tensor([[0, 2, 1], [2, 2, 4]])
@@ -310,4 +337,5 @@ def others():
     yield from gradients()
     yield from layers()
     yield from quantized()
+    yield from affine()
     yield from embeddings()

@@ -3,7 +3,9 @@
 """test_pt2.py TAPER [NAME…]
 
 The exported programs of tests/data/pt2/calls, whose calls PyTorch recorded (scripts/oracle/make_pt2_cases.py): results agree, of the
-optimized program, of the plain one and of the portable operators; other inputs than a program was exported for are errors that say so."""
+optimized program, of the plain one and of the portable operators; other inputs than a program was exported for are errors that say so.
+Results that a program quantizes last are within a step, those of a network that PT2E quantized within what that changed; it runs on the
+operators that INTEGERS says."""
 import json
 import os
 import subprocess
@@ -26,6 +28,27 @@ WRONG = [  # program, shapes of its inputs, what the error says, what --no-guard
     ("sizes", [(2, 5)], "the program was exported for arguments of which this holds: ((-1) + L['x'].size()[0]) != 1", True),
     ("attention", [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8), (6, 1)], "input 3 (m) should be a tensor of sizes 6x9", True),
 ]
+INTEGERS = {  # program: what is computed with integers when it is optimized, and whether anything is left that is not
+    "pt2e_convnet": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear aten::adaptive_avg_pool2d", False),
+    "pt2e_convnet_core": ("quantized::conv2d.new quantized::linear", False),
+    "pt2e_convnet_x86": ("quantized::conv2d", True),  # hardswish takes floats
+    "pt2e_batch": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear", False),
+    "pt2e_mixed": ("quantized::conv2d.new quantized::add_relu quantized::mul quantized::linear", False),
+    "pt2e_linear": ("quantized::linear_relu quantized::linear_with_input_q_dq_qweight_dq_output_fp32", True),
+    "pt2e_dynamic": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized_decomposed::choose_qparams", True),
+    "pt2e_told": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32 quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32", False),
+    "pt2e_told_by_range": ("quantized::linear_with_input_q_dq_qweight_dq_output_fp32", False),
+    "pt2e_viewed": ("quantized::conv2d.new quantized::mul", False),
+    "pt2e_conv1d": ("quantized::conv1d_relu", False),
+    "pt2e_conv3d": ("quantized::conv3d.new", False),
+    "pt2e_transposed": ("quantized::conv_transpose2d aten::relu", False),
+    "pt2e_functions": ("aten::sigmoid quantized::elu quantized::leaky_relu aten::permute", True),
+}
+
+# Nothing is left in their files of what PyTorch's lite interpreter does not have.
+WHOLLY = ("pt2e_convnet", "pt2e_convnet_core", "pt2e_batch", "pt2e_mixed", "pt2e_dynamic", "pt2e_conv1d", "pt2e_conv3d", "pt2e_transposed")
+# quantized::linear_dynamic, which a file for the lite interpreter has, knows no least scale (docs/numerics.md).
+NOT_WRITTEN = ("pt2e_dynamic_small",)
 
 
 def run(taper, model, calls, folder, *options):
@@ -56,7 +79,8 @@ def read_calls(recorded, folder):
 
 
 def differences(got, recorded):
-    wanted = [name for name in recorded.files if not name.startswith("in.")]
+    wanted = [name for name in recorded.files if not name.startswith("in.") and name != "within"]
+    within = 1.001 * float(recorded["within"]) if "within" in recorded.files else 0
     found = []
     for name in wanted:
         a, b = got.get(name), recorded[name]
@@ -64,7 +88,7 @@ def differences(got, recorded):
             found.append(f"{name}: {None if a is None else a.shape} for {b.shape}")
         elif np.issubdtype(b.dtype, np.floating):
             worst = np.abs(a.astype(np.float64) - b).max(initial=0)
-            if not worst <= 1e-4 * np.abs(b).max(initial=0) + 1e-5:
+            if not worst <= max(1e-4 * np.abs(b).max(initial=0) + 1e-5, within):
                 found.append(f"{name}: {worst:g}")
         elif not np.array_equal(a, b):
             found.append(f"{name}: {a.tolist()} for {b.tolist()}")
@@ -80,10 +104,16 @@ def main():
         with tempfile.TemporaryDirectory() as folder, np.load(os.path.join(DATA, name + ".npz")) as recorded:
             calls = read_calls(recorded, folder)
             model, ways = os.path.join(DATA, name + ".pt2"), [(), ("--no-optimize",), ("--reference",), ("--no-guards",)]
-            for verb in ("optimize", "convert"):  # to a file for the lite interpreter
+            for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # to a file for the lite interpreter
                 written = os.path.join(folder, verb + ".ptl")
                 subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
-                ways.append((written,))
+                ways += [(written,), (written, "--reference")]
+                if verb == "optimize" and name in WHOLLY:
+                    said = subprocess.run([taper, "inspect", written], capture_output=True, text=True, timeout=300).stdout
+                    good = "quantized::" in said and "quantized_decomposed::" not in said
+                    passed, failed = passed + good, failed + (not good)
+                    if not good:
+                        print(f"FAILED {name}: its file has decomposed operators")
             for options in ways:
                 file = options[0] if options and os.path.isabs(options[0]) else model
                 got, error = run(taper, file, calls, folder, *options[file != model:])
@@ -91,6 +121,15 @@ def main():
                 passed, failed = passed + (not wrong), failed + bool(wrong)
                 if wrong:
                     print(f"FAILED {name} {' '.join(options)}: {'; '.join(wrong)}")
+    for name, (operators, more) in INTEGERS.items():
+        if names and name not in names:
+            continue
+        graph = subprocess.run([taper, "inspect", os.path.join(DATA, name + ".pt2"), "--graph"], capture_output=True, text=True, timeout=300).stdout
+        missing = [operator for operator in operators.split() if f"= {operator}" not in graph]
+        left = [] if more else [floats for floats in ("aten::conv", "aten::linear", "dequantize_per_channel") if floats in graph]
+        passed, failed = passed + (not missing + left), failed + bool(missing + left)
+        if missing or left:
+            print(f"FAILED {name}: without {missing}, with {left}")
     for name, shapes, says, unguarded in WRONG:
         if names and name not in names:
             continue

@@ -104,6 +104,8 @@ def ties(shape, dtype=torch.int64, kinds=4):
     return lambda: [torch.randint(0, kinds, shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)]
 
 
+for dtype in (torch.int64, torch.float32, torch.float64):
+    case("topk/number/" + label(dtype), ("x", "torch.topk(x, 0), torch.topk(x, 1, largest=False)"), plain((), dtype))
 for dtype in (torch.int64, torch.float32, torch.float16, torch.bfloat16, torch.uint8):
     for shape in ((3, 10), (3, 100), (1, 3000)):
         name = "%s/%s" % (label(dtype), shape)

@@ -150,7 +150,7 @@ static void put_element(taper_tensor *tensor, int64_t at, double number)
         ((int32_t *)data)[at] = (int32_t)number;
         break;
     default:
-        ((uint8_t *)data)[at] = (uint8_t)number;
+        ((uint8_t *)data)[at] = (uint8_t)(int64_t)number;
     }
 }
 
@@ -183,14 +183,14 @@ static taper_status read_elements(graph_reader *r, taper_tensor *tensor)
 
 static taper_status read_tensor(graph_reader *r, taper_val *value)
 {
-    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F64, TAPER_I64, TAPER_I32, TAPER_U8, TAPER_BOOL};
+    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F64, TAPER_I64, TAPER_I32, TAPER_U8, TAPER_I8, TAPER_BOOL};
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0, d = 0;
     while (d < sizeof dtypes / sizeof *dtypes && !read_token(r, taper_dtype_name(dtypes[d]))) {
         d++;
     }
     if (d == sizeof dtypes / sizeof *dtypes || !read_token(r, "[")) {
-        return read_failed(r, "float32, float64, int64, int32, uint8 or bool, and sizes");
+        return read_failed(r, "float32, float64, int64, int32, uint8, int8 or bool, and sizes");
     }
     while (!read_token(r, "]")) {
         taper_val size;

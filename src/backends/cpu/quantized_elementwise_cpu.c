@@ -170,6 +170,27 @@ taper_status taper_cpu_quantized_add_relu(taper_call *call)
 
 // ---- products
 
+// Of elements that lie apart: brought together by blocks, as images of one order times such of another are.
+static void product_apart(const taper_vector_u8_entry *vector, const taper_q_row *row, const taper_u8_product *p,
+                          const uint8_t *a, const uint8_t *b, uint8_t *y)
+{
+    enum { BLOCK = 256 };
+    uint8_t of_a[BLOCK], of_b[BLOCK], of_y[BLOCK];
+    for (int64_t at = 0; at < row->count; at += BLOCK) {
+        const int64_t n = taper_min_i64(row->count - at, BLOCK);
+        for (int64_t i = 0; i < n; i++) {
+            of_a[i] = a[(at + i) * row->a_step];
+        }
+        for (int64_t i = 0; i < n; i++) {
+            of_b[i] = b[(at + i) * row->b_step];
+        }
+        vector->multiply((size_t)n, of_a, of_b, 1, p, of_y);
+        for (int64_t i = 0; i < n; i++) {
+            y[(at + i) * row->y_step] = of_y[i];
+        }
+    }
+}
+
 static void product_row(const void *argument, const taper_q_row *row)
 {
     const taper_q_product *work = argument;
@@ -189,9 +210,7 @@ static void product_row(const void *argument, const taper_q_row *row)
         p.b_point = (int32_t)work->a_point;
         vector->multiply(count, b, a, 0, &p, y);
     } else {
-        for (int64_t i = 0; i < row->count; i++) {
-            vector->multiply(1, a + i * row->a_step, b + i * row->b_step, 0, &p, y + i * row->y_step);
-        }
+        product_apart(vector, row, &p, a, b, y);
     }
 }
 

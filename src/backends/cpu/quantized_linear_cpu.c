@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_layer.h"
 
 // False for what is left to the reference. The result's sizes are the input's with the last one replaced.
@@ -73,7 +74,39 @@ static taper_status run_dynamic(taper_call *call, bool relu)
     TAPER_TRY(taper_linear_i8_choose(&job, taper_tensor_data(input)));
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y));
     job.y = taper_tensor_mutable(y);
-    return taper_linear_i8_run_floats(&job, taper_tensor_data(input));
+    return taper_linear_i8_run_floats(&job, taper_tensor_data(input), NULL);
+}
+
+// Floats in and out: the scale and zero point of the input are arguments.
+static taper_status run_told(taper_call *call, bool relu)
+{
+    taper_linear_i8 job = {.call = call, .relu = relu};
+    taper_tensor *input, *y;
+    int64_t zero_point, sizes[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    TAPER_TRY(taper_arg_double(call, 1, &job.in_scale));
+    TAPER_TRY(taper_arg_int(call, 2, &zero_point));
+    TAPER_TRY(taper_arg_qlinear(call, 3, &job.params));
+    if (input->dtype != TAPER_F32 || !((float)job.in_scale >= 0x1p-126f && (float)job.in_scale <= 0x1p+126f) ||
+        zero_point < 0 || zero_point > 255 || !describe_input(&job, input, sizes)) {
+        return TAPER_DECLINED;
+    }
+    job.in_zero_point = (int32_t)zero_point;
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y));
+    job.y = taper_tensor_mutable(y);
+    return taper_linear_i8_run_floats(&job, taper_tensor_data(input), taper_vector_f32_select(call->run->cpu));
+}
+
+taper_status taper_cpu_qlinear_told(taper_call *call);
+taper_status taper_cpu_qlinear_told(taper_call *call)
+{
+    return run_told(call, false);
+}
+
+taper_status taper_cpu_qlinear_told_relu(taper_call *call);
+taper_status taper_cpu_qlinear_told_relu(taper_call *call)
+{
+    return run_told(call, true);
 }
 
 taper_status taper_cpu_qlinear(taper_call *call);

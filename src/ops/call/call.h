@@ -226,6 +226,8 @@ TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, ta
 // Of a call with a quantized tensor among its arguments: the kernel that runs it (quantized/quantized_kernels.inc).
 // Fails where PyTorch has none.
 TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
+// Whether the row, of PyTorch's own namespace, has such a kernel.
+bool taper_row_takes_quantized(const taper_op *op);
 // True when one of the call's arguments is a quantized tensor, or a list with one.
 bool taper_call_has_quantized(const taper_call *call);
 

@@ -79,24 +79,44 @@ taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, floa
     return TAPER_OK;
 }
 
-taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q_input *input)
+// A contiguous float32 tensor with the same elements.
+static taper_status floats_of(taper_run *run, taper_tensor *tensor, taper_tensor **plain)
 {
-    *input = (taper_q_input){0};
+    *plain = NULL;
     if (tensor->dtype != TAPER_F32) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
                    "the input of a dynamically quantized layer should be float32 but is %s",
                    taper_dtype_torch_name((taper_dtype)tensor->dtype));
     }
-    taper_tensor *plain = NULL, *bytes = NULL;
-    taper_status status = TAPER_OK;
     if (lies_nhwc(tensor)) {
-        plain = taper_tensor_keep(tensor);
-    } else {
-        status = new_like(run, TAPER_F32, tensor, &plain);
-        if (status == TAPER_OK) {
-            status = taper_run_copy(run, plain, tensor);
-        }
+        *plain = taper_tensor_keep(tensor);
+        return TAPER_OK;
     }
+    TAPER_TRY(new_like(run, TAPER_F32, tensor, plain));
+    return taper_run_copy(run, *plain, tensor);
+}
+
+// The bytes of floats, by input's scale and zero point. Infinities are what is farthest.
+static taper_status quantize_floats(taper_run *run, const taper_tensor *plain, taper_q_input *input)
+{
+    const taper_q_range range = taper_q_range_of(TAPER_QU8);
+    const float inverse = 1.0f / (float)input->scale, far = 1e9f;
+    const float *values = taper_tensor_data(plain);
+    TAPER_TRY(new_like(run, TAPER_U8, plain, &input->kept));
+    uint8_t *q = taper_tensor_mutable(input->kept);
+    for (int64_t i = 0; i < taper_tensor_numel(plain); i++) {
+        const float scaled = values[i] * inverse;
+        q[i] = (uint8_t)taper_q_round(scaled > far ? far : scaled, input->zero_point, range);
+    }
+    input->data = q;
+    return TAPER_OK;
+}
+
+taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q_input *input)
+{
+    *input = (taper_q_input){0};
+    taper_tensor *plain;
+    taper_status status = floats_of(run, tensor, &plain);
     float min = 0, max = 0;
     const int64_t count = status == TAPER_OK ? taper_tensor_numel(plain) : 0;
     const float *values = status == TAPER_OK ? taper_tensor_data(plain) : NULL;
@@ -110,24 +130,25 @@ taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q
         }
     }
     int64_t zero_point = 0;
-    const taper_q_range range = taper_q_range_of(TAPER_QU8);
     if (status == TAPER_OK) {
-        status = taper_q_choose(run, range, min, max, &input->scale, &zero_point);
+        status = taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &input->scale, &zero_point);
     }
     if (status == TAPER_OK) {
-        status = new_like(run, TAPER_U8, tensor, &bytes);
-    }
-    if (status == TAPER_OK) {
-        uint8_t *q = taper_tensor_mutable(bytes);
-        const float inverse = 1.0f / (float)input->scale;
-        for (int64_t i = 0; i < count; i++) {
-            q[i] = (uint8_t)taper_q_round(values[i] * inverse, zero_point, range);
-        }
-        input->kept = bytes;
-        input->data = q;
         input->zero_point = (int32_t)zero_point;
-    } else {
-        taper_tensor_drop(bytes);
+        status = quantize_floats(run, plain, input);
+    }
+    taper_tensor_drop(plain);
+    return status;
+}
+
+taper_status taper_q_input_told(taper_run *run, taper_tensor *tensor, double scale, int64_t zero_point,
+                                taper_q_input *input)
+{
+    *input = (taper_q_input){.scale = scale, .zero_point = (int32_t)zero_point};
+    taper_tensor *plain;
+    taper_status status = floats_of(run, tensor, &plain);
+    if (status == TAPER_OK) {
+        status = quantize_floats(run, plain, input);
     }
     taper_tensor_drop(plain);
     return status;

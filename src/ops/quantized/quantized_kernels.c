@@ -118,3 +118,13 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                "there is no such operator for quantized tensors; dequantize its arguments first");
 }
+
+bool taper_row_takes_quantized(const taper_op *op)
+{
+    for (size_t i = 0; kernels[i].kernel != NULL; i++) {
+        if (taper_ops + kernels[i].row == op) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -22,6 +22,9 @@ typedef struct taper_q_input {
 TAPER_MUST_USE taper_status taper_q_input_open(taper_run *run, taper_tensor *tensor, taper_q_input *input);
 // Of a float32 tensor, quantized by its own range as dynamic layers do.
 TAPER_MUST_USE taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q_input *input);
+// The same by this scale, which is positive and finite, and zero point, within a byte.
+TAPER_MUST_USE taper_status taper_q_input_told(taper_run *run, taper_tensor *tensor, double scale, int64_t zero_point,
+                                               taper_q_input *input);
 void taper_q_input_close(taper_q_input *input);
 
 // The scale and zero point of integers in range for values from min to max, as dynamic layers choose them. Fails on

@@ -125,11 +125,11 @@ static taper_status result_sizes(taper_call *call, const taper_qlinear_params *p
     return TAPER_OK;
 }
 
-static taper_status refuse_half(taper_call *call, const taper_qlinear_params *params, bool wanted)
+static taper_status refuse_half(taper_call *call, size_t at, const taper_qlinear_params *params, bool wanted)
 {
     if (params->half != wanted) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' holds %s weights, the operator needs %s ones",
-                   taper_arg_name(call, 1), params->half ? "half-precision" : "int8",
+                   taper_arg_name(call, at), params->half ? "half-precision" : "int8",
                    wanted ? "half-precision" : "int8");
     }
     return TAPER_OK;
@@ -154,7 +154,7 @@ static taper_status run_static(taper_call *call, bool relu)
     TAPER_TRY(taper_arg_qlinear(call, 1, &params));
     TAPER_TRY(taper_arg_double(call, 2, &scale));
     TAPER_TRY(taper_arg_int(call, 3, &zero_point));
-    TAPER_TRY(refuse_half(call, &params, false));
+    TAPER_TRY(refuse_half(call, 1, &params, false));
     TAPER_TRY(result_sizes(call, &params, input, sizes, &rows));
     const taper_dtype dtype = (taper_dtype)input->dtype;
     taper_q_input x;
@@ -274,7 +274,7 @@ static taper_status run_dynamic(taper_call *call, bool half, bool relu)
     int64_t rows, sizes[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_tensor(call, 0, &input));
     TAPER_TRY(taper_arg_qlinear(call, 1, &params));
-    TAPER_TRY(refuse_half(call, &params, half));
+    TAPER_TRY(refuse_half(call, 1, &params, half));
     if (input->dtype != TAPER_F32) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should be float32 but is %s",
                    taper_arg_name(call, 0), taper_dtype_torch_name((taper_dtype)input->dtype));
@@ -307,4 +307,59 @@ taper_status taper_op_qlinear_dynamic_fp16(taper_call *call)
 taper_status taper_op_qlinear_relu_dynamic_fp16(taper_call *call)
 {
     return run_dynamic(call, true, true);
+}
+
+// ---- floats in and out, quantized as told in between
+
+// Numbers times a scale that is no number, or infinite. A dynamic layer is told such a one of an input that has them.
+static void fill_nan(taper_tensor *y)
+{
+    float *to = taper_tensor_mutable(y);
+    for (int64_t i = 0; i < taper_tensor_numel(y); i++) {
+        to[i] = (float)NAN;
+    }
+}
+
+// (X, X_scale, X_zero_point, W_prepack)
+static taper_status run_told(taper_call *call, bool relu)
+{
+    taper_run *run = call->run;
+    taper_tensor *input, *plain = NULL, *y;
+    taper_qlinear_params params;
+    double scale;
+    int64_t zero_point, rows, sizes[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    TAPER_TRY(taper_arg_double(call, 1, &scale));
+    TAPER_TRY(taper_arg_int(call, 2, &zero_point));
+    TAPER_TRY(taper_arg_qlinear(call, 3, &params));
+    TAPER_TRY(refuse_half(call, 3, &params, false));
+    TAPER_TRY(result_sizes(call, &params, input, sizes, &rows));
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y));
+    if (isnan(scale) || isinf(scale)) {
+        fill_nan(y);
+        return taper_run_spend(run, (uint64_t)taper_tensor_numel(y));
+    }
+    TAPER_TRY(taper_q_check(TAPER_QU8, scale, zero_point, run->error));
+    TAPER_TRY(taper_run_contiguous(run, input, &plain));
+    taper_q_input x;
+    taper_tensor seen = as_rows(plain, rows, params.in);
+    taper_status status = taper_q_input_told(run, &seen, scale, zero_point, &x);
+    if (status == TAPER_OK) {
+        taper_qlinear_job job = {
+            .params = &params, .x = &x, .rows = rows, .floats = taper_tensor_mutable(y), .relu = relu};
+        status = compute_with_channels(call, &job, 0);
+    }
+    taper_q_input_close(&x);
+    taper_tensor_drop(plain);
+    return status;
+}
+
+taper_status taper_op_qlinear_told(taper_call *call)
+{
+    return run_told(call, false);
+}
+
+taper_status taper_op_qlinear_told_relu(taper_call *call)
+{
+    return run_told(call, true);
 }

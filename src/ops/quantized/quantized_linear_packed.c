@@ -138,6 +138,7 @@ bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows)
 
 typedef struct quantize_job {
     const taper_vector_u8_entry *vector;
+    const taper_vector_entry *floats; // NULL: there are no infinities
     const float *x;
     float inverse;
     int32_t zero_point;
@@ -146,7 +147,16 @@ typedef struct quantize_job {
 
 static void quantize_range(void *argument, size_t begin, size_t end)
 {
+    enum { BLOCK = 1024 };
     const quantize_job *q = argument;
+    const float low = (float)-q->zero_point, high = (float)(255 - q->zero_point);
+    while (q->floats != NULL && begin < end) {
+        float held[BLOCK];
+        const size_t n = taper_min_size(end - begin, BLOCK);
+        q->floats->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VS](n, q->x + begin, &q->inverse, held, low, high);
+        q->vector->quantize(n, held, 1.0f, q->zero_point, q->y + begin);
+        begin += n;
+    }
     q->vector->quantize(end - begin, q->x + begin, q->inverse, q->zero_point, q->y + begin);
 }
 
@@ -164,10 +174,11 @@ taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x)
     return TAPER_OK;
 }
 
-taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x)
+taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x, const taper_vector_entry *held)
 {
     taper_run *run = job->call->run;
     quantize_job quantize = {.vector = taper_vector_u8_select(run->cpu),
+                             .floats = held,
                              .x = x,
                              .inverse = 1.0f / (float)job->in_scale,
                              .zero_point = job->in_zero_point};
@@ -196,5 +207,5 @@ taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_linear_i8_choose(&job, x));
-    return taper_linear_i8_run_floats(&job, x);
+    return taper_linear_i8_run_floats(&job, x, NULL);
 }

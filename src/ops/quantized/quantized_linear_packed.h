@@ -4,6 +4,7 @@
 #define TAPER_OPS_QUANTIZED_LINEAR_PACKED_H
 
 #include "ops/engine/tiles.h"
+#include "ops/kernels/vector_f32.h"
 #include "ops/quantized/quantized_pack.h"
 
 typedef struct taper_linear_i8 {
@@ -30,8 +31,10 @@ bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows);
 TAPER_MUST_USE taper_status taper_linear_i8_run(taper_linear_i8 *job);
 // Chooses the scale and zero point for the rows of floats. TAPER_DECLINED: there is a NaN among them.
 TAPER_MUST_USE taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x);
-// Quantizes the rows of floats as was chosen, and runs.
-TAPER_MUST_USE taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x);
+// Quantizes the rows of floats as was chosen, and runs. held: by whose kernels they are held within the range first, as
+// there may be infinities; NULL: there are none.
+TAPER_MUST_USE taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x,
+                                                       const taper_vector_entry *held);
 
 // As taper_qlinear_dynamic, of `rows` rows, for int8 weights of the model. TAPER_DECLINED before anything was written.
 TAPER_MUST_USE taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_params *params,

@@ -256,7 +256,8 @@ taper_status taper_op_topk(taper_call *call)
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
     const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // as PyTorch has it
-    job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = k};
+    // Of a number it gives that, also none of it, as PyTorch does.
+    job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = x->rank == 0 ? 1 : k};
     return run_job(call, &j, x, dim, x->rank, sizes, NULL, false, false, 3);
 }
 
