@@ -99,6 +99,14 @@ def containers(self, x, more, *, scale=1.0, flag=None):
     return {"y": y, "list": [x, (y, x + 1)], "none": flag, "number": 3}
 
 
+class Answer(dict):
+    """A dict that PyTorch is told about, with its keys for a context, as the results of transformers are."""
+
+
+_pytree.register_pytree_node(Answer, lambda a: (list(a.values()), list(a.keys())), lambda values, keys: Answer(zip(keys, values)),
+                             serialized_type_name="made.Answer")
+
+
 def cases():
     attention = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.2))
     yield "convnet", Case(convnet(), (x(1, 3, 16, 16),))
@@ -115,6 +123,7 @@ def cases():
     yield "no_grad", Case(module(no_grad, weight=x(3)), (x(2, 3),))
     yield "asserted", Case(module(asserted), (torch.tensor([3, 4]),), [(torch.tensor([9, 2]),)])
     yield "containers", Case(module(containers), (x(2), {"a": x(2), "b": [x(2)]}), kwargs={"scale": 1.5, "flag": None})
+    yield "answer", Case(module(lambda self, x: Answer(logits=x * 2, hidden=(x + 1, Answer(last=x)))), (x(2),))
     yield "attention", Case(attention, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9)),
                             [(x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9))])
     grouped = module(lambda self, q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True))

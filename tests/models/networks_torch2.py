@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Networks of public packages for run_networks_torch2.py, each built with weights from a seed: torchvision's zoo, one of each family of
+timm, small transformers of many families, ultralytics' detectors. FAMILIES says which packages there are; names(family) lists the
+networks of one, build(family, name) makes one."""
+import importlib.util
+import inspect
+import random
+
+import torch
+from torch import nn
+from torch.export import Dim
+
+TIMM_SEED, TIMM_FAMILIES, TIMM_PARAMETERS, TIMM_SIZE = 5, 60, 40e6, 288
+FAMILIES = {"torchvision": "torchvision", "timm": "timm", "transformers": "transformers", "ultralytics": "ultralytics"}
+
+
+class Network:
+    """A module and its arguments: make(batch, step) gives (args, kwargs) of a batch, of the exported sizes (step 0) or larger ones (1).
+    dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}, what there is of them. steps: calls that follow each other (a decoder's)."""
+
+    def __init__(self, module, make, dynamic=None, steps=None, scripts=True, traces=True):
+        self.module, self.make, self.dynamic, self.steps = module.eval(), make, dynamic or {}, steps
+        self.scripts, self.traces = scripts, traces
+
+
+def available(family):
+    return importlib.util.find_spec(FAMILIES[family]) is not None
+
+
+def names(family):
+    return {"torchvision": torchvision_names, "timm": timm_names, "transformers": lambda: list(TRANSFORMERS),
+            "ultralytics": lambda: list(ULTRALYTICS)}[family]()
+
+
+def build(family, name):
+    torch.manual_seed(1)
+    made = {"torchvision": torchvision_network, "timm": timm_network, "transformers": lambda n: TRANSFORMERS[n](),
+            "ultralytics": ultralytics_network}[family](name)
+    for module in made.module.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.running_var is not None:
+            nn.init.uniform_(module.running_var, 0.7, 1.3)
+            nn.init.uniform_(module.running_mean, -0.1, 0.1)
+    return made
+
+
+def image_network(module, channels, height, width, step=32, **more):
+    """Of one batch of images; `sizes`: the height and width are open too."""
+    name = next(iter(inspect.signature(module.forward).parameters))
+    return Network(module, lambda batch, n: ((torch.randn(batch, channels, height + step * n, width + 2 * step * n),), {}),
+                   {"batch": {name: {0: Dim("batch", min=1, max=64)}},
+                    "sizes": {name: {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO}}}, **more)
+
+
+# ---- torchvision
+
+def torchvision_names():
+    from torchvision import models
+    return [name for name in models.list_models() if not name.startswith("quantized_") and "raft" not in name]
+
+
+def torchvision_network(name):
+    import torchvision
+    models, options = torchvision.models, {}
+    if name in ("googlenet", "inception_v3"):
+        options["init_weights"] = False
+    if name in models.list_models(models.segmentation) + models.list_models(models.detection):
+        options["weights_backbone"] = None
+    module = models.get_model(name, weights=None, **options)
+    if name in models.list_models(models.detection):
+        module.eval()
+        size = 160
+        return Network(module, lambda batch, n: (([torch.rand(3, size, size + 32) for _ in range(batch)],), {}), traces=False)
+    if name in models.list_models(models.video):
+        size = 224 if name.startswith(("mvit", "swin")) else 112
+        frames = 16
+        return Network(module, lambda batch, n: ((torch.randn(batch, 3, frames, size, size),), {}),
+                       {"batch": {"x": {0: Dim("batch", min=1, max=8)}}})
+    size = 299 if name == "inception_v3" else 224
+    return image_network(module, 3, size, size)
+
+
+# ---- timm: of each of its modules one network, as far as they are small
+
+def timm_draw():
+    import timm
+    generator, found = random.Random(TIMM_SEED), []
+    modules = timm.list_modules()
+    generator.shuffle(modules)
+    for module in modules:
+        models = timm.list_models(module=module)
+        generator.shuffle(models)
+        for name in models[:12]:
+            try:
+                with torch.device("meta"):
+                    model = timm.create_model(name, pretrained=False)
+            except Exception:
+                continue
+            size = model.default_cfg.get("input_size", (3, 224, 224))
+            if sum(p.numel() for p in model.parameters()) <= TIMM_PARAMETERS and max(size[1:]) <= TIMM_SIZE:
+                found.append(name)
+                break
+        if len(found) == TIMM_FAMILIES:
+            break
+    return found
+
+
+def timm_names():
+    return timm_draw()
+
+
+def timm_network(name):
+    import timm
+    module = timm.create_model(name, pretrained=False)
+    network = image_network(module, *module.default_cfg.get("input_size", (3, 224, 224)))
+    return network
+
+
+# ---- transformers
+
+def text(module, vocabulary=99, length=11, kwargs=("input_ids", "attention_mask"), **more):
+    def make(batch, n):
+        sizes = (batch, length + 5 * n)
+        mask = torch.ones(sizes, dtype=torch.int64)
+        if batch > 1:
+            mask[1, -3:] = 0
+        values = {"input_ids": torch.randint(3, vocabulary, sizes), "attention_mask": mask,
+                  "decoder_input_ids": torch.randint(3, vocabulary, (batch, 4 + n))}
+        return (), {name: values[name] for name in kwargs}
+
+    batch = Dim("batch", min=1, max=64)
+    return Network(module, make, {"batch": {name: {0: batch} for name in kwargs},
+                                  "sizes": {name: {0: Dim.AUTO, 1: Dim.AUTO} for name in kwargs}}, scripts=False, **more)
+
+
+def images(module, size=64, **more):
+    made = image_network(module, 3, size, size, scripts=False, **more)
+    return made
+
+
+def sound(module, length=4000):
+    return Network(module, lambda batch, n: ((torch.randn(batch, length + 800 * n),), {}),
+                   {"batch": {"input_values": {0: Dim("batch", min=1, max=64)}}, "sizes": {"input_values": {0: Dim.AUTO, 1: Dim.AUTO}}},
+                   scripts=False)
+
+
+class Whole(nn.Module):
+    """A model of transformers, with options that are no arguments of the program."""
+
+    def __init__(self, model, **options):
+        super().__init__()
+        self.model, self.options = model, options
+
+
+class Text(Whole):
+    def forward(self, input_ids, attention_mask):
+        return self.model(input_ids=input_ids, attention_mask=attention_mask, **self.options)
+
+
+class Sequences(Whole):
+    def forward(self, input_ids, attention_mask, decoder_input_ids):
+        return self.model(input_ids=input_ids, attention_mask=attention_mask, decoder_input_ids=decoder_input_ids, **self.options)
+
+
+class Pixels(Whole):
+    def forward(self, pixel_values):
+        return self.model(pixel_values=pixel_values, **self.options)
+
+
+class Sound(Whole):
+    def forward(self, input_values):
+        return self.model(input_values, **self.options)
+
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "vocab_size": 99,
+         "max_position_embeddings": 64}
+GROUPED = {**SMALL, "num_key_value_heads": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+
+
+def model(kind, config, head="", **options):
+    import transformers
+    made = getattr(transformers, f"{kind}{head or 'Model'}")(getattr(transformers, f"{kind}Config")(**options, **config))
+    for parameter in made.parameters():  # what begins with 0 or 1 would hide mistakes
+        if parameter.dim() == 1:
+            nn.init.normal_(parameter, 0.1 if float(parameter.detach().abs().max()) == 0 else 1.0, 0.1)
+    return made.eval()
+
+
+def encoder(kind, head="", **options):
+    return lambda: text(Text(model(kind, {**SMALL, **options}, head)))
+
+
+def decoder(kind, config, head="ForCausalLM"):
+    return lambda: text(Text(model(kind, config, head), use_cache=False))
+
+
+def cached(kind, config):
+    """A decoder with a static cache, which runs token after token."""
+    def make():
+        from transformers.integrations.executorch import TorchExportableModuleForDecoderOnlyLM
+        from transformers import GenerationConfig
+        made = model(kind, config, "ForCausalLM")
+        made.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", max_length=24,
+                                                  cache_config={"batch_size": 1, "max_cache_len": 24})
+        module = TorchExportableModuleForDecoderOnlyLM(made, batch_size=1, max_cache_len=24, device=torch.device("cpu")).model
+
+        def step(at, count):
+            return (), {"input_ids": torch.randint(3, 99, (1, count)), "cache_position": torch.arange(at, at + count)}
+        length = Dim("length", min=1, max=23)
+        return Network(module, lambda batch, n: step(0, 1), {"sizes": {"input_ids": {1: length}, "cache_position": {0: length}}},
+                       steps={"static": [step(0, 1), step(1, 1), step(2, 1)], "sizes": [step(0, 7), step(7, 1), step(8, 3)]}, scripts=False,
+                       traces=False)
+    return make
+
+
+def sequences(kind, head="Model", **options):
+    return lambda: text(Sequences(model(kind, options, head), use_cache=False),
+                        kwargs=("input_ids", "attention_mask", "decoder_input_ids"))
+
+
+def whisper():
+    config = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+              "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "vocab_size": 99, "num_mel_bins": 20, "max_source_positions": 50,
+              "max_target_positions": 20, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+
+    class Heard(Whole):
+        def forward(self, input_features, decoder_input_ids):
+            return self.model(input_features=input_features, decoder_input_ids=decoder_input_ids, **self.options)
+
+    batch = Dim("batch", min=1, max=64)
+    return Network(Heard(model("Whisper", config, "ForConditionalGeneration"), use_cache=False),
+                   lambda n, step: ((torch.randn(n, 20, 100), torch.randint(3, 99, (n, 5 + step))), {}),
+                   {"batch": {"input_features": {0: batch}, "decoder_input_ids": {0: batch}},
+                    "sizes": {"input_features": {0: Dim.AUTO}, "decoder_input_ids": {0: Dim.AUTO, 1: Dim.AUTO}}}, scripts=False)
+
+
+def clip():
+    part = {**SMALL, "projection_dim": 16}
+    config = {"text_config": {**part, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0},
+              "vision_config": {**part, "image_size": 32, "patch_size": 8}, "projection_dim": 16}
+
+    class Both(Whole):
+        def forward(self, input_ids, pixel_values, attention_mask):
+            return self.model(input_ids=input_ids, pixel_values=pixel_values, attention_mask=attention_mask, **self.options)
+
+    batch, images_ = Dim("batch", min=1, max=64), Dim("images", min=1, max=64)
+    return Network(Both(model("CLIP", config)), lambda n, step: ((
+        torch.randint(3, 99, (n, 7 + step)), torch.randn(n + 1, 3, 32, 32), torch.ones(n, 7 + step, dtype=torch.int64)), {}),
+        {"batch": {"input_ids": {0: batch}, "pixel_values": {0: images_}, "attention_mask": {0: batch}},
+         "sizes": {"input_ids": {0: Dim.AUTO, 1: Dim.AUTO}, "pixel_values": {0: Dim.AUTO}, "attention_mask": {0: Dim.AUTO, 1: Dim.AUTO}}},
+        scripts=False)
+
+
+def pixels(kind, head="Model", size=64, **options):
+    return lambda: images(Pixels(model(kind, options, head)), size)
+
+
+def speech(kind, **options):
+    config = {**SMALL, "conv_dim": (16, 16, 16), "conv_kernel": (10, 3, 2), "conv_stride": (5, 2, 2), "num_feat_extract_layers": 3,
+              "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4, **options}
+    return lambda: sound(Sound(model(kind, config)))
+
+
+BART = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+        "encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "vocab_size": 99, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
+        "eos_token_id": 2, "decoder_start_token_id": 1, "forced_eos_token_id": None}
+GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99, "n_positions": 64, "bos_token_id": 1, "eos_token_id": 2}
+T5 = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "vocab_size": 99, "decoder_start_token_id": 0}
+VIT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "image_size": 64, "patch_size": 16}
+TRANSFORMERS = {
+    "bert": encoder("Bert", "ForSequenceClassification"),
+    "distilbert": encoder("DistilBert", dim=32, n_layers=2, n_heads=4, hidden_dim=48),
+    "roberta": encoder("Roberta", "ForTokenClassification", pad_token_id=1, max_position_embeddings=66),
+    "albert": encoder("Albert", embedding_size=16),
+    "electra": encoder("Electra", "ForQuestionAnswering", embedding_size=16),
+    "deberta-v2": encoder("DebertaV2", relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8, norm_rel_ebd="layer_norm",
+                          share_att_key=True, type_vocab_size=0),
+    "mpnet": encoder("MPNet"),
+    "modernbert": encoder("ModernBert", pad_token_id=0, global_attn_every_n_layers=2, local_attention=8),
+    "gpt2": decoder("GPT2", GPT2, "LMHeadModel"),
+    "llama": decoder("Llama", GROUPED),
+    "qwen2": decoder("Qwen2", GROUPED),
+    "gemma": decoder("Gemma", {**GROUPED, "head_dim": 8}),
+    "phi": decoder("Phi", SMALL),
+    "opt": decoder("OPT", {**SMALL, "ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "mamba": lambda: text(Whole1(model("Mamba", {"hidden_size": 32, "num_hidden_layers": 2, "vocab_size": 99, "state_size": 4}), use_cache=False),
+                          kwargs=("input_ids",)),
+    "llama-cached": cached("Llama", GROUPED),
+    "qwen2-cached": cached("Qwen2", GROUPED),
+    "gemma-cached": cached("Gemma", {**GROUPED, "head_dim": 8}),
+    "phi-cached": cached("Phi", SMALL),
+    "gpt2-cached": cached("GPT2", GPT2),
+    "t5": sequences("T5", **T5),
+    "bart": sequences("Bart", **BART),
+    "marian": sequences("Marian", **BART),
+    "whisper": whisper,
+    "vit": pixels("ViT", "ForImageClassification", **VIT),
+    "deit": pixels("DeiT", **VIT),
+    "dinov2": pixels("Dinov2", **{**VIT, "patch_size": 14, "image_size": 56}, size=56),
+    "swin": pixels("Swin", image_size=64, patch_size=4, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4),
+    "segformer": pixels("Segformer", "ForSemanticSegmentation", depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32], decoder_hidden_size=16),
+    "mobilevit": pixels("MobileViT", hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 16, 16, 24, 24, 32], num_attention_heads=4),
+    "clip": clip,
+    "wav2vec2": speech("Wav2Vec2"),
+    "hubert": speech("Hubert"),
+}
+
+
+class Whole1(Whole):
+    def forward(self, input_ids):
+        return self.model(input_ids=input_ids, **self.options)
+
+
+# ---- ultralytics
+
+ULTRALYTICS = [f"{net}{task}" for net in ("yolov8n", "yolo11n") for task in ("", "-seg", "-pose", "-obb", "-cls")] + ["yolov5n", "yolov10n", "yolo12n"]
+
+
+def ultralytics_network(name):
+    from ultralytics import YOLO
+    module = YOLO(f"{name}.yaml").model.eval().float()
+    for parameter in module.parameters():
+        parameter.requires_grad = False
+    module = module.fuse(verbose=False) if hasattr(module, "fuse") else module
+    for part in module.modules():
+        if part.__class__.__name__ in ("Detect", "Segment", "Pose", "OBB", "v10Detect"):
+            part.dynamic, part.export, part.format = True, True, "torchscript"
+    size = 64 if name.endswith("-cls") else 160
+    return image_network(module, 3, size, size, scripts=False)
