@@ -116,6 +116,8 @@ def cases():
     yield "counter", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),), (x(2),)])
     yield "counter_core", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),), (x(2),)], decompose=True)
     yield "sizes", Case(module(arithmetic), (x(3, 5),), [(x(4, 2),), (x(7, 9),)], dynamic=({0: Dim.AUTO, 1: Dim.AUTO},))
+    squares = module(lambda self, x: (x[:1].expand((x.shape[0] // 2) ** 2 + 1, -1), x * x.shape[0] ** 2))
+    yield "power", Case(squares, (x(6, 3),), [(x(2, 3),), (x(7, 3),)], dynamic=({0: Dim.AUTO},))
     yield "branches", Case(module(branches), (x(4),), [(-torch.ones(4),), (torch.full((4,), 0.5),), (torch.full((4,), 3.0),)])
     yield "loop", Case(module(loop), (x(4) * 9,), [(torch.full((4,), 100.0),), (torch.zeros(4),)])
     yield "scan", Case(module(scanned, weight=x(3)), (x(5, 3), x(3)))

@@ -198,7 +198,7 @@ def cached(kind, config):
     def make():
         from transformers.integrations.executorch import TorchExportableModuleForDecoderOnlyLM
         from transformers import GenerationConfig
-        made = model(kind, config, "ForCausalLM")
+        made = model(kind, config, "LMHeadModel" if kind == "GPT2" else "ForCausalLM")
         made.generation_config = GenerationConfig(use_cache=True, cache_implementation="static", max_length=24,
                                                   cache_config={"batch_size": 1, "max_cache_len": 24})
         module = TorchExportableModuleForDecoderOnlyLM(made, batch_size=1, max_cache_len=24, device=torch.device("cpu")).model

@@ -152,7 +152,7 @@ class Forms:
             from torch.jit.mobile import _load_for_lite_interpreter
             again = ask("load", _load_for_lite_interpreter, path)
             return path, [example], lambda *args, **kwargs: again(*args, *kwargs.values())
-        return path, [example], module
+        return path, [example], ask("load", torch.jit.load, path)  # which it cannot where oneDNN's tensors are constants
 
     def run(self, form):
         import torch
