@@ -10,8 +10,10 @@ import torch
 from torch import nn
 from torch.export import Dim
 
+torch.version.cuda = None  # torchaudio's wheel is compiled for another one than torch's, which matters to nothing here
 TIMM_SEED, TIMM_FAMILIES, TIMM_PARAMETERS, TIMM_SIZE = 5, 60, 40e6, 288
-FAMILIES = {"torchvision": "torchvision", "timm": "timm", "transformers": "transformers", "ultralytics": "ultralytics"}
+FAMILIES = {"torchvision": "torchvision", "transforms": "torchvision", "timm": "timm", "transformers": "transformers",
+            "ultralytics": "ultralytics", "torchaudio": "torchaudio"}
 
 
 class Network:
@@ -28,14 +30,14 @@ def available(family):
 
 
 def names(family):
-    return {"torchvision": torchvision_names, "timm": timm_names, "transformers": lambda: list(TRANSFORMERS),
-            "ultralytics": lambda: list(ULTRALYTICS)}[family]()
+    return {"torchvision": torchvision_names, "timm": timm_names, "transformers": lambda: list(TRANSFORMERS), "torchaudio": lambda: list(AUDIO),
+            "transforms": lambda: list(TRANSFORMS), "ultralytics": lambda: list(ULTRALYTICS)}[family]()
 
 
 def build(family, name):
     torch.manual_seed(1)
-    made = {"torchvision": torchvision_network, "timm": timm_network, "transformers": lambda n: TRANSFORMERS[n](),
-            "ultralytics": ultralytics_network}[family](name)
+    made = {"torchvision": torchvision_network, "timm": timm_network, "transformers": lambda n: TRANSFORMERS[n](), "torchaudio": lambda n: AUDIO[n](),
+            "transforms": transforms_network, "ultralytics": ultralytics_network}[family](name)
     for module in made.module.modules():
         if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.running_var is not None:
             nn.init.uniform_(module.running_var, 0.7, 1.3)
@@ -77,6 +79,37 @@ def torchvision_network(name):
                        {"batch": {"x": {0: Dim("batch", min=1, max=8)}}})
     size = 299 if name == "inception_v3" else 224
     return image_network(module, 3, size, size)
+
+
+# Of images of 8 bits and of floats: what torch.jit.script takes, as torchvision's documentation has it.
+TRANSFORMS = {
+    "resize": ("Resize([40, 52], antialias=True)", False), "resize-nearest": ("Resize([40, 52], interpolation=InterpolationMode.NEAREST)", False),
+    "center-crop": ("CenterCrop([24, 40])", False), "pad": ("Pad([2, 3], padding_mode='reflect')", False), "grayscale": ("Grayscale(3)", False),
+    "normalize": ("Normalize([0.4, 0.5, 0.6], [0.2, 0.3, 0.2])", True), "to-float": ("ConvertImageDtype(torch.float32)", False),
+    "blur": ("GaussianBlur([5, 3], [1.5, 1.5])", False), "flip": ("RandomHorizontalFlip(1.0)", False), "five-crop": ("FiveCrop([16, 16])", False),
+    "posterize": ("RandomPosterize(3, 1.0)", False), "solarize": ("RandomSolarize(99, 1.0)", False), "equalize": ("RandomEqualize(1.0)", False),
+    "autocontrast": ("RandomAutocontrast(1.0)", False), "sharpness": ("RandomAdjustSharpness(1.7, 1.0)", False), "invert": ("RandomInvert(1.0)", False),
+    "rotation": ("RandomRotation((30, 30))", False), "affine": ("RandomAffine((20, 20), (0, 0), (1.2, 1.2))", False),
+    "jitter": ("ColorJitter((1.2, 1.2), (0.8, 0.8), (1.5, 1.5), (0.1, 0.1))", False),
+    "perspective": ("RandomPerspective(0.0, 1.0)", False), "erasing": ("RandomErasing(1.0, (0.1, 0.1), (1.0, 1.0))", True),
+    "classification": ("torchvision.transforms._presets.ImageClassification(crop_size=32, resize_size=40)", False),
+    "segmentation": ("torchvision.transforms._presets.SemanticSegmentation(resize_size=40)", False),
+    "detection": ("torchvision.transforms._presets.ObjectDetection()", False),
+    "video": ("torchvision.transforms._presets.VideoClassification(crop_size=(32, 32), resize_size=(40, 40))", False),
+}
+
+
+def transforms_network(name):
+    import torchvision
+    from torchvision.transforms import InterpolationMode, v2
+    how, is_float = TRANSFORMS[name]
+    made = eval(how if how.startswith("torchvision") else f"v2.{how}",  # texts of this file
+                {"v2": v2, "torch": torch, "torchvision": torchvision, "InterpolationMode": InterpolationMode})
+    sizes = (1, 3, 3, 44, 60) if name == "video" else (3, 44, 60)
+
+    def make(batch, step):
+        return ((torch.rand(sizes) if is_float else torch.randint(0, 256, sizes, dtype=torch.uint8),), {})
+    return Network(made, make, traces=False)
 
 
 # ---- timm: of each of its modules one network, as far as they are small
@@ -308,6 +341,49 @@ TRANSFORMERS = {
 class Whole1(Whole):
     def forward(self, input_ids):
         return self.model(input_ids=input_ids, **self.options)
+
+
+# ---- torchaudio
+
+def audio(kind, make, dynamic=None, **options):
+    def build_one():
+        import torchaudio
+        return Network(getattr(torchaudio.models, kind)(**options), make, dynamic)
+    return build_one
+
+
+def waves(kind, **options):
+    feature = [(16, 10, 5), (16, 3, 2), (16, 2, 2)]
+    own = {} if kind == "wav2vec2_model" else {"encoder_num_buckets": 32, "encoder_max_distance": 20}
+    return audio(kind, lambda batch, n: ((torch.randn(batch, 3000 + 700 * n),), {}), {
+        "batch": {"waveforms": {0: Dim("batch", min=1, max=64)}}, "sizes": {"waveforms": {0: Dim.AUTO, 1: Dim.AUTO}}},
+        extractor_mode="layer_norm" if "large" in options else "group_norm", extractor_conv_layer_config=feature, extractor_conv_bias=False,
+        encoder_embed_dim=32, encoder_projection_dropout=0.0, encoder_pos_conv_kernel=16, encoder_pos_conv_groups=4, encoder_num_layers=2,
+        encoder_num_heads=4, encoder_attention_dropout=0.0, encoder_ff_interm_features=48, encoder_ff_interm_dropout=0.0, encoder_dropout=0.0,
+        encoder_layer_norm_first=False, encoder_layer_drop=0.0, aux_num_out=29, **own)
+
+
+def lengths(batch, frames):
+    return torch.tensor([frames - 3 * i for i in range(batch)])
+
+
+AUDIO = {
+    "wav2vec2": waves("wav2vec2_model"), "wavlm": waves("wavlm_model"),
+    "conformer": audio("Conformer", lambda batch, n: ((torch.randn(batch, 40 + 9 * n, 16), lengths(batch, 40 + 9 * n)), {}), None, input_dim=16,
+                       num_heads=2, ffn_dim=24, num_layers=2, depthwise_conv_kernel_size=7),
+    "deepspeech": audio("DeepSpeech", lambda batch, n: ((torch.randn(batch, 1, 30 + 7 * n, 16),), {}), {
+        "batch": {"x": {0: Dim("batch", min=1, max=64)}}, "sizes": {"x": {0: Dim.AUTO, 2: Dim.AUTO}}}, n_feature=16, n_hidden=24, n_class=9),
+    "wav2letter": audio("Wav2Letter", lambda batch, n: ((torch.randn(batch, 1, 8000 + 1600 * n),), {}), {
+        "batch": {"x": {0: Dim("batch", min=1, max=64)}}, "sizes": {"x": {0: Dim.AUTO, 2: Dim.AUTO}}}, num_classes=9),
+    "conv-tasnet": audio("ConvTasNet", lambda batch, n: ((torch.randn(batch, 1, 2000 + 160 * n),), {}), {
+        "batch": {"input": {0: Dim("batch", min=1, max=64)}}, "sizes": {"input": {0: Dim.AUTO, 2: Dim.AUTO}}}, enc_num_feats=32,
+        msk_num_feats=16, msk_num_hidden_feats=24, msk_num_layers=3, msk_num_stacks=2),
+    "emformer": audio("Emformer", lambda batch, n: ((torch.randn(batch, 20, 16), lengths(batch, 16)), {}), None, input_dim=16, num_heads=2,
+                      ffn_dim=24, num_layers=2, segment_length=4, right_context_length=4),
+    "hdemucs": audio("HDemucs", lambda batch, n: ((torch.randn(batch, 2, 44100),), {}), None, sources=["a", "b"], channels=8),
+    "wavernn": audio("WaveRNN", lambda batch, n: ((torch.randn(batch, 1, 96), torch.randn(batch, 1, 16, 12)), {}), None, upsample_scales=[2, 2, 3],
+                     n_classes=8, hop_length=12, n_res_block=2, n_rnn=16, n_fc=16, n_freq=16, n_hidden=8, n_output=8),
+}
 
 
 # ---- ultralytics
