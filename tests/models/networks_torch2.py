@@ -8,7 +8,12 @@ import random
 
 import torch
 from torch import nn
-from torch.export import Dim
+
+try:
+    from torch.export import Dim
+    ANY = getattr(Dim, "AUTO", None)
+except ImportError:  # of before 2.2
+    Dim, ANY = None, None
 
 torch.version.cuda = None  # torchaudio's wheel is compiled for another one than torch's, which matters to nothing here
 TIMM_SEED, TIMM_FAMILIES, TIMM_PARAMETERS, TIMM_SIZE = 5, 60, 40e6, 288
@@ -20,9 +25,17 @@ class Network:
     """A module and its arguments: make(batch, step) gives (args, kwargs) of a batch, of the exported sizes (step 0) or larger ones (1).
     dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}, what there is of them. steps: calls that follow each other (a decoder's)."""
 
-    def __init__(self, module, make, dynamic=None, steps=None, scripts=True, traces=True):
-        self.module, self.make, self.dynamic, self.steps = module.eval(), make, dynamic or {}, steps
-        self.scripts, self.traces = scripts, traces
+    def __init__(self, module, make, dynamic=None, steps=None, scripts=True, traces=True, detects=False):
+        self.module, self.make, self.dynamic, self.steps = module.eval(), make, dict(dynamic or {}), steps
+        self.scripts, self.traces, self.detects = scripts, traces, detects
+        if ANY is None:
+            self.dynamic.pop("sizes", None)
+        if Dim is None:
+            self.dynamic.pop("batch", None)
+
+
+def any_batch(most=64, name="batch"):
+    return Dim(name, min=1, max=most) if Dim is not None else None
 
 
 def available(family):
@@ -49,8 +62,8 @@ def image_network(module, channels, height, width, step=32, **more):
     """Of one batch of images; `sizes`: the height and width are open too."""
     name = next(iter(inspect.signature(module.forward).parameters))
     return Network(module, lambda batch, n: ((torch.randn(batch, channels, height + step * n, width + 2 * step * n),), {}),
-                   {"batch": {name: {0: Dim("batch", min=1, max=64)}},
-                    "sizes": {name: {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO}}}, **more)
+                   {"batch": {name: {0: any_batch()}},
+                    "sizes": {name: {0: ANY, 2: ANY, 3: ANY}}}, **more)
 
 
 # ---- torchvision
@@ -70,13 +83,16 @@ def torchvision_network(name):
     module = models.get_model(name, weights=None, **options)
     if name in models.list_models(models.detection):
         module.eval()
-        size = 160
-        return Network(module, lambda batch, n: (([torch.rand(3, size, size + 32) for _ in range(batch)],), {}), traces=False)
+        if not name.startswith("ssd"):
+            module.transform.min_size, module.transform.max_size = (128,), 160
+        if name.startswith(("fcos", "retinanet")):  # weights of no meaning find little
+            module.score_thresh, module.topk_candidates, module.detections_per_img = 0.0005, 60, 20
+        return Network(module, lambda batch, n: (([torch.rand(3, 120, 160) for _ in range(batch)],), {}), traces=False, detects=True)
     if name in models.list_models(models.video):
         size = 224 if name.startswith(("mvit", "swin")) else 112
         frames = 16
         return Network(module, lambda batch, n: ((torch.randn(batch, 3, frames, size, size),), {}),
-                       {"batch": {"x": {0: Dim("batch", min=1, max=8)}}})
+                       {"batch": {"x": {0: any_batch(8)}}})
     size = 299 if name == "inception_v3" else 224
     return image_network(module, 3, size, size)
 
@@ -160,9 +176,9 @@ def text(module, vocabulary=99, length=11, kwargs=("input_ids", "attention_mask"
                   "decoder_input_ids": torch.randint(3, vocabulary, (batch, 4 + n))}
         return (), {name: values[name] for name in kwargs}
 
-    batch = Dim("batch", min=1, max=64)
+    batch = any_batch()
     return Network(module, make, {"batch": {name: {0: batch} for name in kwargs},
-                                  "sizes": {name: {0: Dim.AUTO, 1: Dim.AUTO} for name in kwargs}}, scripts=False, **more)
+                                  "sizes": {name: {0: ANY, 1: ANY} for name in kwargs}}, scripts=False, **more)
 
 
 def images(module, size=64, **more):
@@ -172,7 +188,7 @@ def images(module, size=64, **more):
 
 def sound(module, length=4000):
     return Network(module, lambda batch, n: ((torch.randn(batch, length + 800 * n),), {}),
-                   {"batch": {"input_values": {0: Dim("batch", min=1, max=64)}}, "sizes": {"input_values": {0: Dim.AUTO, 1: Dim.AUTO}}},
+                   {"batch": {"input_values": {0: any_batch()}}, "sizes": {"input_values": {0: ANY, 1: ANY}}},
                    scripts=False)
 
 
@@ -238,7 +254,7 @@ def cached(kind, config):
 
         def step(at, count):
             return (), {"input_ids": torch.randint(3, 99, (1, count)), "cache_position": torch.arange(at, at + count)}
-        length = Dim("length", min=1, max=23)
+        length = any_batch(23, "length")
         return Network(module, lambda batch, n: step(0, 1), {"sizes": {"input_ids": {1: length}, "cache_position": {0: length}}},
                        steps={"static": [step(0, 1), step(1, 1), step(2, 1)], "sizes": [step(0, 7), step(7, 1), step(8, 3)]}, scripts=False,
                        traces=False)
@@ -259,11 +275,11 @@ def whisper():
         def forward(self, input_features, decoder_input_ids):
             return self.model(input_features=input_features, decoder_input_ids=decoder_input_ids, **self.options)
 
-    batch = Dim("batch", min=1, max=64)
+    batch = any_batch()
     return Network(Heard(model("Whisper", config, "ForConditionalGeneration"), use_cache=False),
                    lambda n, step: ((torch.randn(n, 20, 100), torch.randint(3, 99, (n, 5 + step))), {}),
                    {"batch": {"input_features": {0: batch}, "decoder_input_ids": {0: batch}},
-                    "sizes": {"input_features": {0: Dim.AUTO}, "decoder_input_ids": {0: Dim.AUTO, 1: Dim.AUTO}}}, scripts=False)
+                    "sizes": {"input_features": {0: ANY}, "decoder_input_ids": {0: ANY, 1: ANY}}}, scripts=False)
 
 
 def clip():
@@ -275,11 +291,11 @@ def clip():
         def forward(self, input_ids, pixel_values, attention_mask):
             return self.model(input_ids=input_ids, pixel_values=pixel_values, attention_mask=attention_mask, **self.options)
 
-    batch, images_ = Dim("batch", min=1, max=64), Dim("images", min=1, max=64)
+    batch, images_ = any_batch(), any_batch(name="images")
     return Network(Both(model("CLIP", config)), lambda n, step: ((
         torch.randint(3, 99, (n, 7 + step)), torch.randn(n + 1, 3, 32, 32), torch.ones(n, 7 + step, dtype=torch.int64)), {}),
         {"batch": {"input_ids": {0: batch}, "pixel_values": {0: images_}, "attention_mask": {0: batch}},
-         "sizes": {"input_ids": {0: Dim.AUTO, 1: Dim.AUTO}, "pixel_values": {0: Dim.AUTO}, "attention_mask": {0: Dim.AUTO, 1: Dim.AUTO}}},
+         "sizes": {"input_ids": {0: ANY, 1: ANY}, "pixel_values": {0: ANY}, "attention_mask": {0: ANY, 1: ANY}}},
         scripts=False)
 
 
@@ -356,7 +372,7 @@ def waves(kind, **options):
     feature = [(16, 10, 5), (16, 3, 2), (16, 2, 2)]
     own = {} if kind == "wav2vec2_model" else {"encoder_num_buckets": 32, "encoder_max_distance": 20}
     return audio(kind, lambda batch, n: ((torch.randn(batch, 3000 + 700 * n),), {}), {
-        "batch": {"waveforms": {0: Dim("batch", min=1, max=64)}}, "sizes": {"waveforms": {0: Dim.AUTO, 1: Dim.AUTO}}},
+        "batch": {"waveforms": {0: any_batch()}}, "sizes": {"waveforms": {0: ANY, 1: ANY}}},
         extractor_mode="layer_norm" if "large" in options else "group_norm", extractor_conv_layer_config=feature, extractor_conv_bias=False,
         encoder_embed_dim=32, encoder_projection_dropout=0.0, encoder_pos_conv_kernel=16, encoder_pos_conv_groups=4, encoder_num_layers=2,
         encoder_num_heads=4, encoder_attention_dropout=0.0, encoder_ff_interm_features=48, encoder_ff_interm_dropout=0.0, encoder_dropout=0.0,
@@ -372,11 +388,11 @@ AUDIO = {
     "conformer": audio("Conformer", lambda batch, n: ((torch.randn(batch, 40 + 9 * n, 16), lengths(batch, 40 + 9 * n)), {}), None, input_dim=16,
                        num_heads=2, ffn_dim=24, num_layers=2, depthwise_conv_kernel_size=7),
     "deepspeech": audio("DeepSpeech", lambda batch, n: ((torch.randn(batch, 1, 30 + 7 * n, 16),), {}), {
-        "batch": {"x": {0: Dim("batch", min=1, max=64)}}, "sizes": {"x": {0: Dim.AUTO, 2: Dim.AUTO}}}, n_feature=16, n_hidden=24, n_class=9),
+        "batch": {"x": {0: any_batch()}}, "sizes": {"x": {0: ANY, 2: ANY}}}, n_feature=16, n_hidden=24, n_class=9),
     "wav2letter": audio("Wav2Letter", lambda batch, n: ((torch.randn(batch, 1, 8000 + 1600 * n),), {}), {
-        "batch": {"x": {0: Dim("batch", min=1, max=64)}}, "sizes": {"x": {0: Dim.AUTO, 2: Dim.AUTO}}}, num_classes=9),
+        "batch": {"x": {0: any_batch()}}, "sizes": {"x": {0: ANY, 2: ANY}}}, num_classes=9),
     "conv-tasnet": audio("ConvTasNet", lambda batch, n: ((torch.randn(batch, 1, 2000 + 160 * n),), {}), {
-        "batch": {"input": {0: Dim("batch", min=1, max=64)}}, "sizes": {"input": {0: Dim.AUTO, 2: Dim.AUTO}}}, enc_num_feats=32,
+        "batch": {"input": {0: any_batch()}}, "sizes": {"input": {0: ANY, 2: ANY}}}, enc_num_feats=32,
         msk_num_feats=16, msk_num_hidden_feats=24, msk_num_layers=3, msk_num_stacks=2),
     "emformer": audio("Emformer", lambda batch, n: ((torch.randn(batch, 20, 16), lengths(batch, 16)), {}), None, input_dim=16, num_heads=2,
                       ffn_dim=24, num_layers=2, segment_length=4, right_context_length=4),

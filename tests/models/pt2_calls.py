@@ -162,6 +162,27 @@ def resized():
         yield aten._upsample_lanczos2d_aa.vec, (image, None, False, [1.7, 0.3]), {}
 
 
+def composed():
+    """What takes several operators of Taper's."""
+    aten = torch.ops.aten
+    x, far = numbers(3, 4), torch.tensor([[2, 9, 1], [0, 1, -7]])
+    inside = torch.tensor([[True, False, True], [False, True, False]])
+    for index in (far, far.int()):
+        yield aten._unsafe_masked_index.default, (x, inside, [index, torch.tensor([1, 3, -2])], -2.5), {}
+        yield aten._unsafe_masked_index.default, (x.t(), inside.unsqueeze(-1), [index, None], 7), {}
+        yield aten._unsafe_masked_index_put_accumulate.default, (x, inside, [None, index], numbers(3, 2, 3)), {}
+    for index in (torch.tensor([2, -1, 0], dtype=torch.int32), torch.tensor([[1], [0]], dtype=torch.int32)):
+        yield aten.index.Tensor, (x, [index]), {}
+        yield aten.index.Tensor, (x, [index, torch.tensor([3, 0, 1])]), {}
+        yield aten.index_put.default, (x, [None, index], torch.tensor(5.0)), {}
+    yield aten._unsafe_masked_index_put_accumulate.default, (x, inside, [far, torch.tensor([1, 3, -2])], numbers(2, 3)), {}
+    byte, other = (numbers(19, 16) * 60).to(torch.int8), (numbers(16, 8) * 60).to(torch.int8)
+    yield aten._int_mm.default, (byte, other), {}
+    yield aten._int_mm.default, (byte[::2], other.t().contiguous().t()), {}
+    yield aten._trilinear.default, (numbers(5, 3), numbers(2, 3, 4), numbers(5, 4), [1, 3], [0], [1, 2], [2, 3]), {}
+    yield aten._trilinear.default, (numbers(5, 3), numbers(3, 2), numbers(5, 2), [-1], [0], [1], [-2]), {}
+
+
 def rotated():
     """Boxes of torchvision 0.23 and newer, where it is at hand."""
     try:
@@ -348,3 +369,4 @@ def others():
     yield from embeddings()
     yield from resized()
     yield from rotated()
+    yield from composed()
