@@ -8,7 +8,7 @@ runs the files by Taper and holds every result against PyTorch's: floats within 
   static      torch.export, of these sizes             core       the same after run_decompositions()
   batch       of any batch, run with another           sizes      of any sizes, as far as PyTorch goes, run with others
   trace, script                  torch.jit.save        freeze, optimized   of the trace or script, torch.jit.freeze and optimize_for_inference
-  ptl         _save_for_lite_interpreter
+  ptl         _save_for_lite_interpreter               flat       the same as a flatbuffer
 
 FAMILY is torchvision, transforms, timm, transformers, ultralytics, torchaudio; without one, all. TAPER_TORCH2 names a python with PyTorch 2.8 or newer and these
 packages; without it the script is skipped, a package that is missing skips its family. What PyTorch itself cannot export or run is
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import warnings
 
-SKIPPED, FORMS = 77, ("static", "core", "batch", "sizes", "trace", "script", "freeze", "optimized", "ptl")
+SKIPPED, FORMS = 77, ("static", "core", "batch", "sizes", "trace", "script", "freeze", "optimized", "ptl", "flat")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -163,9 +163,13 @@ class Forms:
             module = ask("freeze", torch.jit.freeze, module)
         if form == "optimized":
             module = ask("optimize_for_inference", torch.jit.optimize_for_inference, module)
-        path = os.path.join(self.folder, f"{form}.{'ptl' if form == 'ptl' else 'pt'}")
-        ask("save", module._save_for_lite_interpreter if form == "ptl" else lambda to: torch.jit.save(module, to), path)
-        if form == "ptl":
+        lite = form in ("ptl", "flat")
+        path = os.path.join(self.folder, f"{form}.{'ptl' if lite else 'pt'}")
+        if lite:
+            ask("save", module._save_for_lite_interpreter, path, **({"_use_flatbuffer": True} if form == "flat" else {}))
+        else:
+            ask("save", torch.jit.save, module, path)
+        if lite:
             from torch.jit.mobile import _load_for_lite_interpreter
             again = ask("load", _load_for_lite_interpreter, path)
             return path, [example], lambda *args, **kwargs: again(*args, *kwargs.values())
