@@ -6,6 +6,7 @@ Builds the networks of tests/models/networks_torch2.py with weights from a seed,
 runs the files by Taper and holds every result against PyTorch's: floats within 1e-4 of the largest and 1e-5, all else equal.
 
   static      torch.export, of these sizes             core       the same after run_decompositions()
+  strict      the same by way of Dynamo
   batch       of any batch, run with another           sizes      of any sizes, as far as PyTorch goes, run with others
   trace, script                  torch.jit.save        freeze, optimized   of the trace or script, torch.jit.freeze and optimize_for_inference
   ptl         _save_for_lite_interpreter               flat       the same as a flatbuffer
@@ -23,7 +24,8 @@ import sys
 import tempfile
 import warnings
 
-SKIPPED, FORMS = 77, ("static", "core", "batch", "sizes", "trace", "script", "freeze", "optimized", "ptl", "flat")
+SKIPPED, FORMS = 77, ("static", "strict", "core", "batch", "sizes", "trace", "script", "freeze", "optimized", "ptl", "flat")
+EXPORTED = ("static", "strict", "core", "batch", "sizes")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -124,9 +126,10 @@ class Forms:
         network = self.network
         if form in ("batch", "sizes") and form not in network.dynamic:
             raise Unable("not tried")
-        example = network.steps[form][0] if network.steps and form in network.steps else network.make(1 if form in ("static", "core") else 2, 0)
+        example = network.steps[form][0] if network.steps and form in network.steps else network.make(2 if form in ("batch", "sizes") else 1, 0)
         shapes = network.dynamic.get(form)
-        program = ask("export", torch.export.export, network.module, *example, **({"dynamic_shapes": shapes} if shapes else {}))
+        options = {**({"dynamic_shapes": shapes} if shapes else {}), **({"strict": True} if form == "strict" else {})}
+        program = ask("export", torch.export.export, network.module, *example, **options)
         if form == "core":
             if not hasattr(program, "run_decompositions"):  # before 2.2
                 raise Unable("not tried")
@@ -178,7 +181,7 @@ class Forms:
     def run(self, form):
         import torch
         network = self.network
-        path, calls, module = (self.exported if form in ("static", "core", "batch", "sizes") else self.saved)(form)
+        path, calls, module = (self.exported if form in EXPORTED else self.saved)(form)
         wanted, refused = {}, ""
         for number, (args, kwargs) in enumerate(calls):
             from torch.utils._pytree import tree_map
