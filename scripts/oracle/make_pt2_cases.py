@@ -174,6 +174,14 @@ def functions(self, x):
     return quantized(c.permute(0, 2, 1), 0.05, 9), a  # a is looked at as floats
 
 
+class Answer(dict):
+    """A dict that PyTorch is told about, with its keys for a context, as the results of transformers are."""
+
+
+_pytree.register_pytree_node(Answer, lambda a: (list(a.values()), list(a.keys())), lambda values, keys: Answer(zip(keys, values)),
+                             serialized_type_name="made.Answer")
+
+
 def cases():
     try:
         yield from quantized_cases()
@@ -187,6 +195,8 @@ def cases():
     yield "counter", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),), (x(2),)])
     yield "counter_core", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),), (x(2),)], decompose=True)
     yield "sizes", Case(module(arithmetic), (x(3, 5),), [(x(4, 2),), (x(7, 9),)], dynamic=({0: Dim.AUTO, 1: Dim.AUTO},))
+    squares = module(lambda self, x: (x[:1].expand((x.shape[0] // 2) ** 2 + 1, -1), x * x.shape[0] ** 2))
+    yield "power", Case(squares, (x(6, 3),), [(x(2, 3),), (x(7, 3),)], dynamic=({0: Dim.AUTO},))
     yield "branches", Case(module(branches), (x(4),), [(-torch.ones(4),), (torch.full((4,), 0.5),), (torch.full((4,), 3.0),)])
     yield "loop", Case(module(loop), (x(4) * 9,), [(torch.full((4,), 100.0),), (torch.zeros(4),)])
     yield "scan", Case(module(scanned, weight=x(3)), (x(5, 3), x(3)))
@@ -194,6 +204,7 @@ def cases():
     yield "no_grad", Case(module(no_grad, weight=x(3)), (x(2, 3),))
     yield "asserted", Case(module(asserted), (torch.tensor([3, 4]),), [(torch.tensor([9, 2]),)])
     yield "containers", Case(module(containers), (x(2), {"a": x(2), "b": [x(2)]}), kwargs={"scale": 1.5, "flag": None})
+    yield "answer", Case(module(lambda self, x: Answer(logits=x * 2, hidden=(x + 1, Answer(last=x)))), (x(2),))
     yield "attention", Case(attention, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9)),
                             [(x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), x(6, 9))])
     grouped = module(lambda self, q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True))

@@ -87,6 +87,31 @@ static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
     return TAPER_OK;
 }
 
+// The names of the parts of another class, where its context is a list of as many texts: a dict that PyTorch does not
+// know as one, as the results of transformers are. Any other context is that class's own affair.
+static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
+{
+    taper_error *const error = r->error;
+    const taper_json outer = r->json;
+    if (tree->context[0] != '[') {
+        return TAPER_OK;
+    }
+    r->error = NULL;
+    taper_status status = read_keys(r, tree);
+    r->error = error;
+    r->json = outer;
+    if (status == TAPER_ERROR_RESOURCE) { // again, for the message
+        status = read_keys(r, tree);
+        r->json = outer;
+    }
+    for (size_t i = 0; status == TAPER_OK && tree->keys != NULL && i < tree->count; i++) {
+        if (tree->keys[i].kind != TAPER_PT2_STRING) {
+            tree->keys = NULL;
+        }
+    }
+    return status == TAPER_ERROR_RESOURCE ? status : TAPER_OK;
+}
+
 // The fields of a named tuple, whose class the context names; files of before PyTorch 2.8 do not have them.
 static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 {
@@ -163,7 +188,9 @@ static taper_status read_tree(taper_pt2 *r, taper_pt2_tree *tree)
     if (tree->kind == TAPER_PT2_NAMED_TUPLE) {
         return find_fields(r, tree);
     }
-    return tree->kind == TAPER_PT2_TREE_DICT ? read_keys(r, tree) : TAPER_OK;
+    return tree->kind == TAPER_PT2_TREE_DICT ? read_keys(r, tree)
+           : tree->kind == TAPER_PT2_OTHER   ? find_names(r, tree)
+                                             : TAPER_OK;
 }
 
 static taper_status tree_item(taper_pt2 *r, const char *name, const void *how, void *item)

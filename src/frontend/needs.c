@@ -145,6 +145,11 @@ TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_err
         const taper_need *need = &missing->items[i];
         taper_error_add_detail(error, "  %s%s%s (%zu call%s)\n", need->name, need->overload[0] != '\0' ? "." : "",
                                need->overload, need->calls, need->calls == 1 ? "" : "s");
+        if (strcmp(need->name, "prim::ConstantMKLDNNTensor") == 0) {
+            taper_error_add_detail(error,
+                                   "  (optimize_for_inference() made these for oneDNN, and PyTorch did not write "
+                                   "them: save the module before it)\n");
+        }
     }
     return status;
 }

@@ -138,6 +138,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/resize.c
     src/ops/nn/resize_bilinear.c
     src/ops/nn/resize_bilinear_u8.c
+    src/ops/nn/resize_bytes.c
     src/ops/nn/resize_loops.c
     src/ops/nn/resize_table.c
     src/ops/nn/softmax.c
@@ -224,4 +225,5 @@ list(APPEND TAPER_SOURCES
     src/ops/vision/vision_nms.c
     src/ops/vision/vision_roi.c
     src/ops/vision/vision_roi_align.c
+    src/ops/vision/vision_rotated.c
 )

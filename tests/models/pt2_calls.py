@@ -146,6 +146,62 @@ def embeddings():
         yield getattr(q, "embedding_" + name).dtype, (table, numbers(6, 2).half(), None, low, high, rows), {"dtype": torch.float16}
 
 
+def resized():
+    """Of bytes, which PyTorch 1.13 does not resize (of more than four channels only where PyTorch 2 is right: not to the width 1)."""
+    aten, generator = torch.ops.aten, torch.Generator().manual_seed(8)
+    small, large = (torch.randint(0, 256, sizes, dtype=torch.uint8, generator=generator) for sizes in ((2, 3, 9, 11), (1, 5, 7, 6)))
+    for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"):
+        f = getattr(aten, name)
+        for image, size in ((small, [5, 14]), (small, [9, 1]), (small, [30, 2]), (large, [13, 9]), (large, [2, 6])):
+            yield f.default, (image, size, False), {}
+        yield f.default, (small.contiguous(memory_format=torch.channels_last), [4, 11], True), {}
+        yield f.default, (small, [9, 12], False, 1.04, 1.1), {}
+        yield f.vec, (large, None, False, [0.4, 1.7]), {}
+    for image in (small.float(), small.double(), small.float().contiguous(memory_format=torch.channels_last)):
+        yield aten._upsample_lanczos2d_aa.default, (image, [4, 17], False), {}
+        yield aten._upsample_lanczos2d_aa.vec, (image, None, False, [1.7, 0.3]), {}
+
+
+def composed():
+    """What takes several operators of Taper's."""
+    aten = torch.ops.aten
+    x, far = numbers(3, 4), torch.tensor([[2, 9, 1], [0, 1, -7]])
+    inside = torch.tensor([[True, False, True], [False, True, False]])
+    for index in (far, far.int()):
+        yield aten._unsafe_masked_index.default, (x, inside, [index, torch.tensor([1, 3, -2])], -2.5), {}
+        yield aten._unsafe_masked_index.default, (x.t(), inside.unsqueeze(-1), [index, None], 7), {}
+        yield aten._unsafe_masked_index_put_accumulate.default, (x, inside, [None, index], numbers(3, 2, 3)), {}
+    for index in (torch.tensor([2, -1, 0], dtype=torch.int32), torch.tensor([[1], [0]], dtype=torch.int32)):
+        yield aten.index.Tensor, (x, [index]), {}
+        yield aten.index.Tensor, (x, [index, torch.tensor([3, 0, 1])]), {}
+        yield aten.index_put.default, (x, [None, index], torch.tensor(5.0)), {}
+    yield aten._unsafe_masked_index_put_accumulate.default, (x, inside, [far, torch.tensor([1, 3, -2])], numbers(2, 3)), {}
+    byte, other = (numbers(19, 16) * 60).to(torch.int8), (numbers(16, 8) * 60).to(torch.int8)
+    yield aten._int_mm.default, (byte, other), {}
+    yield aten._int_mm.default, (byte[::2], other.t().contiguous().t()), {}
+    yield aten._trilinear.default, (numbers(5, 3), numbers(2, 3, 4), numbers(5, 4), [1, 3], [0], [1, 2], [2, 3]), {}
+    yield aten._trilinear.default, (numbers(5, 3), numbers(3, 2), numbers(5, 2), [-1], [0], [1], [-2]), {}
+
+
+def rotated():
+    """Boxes of torchvision 0.23 and newer, where it is at hand."""
+    try:
+        import torchvision  # noqa: F401 (its operators)
+        overlap = torch.ops.torchvision.box_iou_rotated.default
+    except (ImportError, AttributeError):
+        return
+    if not hasattr(rotated, "exports"):  # torchvision does not say what sizes it gives
+        rotated.exports = torch.library.register_fake("torchvision::box_iou_rotated", lambda a, b: a.new_empty(a.shape[0], b.shape[0], dtype=torch.float32))
+    boxes = torch.tensor([[5.0, 5, 4, 2, 30], [5, 5, 4, 2, -60], [6, 4, 3, 3, 45], [5, 5, 1, 1, 200], [0, 0, -2, -2, 0], [1, 1, 0, 5, 0],
+                          [float("nan"), 0, 1, 1, 0], [20, 20, 40, 41, 89], [5, 5, 2, 4, 120], [1e5, 0, 3, 2, 10], [1e5, 1, 3, 2, 0]])
+    generator = torch.Generator().manual_seed(9)
+    drawn = torch.rand(12, 5, generator=generator) * torch.tensor([9.0, 9, 6, 6, 720]) - torch.tensor([0.0, 0, 0, 0, 360])
+    yield overlap, (boxes, boxes), {}
+    yield overlap, (drawn, boxes), {}
+    yield overlap, (drawn.double().t().contiguous().t(), drawn.double()[::2]), {}
+    yield overlap, (boxes[:0], drawn), {}
+
+
 def quantized():
     q = torch.ops.quantized_decomposed
     x, odd = numbers(3, 5, 4), torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 0.5, 1.5, 2.5, -0.5, 1e30, -1e30, 3e9])
@@ -339,3 +395,6 @@ def others():
     yield from quantized()
     yield from affine()
     yield from embeddings()
+    yield from resized()
+    yield from rotated()
+    yield from composed()

@@ -221,6 +221,9 @@ static taper_status lower_node(taper_export_lowering *l, taper_export_scope *sco
         return give_nothing(l, scope);
     }
     TAPER_TRY(taper_export_special(l, scope, target + sizeof operators - 1, &done));
+    if (!done) {
+        TAPER_TRY(taper_export_composed(l, scope, target + sizeof operators - 1, &done));
+    }
     if (done) {
         return TAPER_OK;
     }

@@ -59,6 +59,9 @@ TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, 
 
 TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target, bool *done);
+// ---- composed.c: targets that are several operators, as above
+TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, taper_export_scope *scope,
+                                                  const char *target, bool *done);
 // ---- symbols.c: arithmetic of sizes
 TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target,
                                                 bool *done);

@@ -125,6 +125,17 @@ static taper_status sum(taper_export_lowering *l, const taper_export_scope *scop
     return TAPER_OK;
 }
 
+// Whether a power of these is whole in Python, which the operator's never is.
+static bool whole_power(const char *target, taper_ir_value *const *operands)
+{
+    if (strcmp(target, "_operator.pow") != 0 || type_of(operands[0])->kind != TAPER_TYPE_INT ||
+        type_of(operands[1])->kind != TAPER_TYPE_INT) {
+        return false;
+    }
+    const taper_node *exponent = taper_value_constant(operands[1]);
+    return exponent == NULL || exponent->constant.as.i >= 0; // PyTorch has a guard that the others are not negative
+}
+
 // What a target makes of these operands; *result stays NULL where it is none of these.
 taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands, size_t count,
                                 taper_ir_value **result)
@@ -138,8 +149,12 @@ taper_status taper_export_apply(taper_export_lowering *l, const char *target, ta
                            (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
                             strcmp(target, "builtins.round") == 0) &&
                            strcmp(target, "math.sqrt") != 0;
+        const bool power = whole_power(target, operands);
         *result = operands[0];
-        return whole ? TAPER_OK : taper_export_compute(l, rows[i].name, operands, count, result);
+        if (!whole) {
+            TAPER_TRY(taper_export_compute(l, rows[i].name, operands, count, result));
+        }
+        return power ? taper_export_compute(l, "aten::Int", result, 1, result) : TAPER_OK;
     }
     if (strcmp(target, "torch.sym_ite") == 0 && count == 3) {
         return choose(l, operands, result);

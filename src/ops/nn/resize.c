@@ -19,7 +19,8 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const bool nearest = resize->mode == TAPER_RESIZE_NEAREST || resize->mode == TAPER_RESIZE_NEAREST_EXACT;
     const bool quantized = dtype == TAPER_QU8 || dtype == TAPER_QI8;
-    if (!taper_dtype_is_float(dtype) && !(nearest && (quantized || dtype == TAPER_U8)) &&
+    const bool bytes = dtype == TAPER_U8 && (nearest || resize->spatial == 2);
+    if (!taper_dtype_is_float(dtype) && !bytes && !(nearest && quantized) &&
         !(quantized && resize->mode == TAPER_RESIZE_LINEAR && resize->spatial == 2)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
     }
@@ -42,6 +43,26 @@ static bool is_whole(const taper_tensor *x)
     return x->quantizer != NULL || (x->hidden_nhwc ? plane : taper_tensor_is_channels_last(x));
 }
 
+static taper_status fill(taper_call *call, const taper_resize *resize, const taper_resize_axis *axes,
+                         const taper_tensor *x, const taper_volume *from, taper_tensor *y, const taper_volume *to)
+{
+    const taper_dtype dtype = (taper_dtype)x->dtype;
+    const void *in = taper_tensor_data(x);
+    void *out = taper_tensor_mutable(y);
+    if (resize->mode == TAPER_RESIZE_NEAREST || resize->mode == TAPER_RESIZE_NEAREST_EXACT) {
+        taper_resize_nearest(call->run, axes, from, in, to, out, taper_tensor_item(x));
+        return TAPER_OK;
+    }
+    if (dtype == TAPER_U8) {
+        return taper_resize_bytes(call, axes, from, in, to, out);
+    }
+    if (resize->mode == TAPER_RESIZE_LINEAR || resize->mode == TAPER_RESIZE_CUBIC) {
+        const double zero = x->quantizer != NULL ? (double)x->quantizer->zero_point : 0.0;
+        return taper_resize_weighted(call, axes, dtype, from, in, to, out, zero, resize->fused);
+    }
+    return taper_resize_antialiased(call, axes, dtype, from, in, to, out);
+}
+
 taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *wanted)
 {
     TAPER_TRY(check_input(call, x, wanted));
@@ -54,7 +75,8 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     const taper_resize *resize = &with_format;
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_resize_mode mode = resize->mode;
-    const bool follows = resize->spatial > 1 && mode != TAPER_RESIZE_CUBIC && mode != TAPER_RESIZE_CUBIC_AA;
+    const bool cubic = mode == TAPER_RESIZE_CUBIC || mode == TAPER_RESIZE_CUBIC_AA;
+    const bool follows = resize->spatial > 1 && (!cubic || dtype == TAPER_U8);
     const taper_volume from = taper_volume_of(x, resize->spatial);
     taper_tensor *y;
     if (makes_planes(call, x, resize)) {
@@ -73,24 +95,7 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
         status = taper_resize_axis_make(call, resize, i, from.size[i], dtype, &axes[i]);
     }
     if (status == TAPER_OK) {
-        const void *in = taper_tensor_data(x);
-        void *out = taper_tensor_mutable(y);
-        switch (mode) {
-        case TAPER_RESIZE_NEAREST:
-        case TAPER_RESIZE_NEAREST_EXACT:
-            taper_resize_nearest(call->run, axes, &from, in, &to, out, taper_tensor_item(x));
-            break;
-        case TAPER_RESIZE_LINEAR:
-        case TAPER_RESIZE_CUBIC:
-            status =
-                taper_resize_weighted(call, axes, dtype, &from, in, &to, out,
-                                      x->quantizer != NULL ? (double)x->quantizer->zero_point : 0.0, resize->fused);
-            break;
-        case TAPER_RESIZE_LINEAR_AA:
-        case TAPER_RESIZE_CUBIC_AA:
-            status = taper_resize_antialiased(call, axes, dtype, &from, in, &to, out);
-            break;
-        }
+        status = fill(call, resize, axes, x, &from, y, &to);
     }
     for (size_t i = 0; i < 3; i++) {
         taper_resize_axis_free(call, &axes[i]);
@@ -178,6 +183,11 @@ taper_status taper_op_upsample_linear_aa(taper_call *call)
 taper_status taper_op_upsample_cubic_aa(taper_call *call)
 {
     return resize(call, TAPER_RESIZE_CUBIC_AA);
+}
+
+taper_status taper_op_upsample_lanczos_aa(taper_call *call)
+{
+    return resize(call, TAPER_RESIZE_LANCZOS_AA);
 }
 
 // ---- the old aten::__interpolate and aten::__upsample, which TorchScript of old kept as operators

@@ -12,7 +12,8 @@ typedef enum taper_resize_mode {
     TAPER_RESIZE_LINEAR,
     TAPER_RESIZE_CUBIC,
     TAPER_RESIZE_LINEAR_AA, // antialiased: the filter widens when the image shrinks
-    TAPER_RESIZE_CUBIC_AA
+    TAPER_RESIZE_CUBIC_AA,
+    TAPER_RESIZE_LANCZOS_AA
 } taper_resize_mode;
 
 typedef struct taper_resize {
@@ -60,5 +61,9 @@ TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper
 TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes,
                                                      taper_dtype dtype, const taper_volume *x, const void *in,
                                                      const taper_volume *y, void *out);
+// Of bytes, by tables of the linear, cubic and antialiased modes in doubles, whose weights are spoilt.
+TAPER_MUST_USE taper_status taper_resize_bytes(const taper_call *call, const taper_resize_axis *axes,
+                                               const taper_volume *x, const uint8_t *in, const taper_volume *y,
+                                               uint8_t *out);
 
 #endif

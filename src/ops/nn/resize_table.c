@@ -119,10 +119,20 @@ static void fill_cubic(taper_run *run, taper_resize_axis *table, double ratio, b
     }
 }
 
-static double filter(double x, bool cubic, bool single)
+// sin(πx) / πx
+static double sinc(double x)
+{
+    const double pi = 3.14159265358979323846;
+    return x == 0.0 ? 1.0 : sin(x * pi) / (x * pi);
+}
+
+static double filter(double x, taper_resize_mode mode, bool single)
 {
     x = fabs(x);
-    if (!cubic) {
+    if (mode == TAPER_RESIZE_LANCZOS_AA) {
+        return x < 3.0 ? sinc(x) * sinc(x / 3.0) : 0.0;
+    }
+    if (mode == TAPER_RESIZE_LINEAR_AA) {
         return x < 1.0 ? (single ? (double)(1.0f - (float)x) : 1.0 - x) : 0.0;
     }
     if (x < 1.0) {
@@ -135,16 +145,17 @@ static double filter(double x, bool cubic, bool single)
 }
 
 // Half the width of the filter, in input positions.
-static double support_of(double ratio, bool cubic)
+static double support_of(double ratio, taper_resize_mode mode)
 {
-    const double half = cubic ? 2.0 : 1.0;
+    const double half = mode == TAPER_RESIZE_LINEAR_AA ? 1.0 : mode == TAPER_RESIZE_CUBIC_AA ? 2.0 : 3.0;
     return ratio >= 1.0 ? half * ratio : half;
 }
 
 // align_corners changes the ratio alone here.
-static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, bool cubic, bool single)
+static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, taper_resize_mode mode,
+                             bool single)
 {
-    const double support = support_of(ratio, cubic);
+    const double support = support_of(ratio, mode);
     const double inverse = ratio >= 1.0 ? (single ? (double)(1.0f / (float)ratio) : 1.0 / ratio) : 1.0;
     for (int64_t o = 0; o < table->output && taper_run_goes_on(run, (uint64_t)table->taps * 10 + 50); o++) {
         int64_t *index = table->index + table->taps * o;
@@ -171,7 +182,7 @@ static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ra
                 at *= inverse;
             }
             index[i] = first + i;
-            weight[i] = filter(at, cubic, single);
+            weight[i] = filter(at, mode, single);
             total = single ? (double)((float)total + (float)weight[i]) : total + weight[i];
         }
         for (int64_t i = 0; i < count && total != 0.0; i++) {
@@ -206,15 +217,14 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
 {
     const int64_t output = resize->size[axis];
     const taper_resize_mode mode = resize->mode;
-    const bool single = dtype != TAPER_F64, present = axis >= 3 - resize->spatial;
     const bool nearest = mode == TAPER_RESIZE_NEAREST || mode == TAPER_RESIZE_NEAREST_EXACT;
-    const bool antialiased = mode == TAPER_RESIZE_LINEAR_AA || mode == TAPER_RESIZE_CUBIC_AA;
-    const bool cubic = mode == TAPER_RESIZE_CUBIC || mode == TAPER_RESIZE_CUBIC_AA;
+    const bool single = dtype != TAPER_F64 && (dtype != TAPER_U8 || nearest), present = axis >= 3 - resize->spatial;
+    const bool antialiased = mode >= TAPER_RESIZE_LINEAR_AA, cubic = mode == TAPER_RESIZE_CUBIC;
     const double ratio = ratio_of(resize, input, output, resize->scale[axis], single || nearest);
     *table = (taper_resize_axis){.input = input, .output = output, .taps = 1};
     if (present && antialiased) {
         // support is at most twice the ratio; the input's size is a bound, too
-        const double wide = ceil(support_of(ratio, cubic)) * 2.0 + 1.0;
+        const double wide = ceil(support_of(ratio, mode)) * 2.0 + 1.0;
         table->taps = wide < (double)input ? (int64_t)wide : input;
     } else if (present && !nearest) {
         table->taps = cubic ? 4 : 2;
@@ -245,7 +255,7 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
     } else if (nearest) {
         fill_nearest(call->run, table, (float)ratio, mode == TAPER_RESIZE_NEAREST_EXACT, resize->whole);
     } else if (antialiased) {
-        fill_antialiased(call->run, table, ratio, cubic, single);
+        fill_antialiased(call->run, table, ratio, mode, single);
     } else if (cubic) {
         fill_cubic(call->run, table, ratio, resize->align_corners, single);
     } else {

@@ -2,6 +2,7 @@
 // index and index_put with tensors: masks, several index tensors that broadcast, gaps between them. A plan turns the
 // index tensors into one list of offsets; what is moved per offset is the block of the dimensions without an index.
 #include "ops/engine/index_into.h"
+#include "ops/engine/matmul.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
@@ -85,6 +86,8 @@ static taper_status collect(taper_call *call, const taper_tensor *self, index_pl
         } else if (x->dtype == TAPER_I64) {
             taper_obj_retain(&x->head);
             plan->indices[at] = x;
+        } else if (x->dtype == TAPER_I32) { // since PyTorch 2
+            TAPER_TRY(taper_tensor_cast(run, x, TAPER_I64, &plan->indices[at]));
         } else {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                               "tensors used as indices must be long, byte or bool tensors");
