@@ -98,7 +98,7 @@ static void devices_that_are_not(void **state)
     (void)state;
     world w;
     open_world(&w);
-    static const char *const names[] = {"vulkan", "vulkan:1", "metal",  "vulkan:a.b-C_9", "cpu:1", "cpu:01",
+    static const char *const names[] = {"opencl", "opencl:1", "metal",  "opencl:a.b-C_9", "cpu:1", "cpu:01",
                                         "cp",     "cpus",     "cpu:0x", "cpu:x",          "_9"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[128];
@@ -144,8 +144,8 @@ static void devices_that_are_none(void **state)
     memset(lengthy, 'a', sizeof lengthy);
     memcpy(lengthy + sizeof lengthy - 2, "?", 2);
     const char *const names[] = {"",          "!",       ":0",         "cpu:",  "cpu:!",   "cpu: x",
-                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "vulkan:/",
-                                 "vulkan:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
+                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "opencl:/",
+                                 "opencl:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, names[i], NULL, TAPER_ERROR_ARGUMENT, "should be NAME[:INDEX][!]");
     }
@@ -162,8 +162,8 @@ static void precisions(void **state)
     open_world(&w);
     expect(&w, NULL, "fp32", TAPER_OK, "");
     expect(&w, NULL, "fp16", TAPER_ERROR_UNSUPPORTED, "precision fp16 is not part of this build: use fp32");
-    expect(&w, "vulkan", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16");
-    expect(&w, "vulkan!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
+    expect(&w, "opencl", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16");
+    expect(&w, "opencl!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
     static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, NULL, names[i], TAPER_ERROR_ARGUMENT, "should be fp32, fp16 or bf16");
@@ -182,8 +182,8 @@ static void drafts(void **state)
     static const struct {
         const char *device, *precision;
         taper_status status;
-    } rows[] = {{"vulkan", NULL, TAPER_OK},
-                {"vulkan!", NULL, TAPER_ERROR_UNSUPPORTED},
+    } rows[] = {{"opencl", NULL, TAPER_OK},
+                {"opencl!", NULL, TAPER_ERROR_UNSUPPORTED},
                 {"?", NULL, TAPER_ERROR_ARGUMENT},
                 {NULL, "fp16", TAPER_ERROR_UNSUPPORTED}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -207,7 +207,7 @@ static void values(void **state)
     (void)state;
     world w;
     open_world(&w);
-    static const char *const wrong[] = {"", "cpu:", "!"}, *const away[] = {"vulkan", "vulkan!", "cpu:1"};
+    static const char *const wrong[] = {"", "cpu:", "!"}, *const away[] = {"opencl", "opencl!", "cpu:1"};
     const int64_t size = 3;
     taper_value *tensor, *moved;
     assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, &size, &tensor, NULL), TAPER_OK);

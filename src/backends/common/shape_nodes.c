@@ -171,11 +171,9 @@ static const struct {
     const taper_op *op; // NULL: this build lacks it
     taper_val (*evaluate)(const asked *a);
 } rows[] = {
-    {TAPER_OP(aten_size), sizes_of},         {TAPER_OP(aten_size_int), size_of},
-    {TAPER_OP(aten_dim), rank_of},           {TAPER_OP(aten_len_t), length_of},
-    {TAPER_OP(aten___getitem___t), item_of}, {TAPER_OP(aten_slice_t), part_of},
-    {TAPER_OP(aten_add_int), sum_of},        {TAPER_OP(aten_sub_int), difference_of},
-    {TAPER_OP(aten_mul_int), product_of},    {TAPER_OP(aten_floordiv_int), quotient_of},
+#define SHAPE_NODE(id, evaluate) {TAPER_OP(id), evaluate},
+#include "backends/common/shape_nodes.inc"
+#undef SHAPE_NODE
 };
 
 static bool is_int_list(const taper_ir_value *value)
