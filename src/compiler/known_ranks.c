@@ -111,7 +111,7 @@ static int64_t rank_of_result(const taper_node *node)
                : taper_node_calls(node, TAPER_OP(aten_bmm)) ||
                        taper_node_calls(node, TAPER_OP(aten__native_multi_head_attention))
                    ? 3
-                                                                                                         : -1;
+                   : -1;
     }
 }
 
@@ -476,9 +476,10 @@ static bool stays(const taper_ir_value *list)
             return false;
         }
         const bool behind = use->index >= user->schema->arg_count; // of any number of arguments: format
-        const bool apart = !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));
-        if (!apart && !(behind && user->schema->ret_count == 1 &&
-                        user->schema->rets[0].type->kind == TAPER_TYPE_STRING)) {
+        const bool apart =
+            !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));
+        if (!apart &&
+            !(behind && user->schema->ret_count == 1 && user->schema->rets[0].type->kind == TAPER_TYPE_STRING)) {
             return false;
         }
     }
@@ -522,7 +523,8 @@ static taper_status replace_part(ranks *r, taper_node *node, const taper_ir_valu
         return TAPER_OK;
     }
     taper_ir_value *number;
-    TAPER_TRY(taper_constant_before(node, taper_val_int(end > begin ? end - begin : 0), &number, r->compilation->error));
+    TAPER_TRY(
+        taper_constant_before(node, taper_val_int(end > begin ? end - begin : 0), &number, r->compilation->error));
     taper_value_replace_uses(&node->outputs[0], number);
     taper_node_remove(node);
     return TAPER_OK;

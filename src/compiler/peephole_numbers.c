@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole numbers that tracing computed as tensors: what is read of int(torch.tensor(x.size(0)) * 3) is x.size(0) * 3. So no
-// tensor is made, and who knows sizes knows these.
+// Whole numbers that tracing computed as tensors: what is read of int(torch.tensor(x.size(0)) * 3) is x.size(0) * 3. So
+// no tensor is made, and who knows sizes knows these.
 #include "compiler/peephole.h"
 #include "ir/tensor.h"
 
@@ -41,10 +41,10 @@ static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *
 
 static const taper_op *int_operator(const taper_node *node, bool natural)
 {
-    const taper_val *mode = taper_node_calls(node, TAPER_OP(aten_div_Tensor_mode)) ||
-                                    taper_node_calls(node, TAPER_OP(aten_div_Scalar_mode))
-                                ? taper_node_constant_in(node, 2)
-                                : NULL;
+    const taper_val *mode =
+        taper_node_calls(node, TAPER_OP(aten_div_Tensor_mode)) || taper_node_calls(node, TAPER_OP(aten_div_Scalar_mode))
+            ? taper_node_constant_in(node, 2)
+            : NULL;
     const bool rounds = mode != NULL && (taper_val_string_is(*mode, "trunc") || taper_val_string_is(*mode, "floor"));
     if (taper_node_calls(node, TAPER_OP(aten_mul_Tensor)) || taper_node_calls(node, TAPER_OP(aten_mul_Scalar))) {
         return TAPER_OP(aten_mul_int);
@@ -53,7 +53,8 @@ static const taper_op *int_operator(const taper_node *node, bool natural)
         return natural ? TAPER_OP(aten_floordiv_int) : NULL;
     }
     double alpha;
-    const bool sum = taper_node_calls(node, TAPER_OP(aten_add_Tensor)) || taper_node_calls(node, TAPER_OP(aten_add_Scalar));
+    const bool sum =
+        taper_node_calls(node, TAPER_OP(aten_add_Tensor)) || taper_node_calls(node, TAPER_OP(aten_add_Scalar));
     return sum && taper_node_constant_is_number(node, 2, &alpha) && alpha == 1 ? TAPER_OP(aten_add_int) : NULL;
 }
 
@@ -114,5 +115,11 @@ taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node, bool *d
         return TAPER_OK;
     }
     TAPER_TRY(number_of(p, node, taper_node_in(node, 0), 0, &n));
-    return n.value != NULL ? taper_peephole_replace(node, n.value, done) : TAPER_OK;
+    if (n.value == NULL) {
+        return TAPER_OK;
+    }
+    if (n.value->node != NULL && n.value->node->next == node && n.value->uses == NULL) {
+        n.value->id = node->outputs[0].id; // made for it: it is that value, by another operator
+    }
+    return taper_peephole_replace(node, n.value, done);
 }

@@ -37,15 +37,15 @@ class Usage(ToolCase):
     def test_unavailable(self):
         for command, arguments in [("run", []), ("bench", []), ("diff", []), ("classify", ["x.png"]),
                                    ("segment", ["x.png", "-o", "y.png"])]:
-            for options, says in [(["--device", "vulkan!"], "device vulkan is not part of this build"),
+            for options, says in [(["--device", "opencl!"], "device opencl is not part of this build"),
                                   (["--device", "a b"], "NAME[:INDEX][!]"), (["--precision", "fp16"], "use fp32"),
                                   (["--precision", "half"], "should be fp32, fp16 or bf16")]:
                 with self.subTest(command, options=options):
                     self.fails(command, VALUES, *arguments, *options, says=says)
 
     def test_stand_in(self):
-        told = self.call("run", VALUES, "--method", "count", "--device", "vulkan:1", "--precision", "fp32")
-        self.assertIn("device vulkan:1 is not part of this build: the CPU runs the model", told.stderr)
+        told = self.call("run", VALUES, "--method", "count", "--device", "opencl:1", "--precision", "fp32")
+        self.assertIn("device opencl:1 is not part of this build: the CPU runs the model", told.stderr)
 
 
 class Failures(ToolCase):
