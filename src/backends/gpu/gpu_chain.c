@@ -300,7 +300,7 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     TAPER_TRY(read_operand(e, taper_node_in(node, 0), &shape, packed, false, true, &in, &splat));
     TAPER_TRY(append_node(e, node, code, taper_node_in(node, 0), &shape, packed, true, &chain));
     TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
-    TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
+    TAPER_TRY(taper_gpu_new_result(e, result, &shape, packed, &out));
     const taper_gpu_view *views[4] = {&out, &in, &chain.operands[0], &chain.operands[1]};
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain.operand_count, &loops),
                      "tensors of more dimensions than a kernel has loops");

@@ -11,6 +11,7 @@
 
 typedef struct taper_gpu_value {
     bool made, done; // done: with the node before it
+    bool planned;    // of a join: view is where its parts go, some of which may be there
     taper_gpu_view view;
 } taper_gpu_value;
 
@@ -55,6 +56,9 @@ bool taper_gpu_is_known(const taper_shape *shape); // all of it, as float32
 // Room for a result.
 TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed,
                                           taper_gpu_view *view);
+// The same for a value: where it is joined to others next, its place among them.
+TAPER_MUST_USE taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value,
+                                                 const taper_shape *shape, int packed, taper_gpu_view *view);
 // The value is there.
 void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
 // What only looks at *value and can be a step of its kernel is taken into the chain; *value becomes what the last one

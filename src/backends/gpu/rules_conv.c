@@ -177,7 +177,7 @@ static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, tap
     chain->most = TAPER_GPU_FEW_STEPS;
     chain->only_plain = depthwise && depthwise_kernel(l, g) != TAPER_GPU_KERNEL_DEPTHWISE;
     TAPER_TRY(taper_gpu_take_steps(e, &result, 1, 1, chain));
-    TAPER_TRY(taper_gpu_new(e, &shape, 1, &out));
+    TAPER_TRY(taper_gpu_new_result(e, result, &shape, 1, &out));
     choose_parts(l);
     TAPER_TRY(depthwise ? emit_depthwise(e, l, g, &in, &out, chain) : emit_dense(e, l, g, &in, &out, chain));
     taper_gpu_give(e, result, &out);

@@ -294,11 +294,80 @@ taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *nod
 
 // ---- joins
 
+// The join that takes a list alone, in this segment.
+static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)
+{
+    const taper_node *user =
+        list->kind == TAPER_NODE_LIST && list->block == e->known->body && taper_value_used_once(&list->outputs[0])
+            ? list->outputs[0].uses->user
+            : NULL;
+    const taper_gpu_rule_row *row = user != NULL ? taper_gpu_find_rule(user) : NULL;
+    return row != NULL && row->rule == taper_gpu_rule_cat ? user : NULL;
+}
+
+// The dimension that parts follow each other in. Where it is the packed one every part has to be whole vectors, but for
+// the last one: vectors would be of two tensors.
+static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int *dim, int *packed)
+{
+    const taper_node *list = taper_node_in(join, 0)->node;
+    const taper_shape shape = taper_gpu_shape(e, &join->outputs[0]);
+    TAPER_TRY(dim_of(e, join, "dim", shape.rank, 0, dim));
+    for (size_t i = 0; i + 1 < list->input_count && *dim == *packed; i++) {
+        const taper_shape part = taper_gpu_shape(e, taper_node_in(list, i));
+        if (part.rank == shape.rank && part.sizes[*dim] % TAPER_GPU_VECTOR != 0) {
+            TAPER_GPU_REFUSE(e, shape.rank < 2, "a join within vectors");
+            *packed = *dim == shape.rank - 1 ? *dim - 1 : shape.rank - 1;
+        }
+    }
+    return TAPER_OK;
+}
+
+// The part of a join's result that begins `at` elements along dimension d.
+static taper_gpu_view part_of(const taper_gpu_view *whole, int d, int64_t at, int64_t size)
+{
+    taper_gpu_view part = *whole;
+    part.sizes[d] = size;
+    part.offset += (d == whole->packed ? at / TAPER_GPU_VECTOR : at) * whole->strides[d];
+    return part;
+}
+
+taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value, const taper_shape *shape,
+                                  int packed, taper_gpu_view *view)
+{
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        const taper_node *join = use->user != NULL ? join_of(e, use->user) : NULL;
+        const taper_shape whole = join != NULL ? taper_gpu_shape(e, &join->outputs[0]) : taper_shape_unknown();
+        int dim, lies = packed;
+        if (join == NULL || !taper_gpu_is_known(&whole) || whole.rank != shape->rank ||
+            read_join(e, join, &dim, &lies) != TAPER_OK || lies != packed) {
+            continue;
+        }
+        taper_gpu_value *slot = &e->values[join->outputs[0].id - e->first_id];
+        int64_t at = 0;
+        bool known = true;
+        for (size_t i = 0; i < use->index; i++) {
+            const taper_shape part = taper_gpu_shape(e, taper_node_in(use->user, i));
+            known = known && taper_gpu_is_known(&part) && part.rank == whole.rank;
+            at += known ? part.sizes[dim] : 0;
+        }
+        if (!known || at + shape->sizes[dim] > whole.sizes[dim] || (slot->planned && slot->view.packed != packed)) {
+            continue;
+        }
+        if (!slot->planned) {
+            TAPER_TRY(taper_gpu_new(e, &whole, packed, &slot->view));
+            slot->planned = true;
+        }
+        *view = part_of(&slot->view, dim, at, shape->sizes[dim]);
+        return TAPER_OK;
+    }
+    return taper_gpu_new(e, shape, packed, view);
+}
+
 taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *list = taper_node_in(node, 0);
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
-    taper_gpu_view out;
+    taper_gpu_view out, first;
     int64_t at = 0;
     int d;
     (void)code;
@@ -310,30 +379,24 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     if (e->asking) {
         return TAPER_OK;
     }
-    // Packed as most of what is joined is.
-    taper_gpu_view first;
+    const taper_gpu_value *slot = &e->values[node->outputs[0].id - e->first_id];
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 0), &first));
     TAPER_GPU_REFUSE(e, first.rank != shape.rank, "a join of other dimensions");
-    int packed = first.packed;
-    for (size_t i = 0; i + 1 < list->node->input_count && d == packed; i++) { // vectors would be of two tensors
-        const taper_shape part = taper_gpu_shape(e, taper_node_in(list->node, i));
-        if (part.rank == shape.rank && part.sizes[d] % TAPER_GPU_VECTOR != 0) {
-            TAPER_GPU_REFUSE(e, shape.rank < 2, "a join within vectors");
-            packed = d == shape.rank - 1 ? d - 1 : shape.rank - 1;
-        }
+    if (slot->planned) {
+        out = slot->view;
+    } else { // packed as the first part is
+        int packed = first.packed;
+        TAPER_TRY(read_join(e, node, &d, &packed));
+        TAPER_TRY(taper_gpu_new_result(e, &node->outputs[0], &shape, packed, &out));
     }
-    TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
     for (size_t i = 0; i < list->node->input_count; i++) {
-        taper_gpu_view from, to = out;
+        taper_gpu_view from;
         TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
-        to.sizes[d] = from.sizes[d];
-        if (d == out.packed) {
-            to.offset += at / TAPER_GPU_VECTOR * out.strides[d];
-        } else {
-            to.offset += at * out.strides[d];
+        const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
+        if (from.buffer != to.buffer || from.offset != to.offset) { // else it was made there
+            TAPER_TRY(taper_gpu_move(e, &from, &to));
         }
-        TAPER_TRY(taper_gpu_move(e, &from, &to));
         at += from.sizes[d];
     }
     taper_gpu_give(e, &node->outputs[0], &out);
