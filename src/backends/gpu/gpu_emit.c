@@ -218,19 +218,45 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
     return row->rule(e, node, row->code);
 }
 
+// Numbers one behind the other, for result `number`.
+static taper_status new_numbers(taper_gpu_emitter *e, int rank, const int64_t *sizes, uint32_t number,
+                                taper_gpu_view *numbers)
+{
+    int64_t count = 1;
+    *numbers = (taper_gpu_view){.packed = TAPER_GPU_RANK, .rank = rank};
+    for (int d = rank; d-- > 0;) {
+        numbers->sizes[d] = sizes[d];
+        numbers->strides[d] = count;
+        count *= sizes[d];
+    }
+    TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_OUTPUT, (uint64_t)count * sizeof(float), &numbers->buffer));
+    e->program->memories[numbers->buffer].number = number;
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *value, const taper_shape *shape,
+                                  int packed, taper_gpu_view *view, bool *leaves)
+{
+    int64_t vectors;
+    *leaves = taper_value_used_once(value) && value->uses->user == NULL && value->uses->block == e->known->body &&
+              taper_gpu_is_known(shape) && taper_gpu_view_dense(shape, packed, view, &vectors);
+    if (!*leaves) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(new_numbers(e, shape->rank, shape->sizes, value->uses->index, view));
+    view->packed = packed;
+    slot_of(e, value)->given = true;
+    return TAPER_OK;
+}
+
 static taper_status emit_result(taper_gpu_emitter *e, const taper_ir_value *value, uint32_t number)
 {
-    taper_gpu_view from, numbers = {.packed = TAPER_GPU_RANK};
-    int64_t count = 1;
-    TAPER_TRY(taper_gpu_operand(e, value, &from));
-    numbers.rank = from.rank;
-    for (int d = from.rank; d-- > 0;) {
-        numbers.sizes[d] = from.sizes[d];
-        numbers.strides[d] = count;
-        count *= from.sizes[d];
+    taper_gpu_view from, numbers;
+    if (value->block == e->known->body && slot_of(e, value)->given) {
+        return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_OUTPUT, (uint64_t)count * sizeof(float), &numbers.buffer));
-    e->program->memories[numbers.buffer].number = number;
+    TAPER_TRY(taper_gpu_operand(e, value, &from));
+    TAPER_TRY(new_numbers(e, from.rank, from.sizes, number, &numbers));
     e->node = value->node;
     return taper_gpu_move(e, &from, &numbers);
 }

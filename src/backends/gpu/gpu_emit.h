@@ -11,6 +11,7 @@
 
 typedef struct taper_gpu_value {
     bool made, done; // done: with the node before it
+    bool given;      // as numbers, to who gets it from the segment, who alone wants it
     bool planned;    // of a join: view is where its parts go, some of which may be there
     taper_gpu_view view;
 } taper_gpu_value;
@@ -59,6 +60,11 @@ TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shap
 // The same for a value: where it is joined to others next, its place among them.
 TAPER_MUST_USE taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view);
+// Where a value goes that only leaves the segment, as numbers in its own order: `view` with strides that count these. False:
+// others look at it, too. The value is given then.
+TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *value,
+                                                 const taper_shape *shape, int packed, taper_gpu_view *view,
+                                                 bool *leaves);
 // The value is there.
 void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
 // What only looks at *value and can be a step of its kernel is taken into the chain; *value becomes what the last one

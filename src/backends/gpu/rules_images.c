@@ -15,7 +15,14 @@ static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gp
     TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, in));
     TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
     TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
-    TAPER_TRY(taper_gpu_new_result(e, *result, &shape, 1, out));
+    bool leaves = false;
+    if (kernel == TAPER_GPU_KERNEL_RESIZE) { // as numbers at once: such results are large
+        TAPER_TRY(taper_gpu_new_output(e, *result, &shape, 1, out, &leaves));
+    }
+    kernel = leaves ? TAPER_GPU_KERNEL_RESIZE_OUT : kernel;
+    if (!leaves) {
+        TAPER_TRY(taper_gpu_new_result(e, *result, &shape, 1, out));
+    }
     const taper_gpu_view *views[4] = {out, in, &chain.operands[0], &chain.operands[1]};
     static const int dims[3] = {0, 2, 3};
     for (int d = 0; d < 3; d++) {

@@ -19,7 +19,7 @@ layout(constant_id = 8) const uint STEP_5 = 0u;
 layout(constant_id = 9) const uint STEP_6 = 0u;
 layout(constant_id = 10) const uint STEP_7 = 0u;
 
-#ifdef OUT_SCALARS
+#if defined(OUT_SCALARS) || defined(OUT_NUMBERS)
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
 #else
 layout(std430, binding = 0) writeonly buffer Out { vec4 out_data[]; };
@@ -162,8 +162,8 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
 {
     vec4 e = vec4(0.0), f = vec4(0.0);
     if ((OPERANDS & 1u) != 0u) {
-        uint at = p.e_offset + n * p.e_0 + y * p.e_1 + x * p.e_2 + group * p.e_group;
-        e = OPERAND_E(at);
+        uint e_at = p.e_offset + n * p.e_0 + y * p.e_1 + x * p.e_2 + group * p.e_group;
+        e = OPERAND_E(e_at);
     }
     if ((OPERANDS & 2u) != 0u) {
         f = OPERAND_F(p.f_offset + n * p.f_0 + y * p.f_1 + x * p.f_2 + group * p.f_group);
@@ -181,6 +181,14 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
     if (group + 1u == p.groups) {
         v = mix(vec4(0.0), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail)));
     }
-    out_data[out_shift + p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2 + group * p.out_group] = v;
+    uint at = out_shift + p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2;
+#ifdef OUT_NUMBERS // strides count numbers, that of the group is between channels
+    uint lanes = group + 1u == p.groups ? p.tail : 4u;
+    for (uint lane = 0u; lane < lanes; lane++) {
+        out_data[at + (group * 4u + lane) * p.out_group] = v[lane];
+    }
+#else
+    out_data[at + group * p.out_group] = v;
+#endif
 }
 #endif
