@@ -50,6 +50,11 @@ def convolutions():
         for stride in (1, 2):
             layers(f"depthwise{kernel}s{stride}", nn.Conv2d(9, 9, kernel, stride, kernel // 2, groups=9), shape=(2, 9, 15, 11))
     layers("depthwise_dilated", nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=8), shape=(1, 8, 15, 11))
+    for stride in (1, 2, 3):
+        layers(f"conv_transposed_s{stride}", nn.ConvTranspose2d(6, 10, 3, stride, 1), shape=(2, 6, 7, 5))
+    layers("conv_transposed_more", nn.ConvTranspose2d(8, 12, (4, 3), 2, (1, 0), output_padding=1, groups=2, dilation=2), nn.ReLU(), shape=(1, 8, 7, 5))
+    layers("conv_transposed_depthwise", nn.ConvTranspose2d(6, 6, 3, 2, 1, groups=6), shape=(1, 6, 7, 5))
+    layers("conv_transposed1d", nn.ConvTranspose1d(6, 9, 4, 2), shape=(2, 6, 11))
     layers("conv_norm", nn.Conv2d(5, 9, 3), nn.BatchNorm2d(9), nn.ReLU6(), shape=(1, 5, 11, 11))
     layers("norm_alone", nn.BatchNorm2d(6), nn.ReLU(), nn.Conv2d(6, 3, 1), shape=(2, 6, 5, 5))
     for name in ("Hardswish", "Hardsigmoid", "Sigmoid", "SiLU", "Tanh", "GELU", "LeakyReLU", "ELU", "Mish", "Softplus", "PReLU", "Hardshrink"):
@@ -107,6 +112,7 @@ def functions():
         "softmax_channels": lambda x: x.softmax(1), "softmax_columns": lambda x: x.softmax(-1), "log_softmax": lambda x: x.log_softmax(1),
         "slice": lambda x: x[:, :, 1:5, ::2], "slice_channels": lambda x: x[:, 3:6], "slice_vectors": lambda x: x[:, 4:],
         "select": lambda x: x[:, :, 2] + x[:, :, 3], "select_channel": lambda x: x[:, 5], "cat_channels": lambda x: torch.cat([x, x * 2], 1),
+        "cat_odd": lambda x: torch.cat([x[:, :3], x, x[:, :1]], 1), "cat_made": lambda x: torch.cat([x.relu(), F.max_pool2d(x, 3, 1, 1), x], 1) + 1,
         "cat_rows": lambda x: torch.cat([x, x * 2], 2), "chunk": lambda x: x.chunk(2, 1)[0] * x.chunk(2, 1)[1],
         "pad": lambda x: F.pad(x, (1, 2, 3, 0)), "pad_value": lambda x: F.pad(x, (1, 0, 0, 0, 1, 2), value=2.5),
         "broadcast_channel": lambda x: x * x[:, :1], "broadcast_space": lambda x: x + x.mean([2, 3], keepdim=True),

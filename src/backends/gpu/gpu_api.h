@@ -18,7 +18,7 @@ typedef struct taper_gpu_pipeline taper_gpu_pipeline; // the same
 enum {
     TAPER_GPU_READS = 3,      // bindings that are read
     TAPER_GPU_BINDINGS = 4,   // of data: the one that is written, then those
-    TAPER_GPU_CONSTANTS = 17, // specialization constants of a shader
+    TAPER_GPU_CONSTANTS = 18, // specialization constants of a shader
     TAPER_GPU_PARAMETERS = 64 // 32-bit words of a dispatch's parameters
 };
 

@@ -60,8 +60,8 @@ TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shap
 // The same for a value: where it is joined to others next, its place among them.
 TAPER_MUST_USE taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view);
-// Where a value goes that only leaves the segment, as numbers in its own order: `view` with strides that count these. False:
-// others look at it, too. The value is given then.
+// Where a value goes that only leaves the segment, as numbers in its own order: `view` with strides that count these.
+// False: others look at it, too. The value is given then.
 TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view,
                                                  bool *leaves);

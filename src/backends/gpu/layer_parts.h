@@ -20,6 +20,7 @@ typedef struct taper_gpu_layer {
     int64_t tile;              // vectors of results that a thread makes
     int64_t part_in, part_out; // channels of a part: groups that are computed apart
     int64_t first;             // the one of the results of the weight that this begins with
+    bool transposed;           // a convolution whose weight is [in, out / groups, …]
     bool transposed_linear;    // the weight is [in, out]
 } taper_gpu_layer;
 
@@ -52,7 +53,7 @@ typedef struct taper_gpu_product {
     int64_t in_sizes[2], out_sizes[3];    // rows and columns; batch, rows and columns
     int64_t parts, in_groups, out_groups; // vectors of channels of a part
     int64_t kernel[2], stride[2], padding[2], dilation[2];
-    bool padded, linear, guarded, biased, rows_packed;
+    bool padded, linear, guarded, biased, rows_packed, transposed;
     uint32_t weights; // buffer
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;

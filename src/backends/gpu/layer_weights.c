@@ -74,7 +74,8 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
 {
     return (taper_gpu_key){.tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
                            .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups,
-                                       l->has_norm, l->eps, l->transposed_linear, (double)l->first, (double)l->out},
+                                       l->has_norm, l->eps, l->transposed_linear, (double)l->first, (double)l->out,
+                                       l->transposed},
                            .kind = kind};
 }
 
@@ -85,6 +86,14 @@ static double weight_at(const taper_gpu_layer *l, int64_t out, int64_t in, int64
     if (w->rank <= 2) {
         const int o = l->transposed_linear ? 1 : 0;
         return data[out * w->strides[o] + in * w->strides[1 - o]];
+    }
+    if (l->transposed) { // [in, out / groups, …], in counted within the group
+        const int64_t group = out / (l->out / l->groups);
+        in += group * (l->in / l->groups);
+        out %= l->out / l->groups;
+        const int64_t swap = in;
+        in = out;
+        out = swap;
     }
     return data[out * w->strides[0] + in * w->strides[1] + (w->rank == 4 ? ky * w->strides[2] : 0) +
                 kx * w->strides[w->rank - 1]];

@@ -45,6 +45,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->constants[14] = p->linear;
     w->constants[15] = p->guarded;
     w->constants[16] = p->biased;
+    w->constants[17] = p->transposed;
     const int64_t in_a_row = w->kernel == TAPER_GPU_KERNEL_CONV_8X4 || w->kernel == TAPER_GPU_KERNEL_CONV_8X4_ANY ? 8
                              : w->kernel == TAPER_GPU_KERNEL_CONV_1X1                                             ? 1
                                                                                                                   : 4;

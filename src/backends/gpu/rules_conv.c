@@ -9,6 +9,7 @@
 
 typedef struct geometry {
     int64_t stride[2], padding[2], dilation[2], groups;
+    bool transposed;
 } geometry;
 
 static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, int rank, const int64_t *kernel,
@@ -17,8 +18,10 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
     const size_t space = (size_t)rank - 2;
     int64_t transposed, more[2], numbers[3][2];
     const taper_val *word = taper_read_constant(&e->reader, taper_read_argument(node, "padding"));
-    TAPER_TRY(taper_read_int(&e->reader, node, "transposed", 0, &transposed));
-    TAPER_GPU_REFUSE(e, transposed != 0, "a transposed convolution");
+    const unsigned kind = TAPER_FIELD(taper_node_facts(node), LAYER);
+    const bool up = kind == TAPER_LAYER_CONV_TRANSPOSED1 || kind == TAPER_LAYER_CONV_TRANSPOSED2;
+    TAPER_TRY(taper_read_int(&e->reader, node, "transposed", up, &transposed));
+    g->transposed = transposed != 0;
     TAPER_TRY(taper_read_ints(&e->reader, node, "output_padding", space, 0, more));
     TAPER_TRY(taper_read_ints(&e->reader, node, "stride", space, 1, numbers[0]));
     TAPER_TRY(taper_read_ints(&e->reader, node, "dilation", space, 1, numbers[1]));
@@ -137,8 +140,9 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const g
         p.dilation[d] = g->dilation[d];
         const int64_t last =
             (p.out_sizes[1 + d] - 1) * g->stride[d] + (l->kernel[d] - 1) * g->dilation[d] - g->padding[d];
-        p.padded = p.padded || g->padding[d] != 0 || last >= p.in_sizes[d];
+        p.padded = p.padded || g->padding[d] != 0 || last >= p.in_sizes[d] || g->transposed;
     }
+    p.transposed = g->transposed;
     p.in_groups = taper_gpu_vectors(l->part_in);
     p.out_groups = taper_gpu_vectors(l->part_out);
     (void)taper_gpu_choose_product(e, p.out_sizes[1] * p.out_sizes[2], false, true, &l->tile);
@@ -173,7 +177,7 @@ static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, tap
     if (chain->count == 0) {
         taper_gpu_take_norm(e, &result, l);
     }
-    const bool depthwise = l->groups == l->in && l->groups == l->out && l->groups > 1;
+    const bool depthwise = l->groups == l->in && l->groups == l->out && l->groups > 1 && !l->transposed;
     chain->most = TAPER_GPU_FEW_STEPS;
     chain->only_plain = depthwise && depthwise_kernel(l, g) != TAPER_GPU_KERNEL_DEPTHWISE;
     TAPER_TRY(taper_gpu_take_steps(e, &result, 1, 1, chain));
@@ -197,9 +201,12 @@ static taper_status look_at_conv(taper_gpu_emitter *e, const taper_node *node, t
 
 static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, taper_gpu_layer *l)
 {
+    const int64_t groups = g->groups < 1 ? 1 : g->groups;
     l->groups = g->groups;
-    l->out = l->weight->sizes[0];
-    l->in = l->weight->sizes[1] * (g->groups < 1 ? 1 : g->groups);
+    l->transposed = g->transposed;
+    l->out = g->transposed ? l->weight->sizes[1] * groups : l->weight->sizes[0];
+    l->in = g->transposed ? l->weight->sizes[0] : l->weight->sizes[1] * groups;
+    TAPER_GPU_REFUSE(e, l->groups >= 1 && l->in % l->groups != 0, "groups that are none");
     TAPER_GPU_REFUSE(e, l->groups < 1 || l->out % l->groups != 0 || l->out == 0 || l->in == 0, "groups that are none");
     return TAPER_OK;
 }
@@ -239,11 +246,12 @@ taper_status taper_gpu_rule_packed_conv(taper_gpu_emitter *e, const taper_node *
                          (l.bias != NULL && (l.bias->dtype != TAPER_F32 || l.bias->rank != 1)),
                      "a weight of other than float32");
     TAPER_TRY(look_at_conv(e, node, &l));
-    TAPER_GPU_REFUSE(e, p->transposed || l.weight->rank != 4, "a transposed convolution");
+    TAPER_GPU_REFUSE(e, l.weight->rank != 4, "a convolution of other than two dimensions");
     const geometry g = {.stride = {p->stride[0], p->stride[1]},
                         .padding = {p->padding[0], p->padding[1]},
                         .dilation = {p->dilation[0], p->dilation[1]},
-                        .groups = p->groups};
+                        .groups = p->groups,
+                        .transposed = p->transposed};
     TAPER_TRY(look_at_groups(e, &g, &l));
     taper_gpu_add_clamp(&chain, args.min, args.max);
     return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);

@@ -17,6 +17,7 @@ layout(constant_id = 13) const bool PADDED = false; // taps may lie outside
 layout(constant_id = 14) const bool LINEAR = false; // pixels lie one behind the other: column strides count them
 layout(constant_id = 15) const bool GUARDED = false; // the other operand has no more rows than w_rows, no zeros behind
 layout(constant_id = 16) const bool BIASED = true;
+layout(constant_id = 17) const bool TRANSPOSED = false; // strides step through the result: a tap may lie between pixels
 
 void main()
 {
@@ -53,18 +54,28 @@ void main()
         if (!LINEAR) {
             [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
                 uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // below zero: very large
+                if (TRANSPOSED) {
+                    uint between = y[i] + p.pad_y - ky * p.dilation_y;
+                    row = between / p.stride_y;
+                    row = between - row * p.stride_y == 0u ? row : p.in_rows;
+                }
                 row_inside[i] = row < p.in_rows;
                 row_at[i] = base + row * p.in_1;
-                column[i] = x[i] * p.stride_x - p.pad_x;
+                column[i] = TRANSPOSED ? x[i] + p.pad_x : x[i] * p.stride_x - p.pad_x;
             }
         }
         for (uint kx = 0u; kx < KERNEL_W; kx++) {
             bool inside[PIXELS];
             if (!LINEAR) {
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
-                    inside[i] = !PADDED || (row_inside[i] && column[i] < p.in_columns);
-                    at[i] = inside[i] ? row_at[i] + column[i] * p.in_2 : base;
-                    column[i] += p.dilation_x;
+                    uint c = column[i];
+                    if (TRANSPOSED) {
+                        c = column[i] / p.stride_x;
+                        c = column[i] - c * p.stride_x == 0u ? c : p.in_columns;
+                    }
+                    inside[i] = !PADDED || (row_inside[i] && c < p.in_columns);
+                    at[i] = inside[i] ? row_at[i] + c * p.in_2 : base;
+                    column[i] = TRANSPOSED ? column[i] - p.dilation_x : column[i] + p.dilation_x;
                 }
             }
             for (uint k = 0u; k < p.in_groups; k++) {
