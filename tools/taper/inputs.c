@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/input.h"
+#include "common/suggest.h"
 #include "taper/settings.h"
 
 void inputs_release(call_inputs *inputs)
@@ -28,7 +29,12 @@ static bool check_method(const opened_model *opened, const char *method, size_t 
 {
     const char *name = method != NULL ? method : "forward";
     if (!model_has_method(opened, name)) {
-        return error_report(opened->path, "the model has no method \"%s\"; `taper inspect` lists what it has", name);
+        suggestion near = suggest_for(name, strlen(name));
+        for (size_t i = 0; i < taper_model_method_count(opened->model); i++) {
+            suggest_among(&near, taper_model_method_name(opened->model, i));
+        }
+        return error_report(opened->path, "the model has no method \"%s\"%s", name,
+                            near.best != NULL ? suggest_text(&near) : "; `taper inspect` lists what it has");
     }
     const int takes = taper_model_method_arguments(opened->model, name);
     return takes < 0 || count <= (size_t)takes ||

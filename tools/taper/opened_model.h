@@ -72,7 +72,7 @@ typedef struct opened_model {
     double load_seconds; // of the model and its session
 } opened_model;
 
-// -1 to go on, or the exit status of a wrong option (reported with the usage text).
+// -1 to go on, or the exit status of a wrong option (reported).
 int model_options_check(const model_options *options, const char *usage);
 // The same for --disable options, and all of them as one list (freed by the caller); NULL when there is none, or no
 // memory.

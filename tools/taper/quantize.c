@@ -72,7 +72,9 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
         return error_usage(usage, "--mode: there is no mode \"%s\": core, full and dynamic are", a->mode);
     }
     if (observer < 0) {
-        return error_usage(usage, "--observer: there is no observer \"%s\"", a->observer);
+        return error_usage(
+            usage, "--observer: there is no observer \"%s\": histogram, min-max, moving-average and percentile are",
+            a->observer);
     }
     if (mode != TAPER_QUANTIZE_DYNAMIC && a->calibrate.count == 0 && a->positional.count < 2) {
         return error_usage(usage, "--calibrate is missing: which samples shall the ranges be taken from?");
