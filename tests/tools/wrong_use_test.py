@@ -54,6 +54,28 @@ FAILURES = [
     ("run v.ptl --method wordz", 'v.ptl: the model has no method "wordz"; did you mean words?'),
     ("run v.ptl --method dance", 'v.ptl: the model has no method "dance"; `taper inspect` lists what it has'),
     ("run v.ptl --method real -i 1 -i 2", "v.ptl: real takes 1 inputs, 2 were given"),
+    ("run v.ptl -i absent.npy", "absent.npy: cannot open: No such file or directory"),
+    ("run v.ptl -i hello", 'input 0 (x): "hello" is no file that is here and not valid JSON; an input is FILE.npy, FILE.npz, a PNG or JPEG '
+     'picture, zeros:, ones: or rand:1x3x224x224, or JSON'),
+    ("run v.ptl -i notes.txt", "notes.txt: holds text; a tensor is read from .npy, .npz, PNG and JPEG files"),
+    ("run v.ptl -i wrong.npy", "wrong.npy: holds a GIF picture; a tensor is read from .npy, .npz, PNG and JPEG files"),
+    ("run v.ptl -i empty.npy", "empty.npy: holds nothing; a tensor is read from .npy, .npz, PNG and JPEG files"),
+    ("run v.ptl -i two.npz", "two.npz: holds several arrays: say which, as in two.npz:a (a, b)"),
+    ("run v.ptl -i two.npz:c", 'two.npz: there is no array "c" in it: it holds a, b'),
+    ("run v.ptl -i v.ptl", "v.ptl: a zip archive without arrays; numpy.savez writes such with them"),
+    ("run v.ptl -i 3", 'input 0 (x): the method takes a Tensor here, this is an integer; give a file as "@file.npy", or an array: [1, 2]'),
+    ("run v.ptl -i [[1,2],[3]]", "input 0 (x): rows of a tensor have one length: one of 2 and one of 1 are given"),
+    ('run v.ptl -i ["a"]', "input 0 (x): a string stands where a tensor has a number"),
+    ("run v.ptl -i [1", None),
+    ("run v.ptl -i zeros:1xx3", 'input 0 (x): "1xx3" gives no sizes; give them as in 1x3x224x224'),
+    ("run v.ptl -i rand:3:int64", "input 0 (x): rand: makes float32 and float64 numbers, not int64"),
+    ("run v.ptl -i ones:3:half", 'input 0 (x): there is no dtype "half" for this: float32, float64, bool, uint8, int8, int16, int32 and int64 are'),
+    ("run v.ptl -i zeros:999999999999x999999999999", "input 0 (x): the tensor would be larger than 1 TiB"),
+    ("run v.ptl --method real -i a.jpg", 'input 0 (x): the method takes float here, "a.jpg" is a tensor'),
+    ("run v.ptl --method scalars -i 1 -i 2 -i true -i text", """input 3 (s): not valid JSON, in which texts have quotes: '"text"'"""),
+    ("classify m.ptl notes.txt", "notes.txt: neither a PNG nor a JPEG picture"),
+    ("bundle v.ptl -i two.npz -o o.ptl", "two.npz: holds several arrays: say which, as in two.npz:a (a, b)"),
+    ("quantize m.ptl -o o.ptl --mode core --calibrate notes.txt", "notes.txt: samples are .npy, .npz, .json, .png, .jpg and .jpeg files"),
 ]
 
 
@@ -64,6 +86,10 @@ class WrongUse(ToolCase):
         os.symlink(os.path.join(DEMO, "classifier.ptl"), self.path("m.ptl"))
         os.symlink(os.path.join(DEMO, "images", "lake.jpg"), self.path("a.jpg"))
         self.save("x.npy", np.ones((2, 2), "float32"))
+        self.write("notes.txt", "some words\n")
+        self.write("wrong.npy", b"GIF89a" + bytes(40))
+        self.write("empty.npy", b"")
+        np.savez(self.path("two.npz"), a=np.ones(2), b=np.ones(2))
 
     def test_misuses(self):
         for words, line in MISUSES:

@@ -14,8 +14,9 @@
 #include "taper/bench_inputs.h"
 #include "taper/bench_profile.h"
 #include "taper/commands.h"
-#include "taper/inputs.h"
+#include "taper/input_advice.h"
 #include "taper/run_limits.h"
+#include "taper/vision.h"
 
 static const char usage[] =
     "usage: taper bench MODEL [-i INPUT]… [options]\n\n"
@@ -27,11 +28,13 @@ static const char usage[] =
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
+    "  --profile           time spent in each operator\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
+        RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
     run_limits limits;
+    vision_options vision;
     arg_texts positional, inputs;
     const char *dims, *method;
     long bundled, warmup, iterations;
@@ -49,7 +52,7 @@ static bool run_timed(const opened_model *opened, const char *method, const call
 {
     taper_value *result;
     const double begin = clock_seconds();
-    const bool done = model_run(opened, method, inputs->values, inputs->count, &result);
+    const bool done = inputs_run(opened, method, inputs, &result);
     if (done) {
         taper_value_release(result);
     }
@@ -170,6 +173,7 @@ static int bench_checked(bench_options *options)
     if (!model_open(&opened, options->positional.items[0], &options->model)) {
         return EXIT_WORK_FAILED;
     }
+    opened.vision = &options->vision;
     const bool done = bench(options, &opened);
     model_close(&opened);
     return done ? 0 : EXIT_WORK_FAILED;
@@ -178,6 +182,7 @@ static int bench_checked(bench_options *options)
 int command_bench(int argc, char **argv)
 {
     bench_options options = {.bundled = -1, .warmup = 3, .iterations = 20};
+    vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
@@ -187,6 +192,7 @@ int command_bench(int argc, char **argv)
         {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
+        PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),

@@ -9,6 +9,7 @@
 #include "taper/commands.h"
 #include "taper/inputs.h"
 #include "taper/opened_draft.h"
+#include "taper/vision.h"
 
 static const char usage[] =
     "usage: taper bundle MODEL -i INPUT… -o OUT [options]\n"
@@ -16,12 +17,13 @@ static const char usage[] =
     "Puts sample inputs into a model, where `taper run --bundled K` and speed_benchmark_torch find them.\n\n"
     "  -i, --input INPUT   the arguments of one sample, as for `taper run`\n"
     "  --calls FILE.json   several samples, of any methods: [{\"method\": NAME, \"inputs\": [INPUT…]}, …]\n"
-    "  --method NAME       the method that -i is for (default: forward)\n" SAVE_OPTION_USAGE;
+    "  --method NAME       the method that -i is for (default: forward)\n" PICTURE_OPTION_USAGE SAVE_OPTION_USAGE;
 
 typedef struct bundle_arguments {
     arg_texts positional, inputs;
     const char *calls, *method;
     save_arguments save;
+    vision_options vision;
 } bundle_arguments;
 
 static bool add(const opened_draft *opened, const char *method, const call_inputs *inputs)
@@ -52,6 +54,7 @@ static bool bundle(const bundle_arguments *a, const opened_draft *opened)
     const opened_model model = {.path = opened->path,
                                 .error = opened->error,
                                 .context = opened->context,
+                                .vision = &a->vision,
                                 .model = (taper_model *)(uintptr_t)taper_draft_model(opened->draft)};
     if (a->calls != NULL) {
         json_value *calls;
@@ -82,9 +85,11 @@ static int check(const bundle_arguments *a, taper_save_options *save)
 int command_bundle(int argc, char **argv)
 {
     bundle_arguments a = {0};
+    vision_options_init(&a.vision);
     const arg_option rows[] = {{"--input", 'i', ARG_TEXTS, &a.inputs, 0, 0},
                                {"--calls", 0, ARG_TEXT, &a.calls, 0, 0},
                                {"--method", 0, ARG_TEXT, &a.method, 0, 0},
+                               PICTURE_OPTION_ROWS(a.vision),
                                SAVE_OPTION_ROWS(a.save)};
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &a.positional};
     taper_save_options save;

@@ -22,7 +22,7 @@ static bool has_extension(const char *path, const char *extension)
 
 static bool is_sample(const char *path)
 {
-    static const char *const extensions[] = {".npy", ".json", ".png", ".jpg", ".jpeg"};
+    static const char *const extensions[] = {".npy", ".npz", ".json", ".png", ".jpg", ".jpeg"};
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
         if (has_extension(path, extensions[i])) {
             return true;
@@ -72,7 +72,7 @@ static bool add_folder(calibration_files *files, const char *folder)
     }
     closedir(entries);
     if (done && files->count == first) {
-        return error_report(folder, "the folder holds no samples: .npy, .json, .png, .jpg or .jpeg files");
+        return error_report(folder, "the folder holds no samples: .npy, .npz, .json, .png, .jpg or .jpeg files");
     }
     if (done) {
         qsort(files->paths + first, files->count - first, sizeof *files->paths, compare_paths);
@@ -90,7 +90,7 @@ bool calibration_add(calibration_files *files, const char *path)
         return add_folder(files, path);
     }
     return is_sample(path) ? add_path(files, path, "")
-                           : error_report(path, "samples are .npy, .json, .png, .jpg and .jpeg files");
+                           : error_report(path, "samples are .npy, .npz, .json, .png, .jpg and .jpeg files");
 }
 
 void calibration_release(calibration_files *files)
@@ -139,8 +139,8 @@ bool calibration_inputs(const opened_model *opened, const vision *v, const char 
         return error_report_memory(path);
     }
     bool done;
-    if (has_extension(path, ".npy")) {
-        const input_source source = {opened->context, opened->error, path, NULL};
+    if (has_extension(path, ".npy") || has_extension(path, ".npz")) {
+        const input_source source = {.context = opened->context, .error = opened->error, .subject = path};
         done = input_tensor_file(&source, path, &inputs->values[0]);
     } else {
         image picture;

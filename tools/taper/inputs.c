@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "taper/inputs.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "common/input.h"
 #include "common/suggest.h"
 #include "taper/settings.h"
+#include "taper/vision.h"
 
 void inputs_release(call_inputs *inputs)
 {
@@ -62,6 +64,36 @@ bool inputs_quantize(const opened_model *opened, const char *method, call_inputs
     return done;
 }
 
+static bool picture_tensor(void *user, const char *path, taper_value **value)
+{
+    const opened_model *opened = user;
+    vision_options options;
+    vision v;
+    image picture;
+    vision_options_init(&options);
+    if (!vision_create(opened, opened->vision != NULL ? opened->vision : &options, false, &v)) {
+        return false;
+    }
+    bool done = image_read(path, &picture);
+    if (done) {
+        done = vision_prepare(&v, opened, path, &picture, value);
+        image_release(&picture);
+    }
+    vision_release(&v);
+    return done;
+}
+
+static input_source make_source(const opened_model *opened, const char *subject, const char *folder, size_t index)
+{
+    return (input_source){.context = opened->context,
+                          .error = opened->error,
+                          .subject = subject,
+                          .folder = folder,
+                          .number = index,
+                          .picture = picture_tensor,
+                          .user = (void *)(uintptr_t)opened};
+}
+
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs)
 {
     *inputs = (call_inputs){0};
@@ -71,7 +103,7 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
     for (size_t i = 0; i < texts->count; i++) {
         char subject[256];
         describe(opened, method, "", i, subject, sizeof subject);
-        const input_source source = {opened->context, opened->error, subject, NULL};
+        const input_source source = make_source(opened, subject, NULL, i);
         const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_text(&source, texts->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);
@@ -94,7 +126,7 @@ bool inputs_from_json(const opened_model *opened, const char *method, const json
     for (size_t i = 0; i < items->count; i++) {
         char subject[256];
         describe(opened, method, prefix, i, subject, sizeof subject);
-        const input_source source = {opened->context, opened->error, subject, folder};
+        const input_source source = make_source(opened, subject, folder, i);
         const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_json(&source, &items->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);

@@ -69,7 +69,8 @@ typedef struct opened_model {
     bool has_context; // it is its own
     taper_model *model;
     taper_session *session;
-    double load_seconds; // of the model and its session
+    double load_seconds;                 // of the model and its session
+    const struct vision_options *vision; // how pictures become inputs; NULL: as the model says (vision.h)
 } opened_model;
 
 // -1 to go on, or the exit status of a wrong option (reported).

@@ -9,26 +9,33 @@
 #include "common/result.h"
 #include "taper/calls.h"
 #include "taper/commands.h"
-#include "taper/inputs.h"
+#include "taper/input_advice.h"
 #include "taper/run_limits.h"
+#include "taper/vision.h"
 
 static const char usage[] =
     "usage: taper run MODEL [-i INPUT]… [-o OUT.npz] [options]\n\n"
-    "Calls a method of a model. INPUT is FILE.npy, or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}';\n"
-    "a string \"@FILE.npy\" in it is a tensor, and so is\n"
-    "  {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}   a quantized one.\n\n"
+    "Calls a method of a model. INPUT is\n"
+    "  FILE.npy, FILE.npz or FILE.npz:KEY, PICTURE.png or .jpg\n"
+    "  zeros:1x3x224x224, ones:…, rand:… (always the same numbers); float32, or a dtype as in ones:1x16:int64\n"
+    "  JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}'. Where the method takes a tensor, an array is one, "
+    "as\n"
+    "  torch.tensor makes it; a string \"@FILE.npy\" is a tensor, and so are {\"@tensor\": [[1, 2]], \"dtype\": "
+    "\"float32\"}\n"
+    "  and {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}, a quantized one.\n\n"
     "  -i, --input INPUT   the next argument of the method; missing ones take their defaults\n"
     "  --bundled K         take the arguments from the model's bundled inputs, number K\n"
     "  -o, --output FILE   store the result as .npz: arrays output, output.0, output.key, …\n"
     "  --json              print the result as JSON\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
-    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
-        RUN_LIMIT_USAGE;
+    "                      results are named 0.output, 1.output, …\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
+        MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct run_options {
     model_options model;
     run_limits limits;
+    vision_options vision;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
     long bundled; // -1: none
@@ -76,8 +83,7 @@ static bool run_once(const run_options *options, const opened_model *opened, sin
         return false;
     }
     taper_value *result = NULL;
-    const bool done = model_run(opened, options->method, inputs.values, inputs.count, &result) &&
-                      sink_add(s, opened, "output", result);
+    const bool done = inputs_run(opened, options->method, &inputs, &result) && sink_add(s, opened, "output", result);
     taper_value_release(result);
     inputs_release(&inputs);
     return done;
@@ -160,6 +166,7 @@ static int run_checked(run_options *options)
     if (done) {
         done = model_open(&opened, options->positional.items[0], &options->model);
         if (done) {
+            opened.vision = &options->vision;
             done = run_all(options, &opened, calls);
             model_close(&opened);
         }
@@ -171,6 +178,7 @@ static int run_checked(run_options *options)
 int command_run(int argc, char **argv)
 {
     run_options options = {.bundled = -1};
+    vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
@@ -178,6 +186,7 @@ int command_run(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),
