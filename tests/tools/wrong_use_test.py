@@ -32,6 +32,13 @@ MISUSES = [
     ("run v.ptl --disable luck", '--disable: there is no pass "luck"; `taper optimize --list-passes` lists them'),
     ("run v.ptl -i 1 --bundled 0", "--bundled takes the place of -i"),
     ("run v.ptl --time-limit soon", '--time-limit: "soon" is not a number of seconds above 0'),
+    ("run v.ptl -i x.npy -o y.csv", "-o y.csv: results are written as .npz, .npy or .json"),
+    ("run v.ptl -i x.npy -o y.PNG", "-o y.PNG: results are written as .npz, .npy or .json"),
+    ("run v.ptl -i x.npy -o v.ptl", "-o v.ptl: results are written as .npz, .npy or .json"),
+    ("run v.ptl --calls c.json -o y.npy", "-o y.npy: a .npy file holds one result, --calls gives several"),
+    ("segment m.ptl a.jpg -o y.jpg", "-o y.jpg: the picture is written as .png"),
+    ("optimize v.ptl -o y.npz", "-o y.npz: models are written for the lite interpreter, as .ptl"),
+    ("convert v.ptl -o y.pt2", "-o y.pt2: models are written for the lite interpreter, as .ptl"),
     ("run v.ptl --memory some", '--memory should be low or fast, not "some"'),
     ("classify m.ptl", "MODEL or IMAGE is missing"),
     ("classify m.ptl a.jpg --size 224", '--size takes WIDTHxHEIGHT such as 224x224, not "224"'),
@@ -51,6 +58,8 @@ MISUSES = [
 # The same for work that fails, with exit status 1.
 FAILURES = [
     ("run absent.ptl", None),
+    ("run v.ptl --method words -o y.npy", "y.npy: a .npy file holds one tensor, the result is str: use .npz or .json"),
+    ("run v.ptl --method quantized -i x.npy -o y.npy", "y.npy: a .npy file holds no quint8 numbers: use .npz or .json"),
     ("run v.ptl --method wordz", 'v.ptl: the model has no method "wordz"; did you mean words?'),
     ("run v.ptl --method dance", 'v.ptl: the model has no method "dance"; `taper inspect` lists what it has'),
     ("run v.ptl --method real -i 1 -i 2", "v.ptl: real takes 1 inputs, 2 were given"),

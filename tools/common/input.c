@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "common/declared_type.h"
 #include "common/errors.h"
 #include "common/input_made.h"
 #include "common/input_tensor.h"
+#include "common/suffix.h"
 
 static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value);
 
@@ -24,23 +24,9 @@ static bool check(const input_source *source, taper_status status)
     return status == TAPER_OK || error_report_library(source->subject, source->error);
 }
 
-// Whether a text is the name of a file for a tensor, by its end: "x.npy", "a.JPG", "out.npz:output.0".
-static bool names_a_file(const char *text)
-{
-    static const char *const suffixes[] = {".npy", ".npz", ".png", ".jpg", ".jpeg"};
-    const size_t length = strlen(text);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        const size_t tail = strlen(suffixes[i]);
-        if (length > tail && strcasecmp(text + length - tail, suffixes[i]) == 0) {
-            return true;
-        }
-    }
-    return strstr(text, ".npz:") != NULL;
-}
-
 bool input_names_tensor(const char *text)
 {
-    return input_made_is(text) || names_a_file(text);
+    return input_made_is(text) || suffix_among(text, ".npy .npz .png .jpg .jpeg") || strstr(text, ".npz:") != NULL;
 }
 
 static bool is_quantized_form(const json_value *json)

@@ -8,6 +8,7 @@
 #include <taper/taper.h>
 
 #include "common/errors.h"
+#include "common/suffix.h"
 #include "common/suggest.h"
 #include "taper/commands.h"
 
@@ -44,25 +45,12 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static bool is_model_file(const char *name)
-{
-    static const char *const suffixes[] = {".ptl", ".pt", ".pt2"};
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        const size_t suffix = strlen(suffixes[i]);
-        if (length > suffix && strcmp(name + length - suffix, suffixes[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int unknown_command(const char *name)
 {
     if (*name == '\0') {
         return error_usage(usage, "a command is missing");
     }
-    if (is_model_file(name)) {
+    if (suffix_among(name, ".ptl .pt .pt2")) {
         return error_usage(usage, "there is no command \"%s\"; did you mean taper run %s?", name, name);
     }
     suggestion near = suggest_for(name, strlen(name));

@@ -8,6 +8,7 @@
 
 #include "common/errors.h"
 #include "common/stats.h"
+#include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/calibration.h"
 #include "taper/commands.h"
@@ -108,8 +109,7 @@ typedef struct quantizing {
 
 static bool is_array(const char *path)
 {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    return suffix_among(path, ".npy .npz");
 }
 
 static bool open_model(quantizing *q, const quantize_arguments *a, const taper_quantize_options *options)
