@@ -385,6 +385,8 @@ TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
 /* Arguments of a method without self; -1 when the file carries no schema (bytecode 3 and 4). */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
+/* Those of them that have no default value; -1 as well. */
+TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
 /* NULL when there is no such method, argument or schema. Borrowed from the model. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index);

@@ -17,6 +17,7 @@ try:
 except ImportError:
     torch = None
 SAMPLE = os.path.join(ROOT, "tests", "data", "samples", "s17_bundled.ptl")
+ALL_DEFAULTS = os.path.join(ROOT, "tests", "tools", "data", "defaults.ptl")
 METHODS = ("get_num_bundled_inputs", "get_all_bundled_inputs", "get_bundled_inputs_functions_and_info")
 
 
@@ -51,6 +52,24 @@ class Bundle(ToolCase):
         self.assertEqual(self.run_json("out.ptl", "--method", "get_bundled_inputs_functions_and_info"),
                          {"forward": {"info": [], "get_inputs_function_name": ["get_all_bundled_inputs_for_forward"]}})
         self.fails("run", "out.ptl", "--bundled", 1, says="only 1 bundled input")
+
+    def test_the_first_is_used_when_none_is_given(self):
+        said = "no input is given: the model's bundled input 0 is used\n"
+        for command in (["run", BUNDLED, "-o", "out.npz"], ["bench", BUNDLED, "--iter", 1], ["diff", BUNDLED]):
+            self.assertEqual(self.call(*command).stderr, said)
+        np.testing.assert_array_equal(np.load(self.path("out.npz"))["output"], np.full((2, 2), 3))
+        for given in (["--bundled", 1], ["-i", "ones:2"]):
+            for verb in ("run", "bench", "diff"):
+                self.assertEqual(self.call(verb, BUNDLED, *given).stderr, "")
+        self.call("bundle", VALUES, "-i", "ones:2", "-o", "out.ptl")
+        self.assertEqual(self.call("run", "out.ptl", "--method", "nothing").stderr, "")  # needs none
+        self.fails("run", "out.ptl", "--method", "real", says="real takes 1 inputs (x: float), got 0")
+        self.fails("run", VALUES, says="forward takes 1 to 2 inputs (x: Tensor, n: int), got 0")
+
+    def test_none_is_used_where_none_is_needed(self):
+        self.write("calls.json", json.dumps([{"inputs": [5.5]}]))
+        self.call("bundle", ALL_DEFAULTS, "--calls", "calls.json", "-o", "out.ptl")
+        self.assertEqual((self.run_json("out.ptl"), self.run_json("out.ptl", "--bundled", 0)), (2.5, 5.5))
 
     def test_defaults_are_part_of_a_sample(self):
         self.call("bundle", VALUES, "-i", self.save("x.npy", np.ones((2, 2), "float32")), "-o", "out.ptl")

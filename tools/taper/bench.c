@@ -22,7 +22,7 @@ static const char usage[] =
     "usage: taper bench MODEL [-i INPUT]… [options]\n\n"
     "Measures how long a model takes to load, to run for the first time and to run again, and the memory it takes.\n\n"
     "  -i, --input INPUT   as for `taper run`\n"
-    "  --bundled K         use the model's bundled inputs, number K\n"
+    "  --bundled K         use the model's bundled inputs, number K (0 when no INPUT is given)\n"
     "  --input-dims D;…    use float tensors of ones: 1,3,224,224\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
@@ -138,8 +138,9 @@ static bool put_figures(const bench_options *options, const opened_model *opened
 static bool bench(const bench_options *options, const opened_model *opened)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0
-                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
+    const bool given = options->bundled >= 0 || options->inputs.count != 0 || options->dims != NULL;
+    const long bundled = given ? options->bundled : inputs_default(opened, options->method);
+    const bool ready = bundled >= 0            ? inputs_from_bundle(opened, options->method, (size_t)bundled, &inputs)
                        : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
                                                : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
     if (!ready || !inputs_quantize(opened, options->method, &inputs)) {

@@ -163,15 +163,34 @@ static bool take_sample(const opened_model *opened, const taper_value *all, size
     return done;
 }
 
+// The method that gives the samples of another; false when there is none.
+static bool find_getter(const opened_model *opened, const char *name, char getter[512])
+{
+    snprintf(getter, 512, "get_all_bundled_inputs");
+    if (strcmp(name, "forward") != 0 || !model_has_method(opened, getter)) {
+        snprintf(getter, 512, "get_all_bundled_inputs_for_%.400s", name);
+    }
+    return model_has_method(opened, getter);
+}
+
+long inputs_default(const opened_model *opened, const char *method)
+{
+    const char *name = method != NULL ? method : "forward";
+    char getter[512];
+    // A file without schemas does not say what a method needs.
+    if (taper_model_method_required(opened->model, name) == 0 || !find_getter(opened, name, getter)) {
+        return -1;
+    }
+    fputs("no input is given: the model's bundled input 0 is used\n", stderr);
+    return 0;
+}
+
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs)
 {
     const char *name = method != NULL ? method : "forward";
-    char getter[512] = "get_all_bundled_inputs";
+    char getter[512];
     *inputs = (call_inputs){0};
-    if (strcmp(name, "forward") != 0 || !model_has_method(opened, getter)) {
-        snprintf(getter, sizeof getter, "get_all_bundled_inputs_for_%s", name);
-    }
-    if (!model_has_method(opened, getter)) {
+    if (!find_getter(opened, name, getter)) {
         return error_report(opened->path, "the model carries no bundled inputs for %s; give inputs with -i", name);
     }
     taper_value *all;

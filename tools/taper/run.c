@@ -24,7 +24,7 @@ static const char usage[] =
     "\"float32\"}\n"
     "  and {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}, a quantized one.\n\n"
     "  -i, --input INPUT   the next argument of the method; missing ones take their defaults\n"
-    "  --bundled K         take the arguments from the model's bundled inputs, number K\n"
+    "  --bundled K         take the arguments from the model's bundled inputs, number K (0 when no INPUT is given)\n"
     "  -o, --output FILE   store the result as FILE.npz: arrays output, output.0, output.key, …; as FILE.npy, one "
     "tensor;\n"
     "                      or as FILE.json, what --json prints\n"
@@ -47,9 +47,10 @@ typedef struct run_options {
 static bool run_once(const run_options *options, const opened_model *opened, run_output *output)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0
-                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
-                           : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
+    const bool given = options->bundled >= 0 || options->inputs.count != 0;
+    const long bundled = given ? options->bundled : inputs_default(opened, options->method);
+    const bool ready = bundled >= 0 ? inputs_from_bundle(opened, options->method, (size_t)bundled, &inputs)
+                                    : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
     if (!ready) {
         return false;
     }
