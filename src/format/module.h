@@ -32,6 +32,8 @@ typedef enum taper_lite_opcode {
 const char *taper_lite_opcode_name(unsigned opcode);
 int taper_lite_opcode_from_name(const char *name, size_t length); // -1 when unknown
 
+// Whether a method is one of those that torch.utils.bundled_inputs adds.
+bool taper_module_is_bundling(const char *method);
 // Whether a prepared model keeps a method of its class: forward, those of bundled inputs, and the named others.
 bool taper_module_keeps(const char *method, const char *const *others, size_t count);
 

@@ -313,6 +313,7 @@ static void drafts_are_made(void **state)
     FAILS("preserve is NULL",
           taper_draft_optimize(
               d, &(taper_optimize_options){.struct_size = sizeof(taper_optimize_options), .preserve_count = 1}, E));
+    FAILS("draft is NULL", taper_draft_unbundle(NULL, E));
     FAILS("draft is NULL", taper_draft_bundle(NULL, NULL, &w.tensor, 1, E));
     FAILS("inputs is NULL", taper_draft_bundle(d, NULL, NULL, 1, E));
     FAILS("draft is NULL", taper_draft_save(NULL, NULL, save_nothing, NULL, E));

@@ -49,6 +49,7 @@ MISUSES = [
     ("quantize m.pt -o o.ptl --mode int8", '--mode: there is no mode "int8": core, full and dynamic are'),
     ("quantize m.pt -o o.ptl --mode core", "--calibrate is missing: which samples shall the ranges be taken from?"),
     ("bundle v.ptl -o o.ptl", "-i INPUT is missing: what shall be bundled?"),
+    ("bundle v.ptl -o o.ptl --strip -i x.npy", "--strip only takes samples out: --replace puts others in their place"),
     ("convert v.ptl -o o.ptl --bytecode 3", '--bytecode takes a whole number from 4 to 8, not "3"'),
     ("diff v.ptl --tolerance small", '--tolerance takes one or two numbers such as 1e-4,1e-5, not "small"'),
     ("bench v.ptl --iters 3", "unknown option --iters; did you mean --iter?"),
