@@ -76,6 +76,7 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                .listing = options->listing,
                                .evaluation = options->evaluation,
                                .no_guards = options->no_guards,
+                               .verify = options->verify,
                                .device = options->device,
                                .precision = options->precision,
                                .device_options = options->device_options,
