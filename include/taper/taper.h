@@ -350,8 +350,8 @@ typedef struct taper_load_options {
     /* 1: of an exported program (.pt2): inputs are not checked against the sizes it was exported for, and its
      * assertions are left out. */
     int no_guards;
-    /* 1: the checksums of all records of the file are compared first, of weights too, which are otherwise used where they
-     * lie in the file. A file that carries none, a flatbuffer, is refused with TAPER_ERROR_UNSUPPORTED. */
+    /* 1: the checksums of all records of the file are compared first, of weights too, which are otherwise used where
+     * they lie in the file. A file that carries none, a flatbuffer, is refused with TAPER_ERROR_UNSUPPORTED. */
     int verify;
 } taper_load_options;
 
