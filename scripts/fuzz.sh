@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy json"
+ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy npz json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -43,7 +43,8 @@ files() {
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
     npy) echo tools/common/npy.c ;;
-    json) echo src/base/json.c tools/common/json_value.c tools/common/input.c ;;
+    npz) echo tools/common/npz_read.c tools/common/file_kind.c ;;
+    json) echo src/base/json.c tools/common/json_value.c tools/common/input.c tools/common/input_made.c ;;
     esac
 }
 

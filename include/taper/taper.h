@@ -355,6 +355,9 @@ typedef struct taper_load_options {
     /* 1: of an exported program (.pt2): inputs are not checked against the sizes it was exported for, and its
      * assertions are left out. */
     int no_guards;
+    /* 1: the checksums of all records of the file are compared first, of weights too, which are otherwise used where
+     * they lie in the file. A file that carries none, a flatbuffer, is refused with TAPER_ERROR_UNSUPPORTED. */
+    int verify;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
@@ -390,6 +393,8 @@ TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
 /* Arguments of a method without self; -1 when the file carries no schema (bytecode 3 and 4). */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
+/* Those of them that have no default value; -1 as well. */
+TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
 /* NULL when there is no such method, argument or schema. Borrowed from the model. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index);

@@ -81,6 +81,10 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, c
 TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, const char *method,
                                                          taper_value *const *inputs, size_t count, taper_error *error);
 
+/* Takes out the inputs that the loaded model carries, with their methods; others can be bundled then. Before the draft
+ * is optimized or saved; nothing where there are none. */
+TAPER_API TAPER_MUST_USE taper_status taper_draft_unbundle(taper_draft *draft, taper_error *error);
+
 /* For the functions that tell about a model: methods, arguments, extra files. It cannot be run. Borrowed. */
 TAPER_API const taper_model *taper_draft_model(const taper_draft *draft);
 

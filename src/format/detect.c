@@ -159,3 +159,12 @@ taper_status taper_module_read(const taper_allocator *allocator, taper_types *ty
     }
     return status;
 }
+
+taper_status taper_module_verify(const taper_allocator *allocator, const taper_blob *blob, taper_error *error)
+{
+    if (has(blob, 4, "PTMF")) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the file is a flatbuffer, which carries no checksums to verify");
+    }
+    // What is neither is refused by those who read it, with better words.
+    return has(blob, 0, "PK\3\4") ? taper_zip_verify(allocator, blob->data, blob->size, error) : TAPER_OK;
+}

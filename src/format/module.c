@@ -42,15 +42,21 @@ void taper_module_argument_default(taper_module_argument *argument, taper_val va
                              taper_val_is_a(value, argument->type));
 }
 
-bool taper_module_keeps(const char *method, const char *const *others, size_t count)
+bool taper_module_is_bundling(const char *method)
 {
     static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
                                          "get_num_bundled_inputs",        "get_bundled_inputs_functions_and_info",
                                          "_inflate_helper_for_",          "run_on_bundled_input"};
-    bool kept = strcmp(method, "forward") == 0;
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !kept; i++) {
-        kept = strncmp(method, starts[i], strlen(starts[i])) == 0;
+    bool found = false;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !found; i++) {
+        found = strncmp(method, starts[i], strlen(starts[i])) == 0;
     }
+    return found;
+}
+
+bool taper_module_keeps(const char *method, const char *const *others, size_t count)
+{
+    bool kept = strcmp(method, "forward") == 0 || taper_module_is_bundling(method);
     for (size_t i = 0; i < count && !kept; i++) {
         kept = strcmp(method, others[i]) == 0;
     }

@@ -32,6 +32,8 @@ typedef enum taper_lite_opcode {
 const char *taper_lite_opcode_name(unsigned opcode);
 int taper_lite_opcode_from_name(const char *name, size_t length); // -1 when unknown
 
+// Whether a method is one of those that torch.utils.bundled_inputs adds.
+bool taper_module_is_bundling(const char *method);
 // Whether a prepared model keeps a method of its class: forward, those of bundled inputs, and the named others.
 bool taper_module_keeps(const char *method, const char *const *others, size_t count);
 
@@ -204,6 +206,9 @@ TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *alloc
 // failure it is left empty. Recognizes what kind of file it is and says so when it is not one of these.
 TAPER_MUST_USE taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                               taper_module *module, taper_error *error);
+// Compares the checksums of all records, for a file that is asked to have some.
+TAPER_MUST_USE taper_status taper_module_verify(const taper_allocator *allocator, const taper_blob *blob,
+                                                taper_error *error);
 // The two readers behind it. module has allocator, arena, heap, types and blob and is otherwise zero; what a reader
 // left in it when it fails is freed by the caller.
 TAPER_MUST_USE taper_status taper_lite_archive_read(taper_blob *blob, taper_module *module, taper_error *error);

@@ -423,3 +423,21 @@ void taper_record_free(const taper_zip *zip, taper_record *record)
     taper_free(zip->allocator, record->block, record->size);
     *record = (taper_record){.size = 0};
 }
+
+taper_status taper_zip_verify(const taper_allocator *allocator, const void *data, size_t size, taper_error *error)
+{
+    taper_zip zip;
+    TAPER_TRY(taper_zip_open(allocator, data, size, &zip, error));
+    const size_t budget = zip.budget;
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < zip.count; i++) {
+        taper_record record;
+        zip.budget = budget; // one is held at a time
+        status = taper_zip_read(&zip, &zip.entries[i], &record, error);
+        if (status == TAPER_OK) {
+            taper_record_free(&zip, &record);
+        }
+    }
+    taper_zip_close(&zip);
+    return status;
+}

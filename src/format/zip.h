@@ -54,6 +54,9 @@ TAPER_MUST_USE taper_status taper_zip_extract(taper_zip *zip, const taper_zip_en
 // A whole record for parsing, checksum compared. Ends with taper_record_free.
 TAPER_MUST_USE taper_status taper_zip_read(taper_zip *zip, const taper_zip_entry *entry, taper_record *record,
                                            taper_error *error);
+// Compares the checksums of all records of an archive.
+TAPER_MUST_USE taper_status taper_zip_verify(const taper_allocator *allocator, const void *data, size_t size,
+                                             taper_error *error);
 void taper_record_free(const taper_zip *zip, taper_record *record);
 
 #endif

@@ -37,6 +37,12 @@ static taper_status add_entry(taper_draft *draft, const char *method, taper_draf
     return TAPER_OK;
 }
 
+static bool has_graph(const taper_model *model, const char *method)
+{
+    const taper_function *function = taper_model_find(model, taper_model_name(model), method);
+    return function != NULL && function->graph != NULL;
+}
+
 static taper_status check_method(const taper_draft *draft, const char *method, size_t count, taper_error *error)
 {
     const taper_model *model = draft->model;
@@ -44,8 +50,7 @@ static taper_status check_method(const taper_draft *draft, const char *method, s
     if (function == NULL || function->graph == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s to bundle inputs for", method);
     }
-    if (taper_model_find(model, taper_model_name(model), "get_bundled_inputs_functions_and_info") != NULL ||
-        taper_model_find(model, taper_model_name(model), "get_all_bundled_inputs") != NULL) {
+    if (has_graph(model, "get_bundled_inputs_functions_and_info") || has_graph(model, "get_all_bundled_inputs")) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has bundled inputs already; bundle a model without");
     }
     if (draft->methods != NULL) {
@@ -104,6 +109,61 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
         sample->items[all + i] = taper_val_int(format);
     }
     return taper_list_append(entry->samples, TAPER_VAL(sample), error);
+}
+
+// ---- samples that are there already
+
+static const char attribute_start[] = "_bundled_inputs_deflated_";
+
+static bool has_names(taper_val root)
+{
+    return root.tag == TAPER_OBJECT && root.as.object->klass != NULL && root.as.object->klass->slots != NULL &&
+           root.as.object->count == root.as.object->klass->count;
+}
+
+// The attributes stay, as None: others are known by their places behind them.
+static void clear_attributes(taper_object *root)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        if (strncmp(root->klass->slots[i], attribute_start, sizeof attribute_start - 1) == 0) {
+            taper_val_replace(&root->slots[i], taper_val_none());
+        }
+    }
+}
+
+taper_status taper_draft_unbundle(taper_draft *draft, taper_error *error)
+{
+    TAPER_NEED(draft, error);
+    if (draft->optimized || draft->broken || draft->bundle_count != 0 || draft->methods != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bundled inputs are taken out before the draft is changed or saved");
+    }
+    taper_model *model = draft->model;
+    bool found = false;
+    for (size_t i = 0; i < model->function_count; i++) {
+        taper_function *function = &model->functions[i];
+        const bool goes = function->of_root && taper_module_is_bundling(function->method);
+        function->of_root = function->of_root && !goes;
+        found = found || goes;
+    }
+    if (!found) {
+        return TAPER_OK;
+    }
+    draft->broken = true;
+    taper_needs_free(&draft->operators);
+    TAPER_TRY(taper_draft_drop_uncalled(draft, error));
+    for (size_t i = 0; i < model->function_count; i++) {
+        const taper_function *function = &model->functions[i];
+        if (function->graph != NULL && taper_module_is_bundling(function->method)) {
+            TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "%s is called by another method: the inputs cannot be taken out",
+                       function->method);
+        }
+    }
+    const taper_val root = taper_draft_root(draft);
+    if (has_names(root)) {
+        clear_attributes(root.as.object);
+    }
+    draft->broken = false;
+    return TAPER_OK;
 }
 
 // ---- methods
@@ -398,7 +458,7 @@ static taper_status add_attribute(taper_draft *draft, const taper_draft_bundle_e
     taper_model *model = draft->model;
     taper_object *root = taper_draft_root(draft).as.object;
     taper_text text = taper_text_make(model->allocator);
-    taper_text_format(&text, "_bundled_inputs_deflated_%s", entry->method);
+    taper_text_format(&text, "%s%s", attribute_start, entry->method);
     const char *name =
         text.failed ? NULL : taper_arena_string(&model->module.arena, taper_text_get(&text), text.length);
     taper_text_free(&text);
@@ -407,8 +467,13 @@ static taper_status add_attribute(taper_draft *draft, const taper_draft_bundle_e
     }
     taper_val value;
     TAPER_TRY(stored_samples(draft, entry, &value, error));
-    *slot = (int64_t)root->count;
-    const taper_status status = taper_object_add_slots(root, model->module.types, &name, 1, error);
+    size_t at = 0;
+    while (at < root->count && strcmp(root->klass->slots[at], name) != 0) { // one of an earlier sample stays in place
+        at++;
+    }
+    *slot = (int64_t)at;
+    const taper_status status =
+        at < root->count ? TAPER_OK : taper_object_add_slots(root, model->module.types, &name, 1, error);
     if (status != TAPER_OK) {
         taper_val_release(value);
         return status;
@@ -423,8 +488,7 @@ taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error)
         return TAPER_OK;
     }
     const taper_val root = taper_draft_root(draft);
-    if (root.tag != TAPER_OBJECT || root.as.object->klass == NULL || root.as.object->klass->slots == NULL ||
-        root.as.object->count != root.as.object->klass->count) {
+    if (!has_names(root)) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "the model's root has no named attributes: inputs cannot be bundled");
     }

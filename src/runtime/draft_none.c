@@ -38,6 +38,12 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     return no_drafts(error);
 }
 
+taper_status taper_draft_unbundle(taper_draft *draft, taper_error *error)
+{
+    (void)draft;
+    return no_drafts(error);
+}
+
 taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
                                 taper_error *error)
 {

@@ -436,6 +436,9 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     }
     m->listing = options->listing != 0;
     m->draft = purpose == TAPER_MODEL_DRAFT;
+    if (status == TAPER_OK && options->verify) {
+        status = taper_module_verify(m->allocator, blob, error);
+    }
     if (status == TAPER_OK) {
         status = taper_module_read(m->allocator, m->types, blob, &m->module, error);
     }

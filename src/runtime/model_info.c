@@ -46,6 +46,16 @@ int taper_model_method_arguments(const taper_model *model, const char *method)
     return f != NULL && f->has_schema && f->argument_count != 0 ? (int)f->argument_count - 1 : -1;
 }
 
+int taper_model_method_required(const taper_model *model, const char *method)
+{
+    const taper_module_function *f = method_source(model, method);
+    int required = taper_model_method_arguments(model, method);
+    for (size_t i = 1; required > 0 && i < f->argument_count; i++) {
+        required -= f->arguments[i].has_default;
+    }
+    return required;
+}
+
 static const taper_module_argument *argument(const taper_model *model, const char *method, size_t index)
 {
     const taper_module_function *f = method_source(model, method);

@@ -227,6 +227,9 @@ static void models_are_loaded(void **state)
     assert_null(taper_model_method_name(NULL, 0));
     assert_int_equal(taper_model_method_arguments(NULL, "forward"), -1);
     assert_int_equal(taper_model_method_arguments(w.model, NULL), 1); // forward
+    assert_int_equal(taper_model_method_required(NULL, "forward"), -1);
+    assert_int_equal(taper_model_method_required(w.model, "absent"), -1);
+    assert_int_equal(taper_model_method_required(w.model, NULL), 1);
     assert_null(taper_model_argument_name(NULL, "forward", 0));
     assert_null(taper_model_argument_type(NULL, "forward", 0));
     assert_null(taper_model_return_type(NULL, "forward"));
@@ -310,6 +313,7 @@ static void drafts_are_made(void **state)
     FAILS("preserve is NULL",
           taper_draft_optimize(
               d, &(taper_optimize_options){.struct_size = sizeof(taper_optimize_options), .preserve_count = 1}, E));
+    FAILS("draft is NULL", taper_draft_unbundle(NULL, E));
     FAILS("draft is NULL", taper_draft_bundle(NULL, NULL, &w.tensor, 1, E));
     FAILS("inputs is NULL", taper_draft_bundle(d, NULL, NULL, 1, E));
     FAILS("draft is NULL", taper_draft_save(NULL, NULL, save_nothing, NULL, E));

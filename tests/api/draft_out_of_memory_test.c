@@ -17,6 +17,7 @@ typedef struct rewriting {
     bool bundles;
     int debug_info;
     const char *layout; // of NNAPI: it is converted with the sample
+    bool unbundles;     // what the file carries
 } rewriting;
 
 static taper_status make_sample(taper_context *context, taper_value **input, taper_error *error)
@@ -86,7 +87,10 @@ static taper_status once(taper_context *context, const void *what, taper_error *
         assert_null(draft);
         return status;
     }
-    if (r->backend != NULL) {
+    if (r->unbundles) {
+        status = taper_draft_unbundle(draft, error);
+    }
+    if (status == TAPER_OK && r->backend != NULL) {
         status = optimize(context, r, draft, error);
     }
     if (status == TAPER_OK && r->bundles) {
@@ -111,6 +115,12 @@ static void optimized_script(void **state)
     (void)state;
     sweep(&(rewriting){.file = "s01_convnet.pt", .backend = "cpu", .bundles = true});
     sweep(&(rewriting){.file = "s05_methods.pt", .backend = "cpu", .debug_info = 1});
+}
+
+static void bundled_inputs_taken_out(void **state)
+{
+    (void)state;
+    sweep(&(rewriting){.file = "s17_bundled.ptl", .unbundles = true});
 }
 
 static void optimized_for_metal(void **state)
@@ -147,7 +157,8 @@ static void converted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(optimized_script), cmocka_unit_test(optimized_for_metal),
-                                       cmocka_unit_test(optimized_for_nnapi), cmocka_unit_test(converted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(optimized_script), cmocka_unit_test(bundled_inputs_taken_out),
+                                       cmocka_unit_test(optimized_for_metal), cmocka_unit_test(optimized_for_nnapi),
+                                       cmocka_unit_test(converted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/input.h"
 
@@ -16,15 +17,10 @@ static void need(bool holds)
     }
 }
 
-static bool ends_in_npy(const char *text, size_t length)
-{
-    return length >= 4 && memcmp(text + length - 4, ".npy", 4) == 0;
-}
-
 // Nothing else of this machine is opened.
 static bool names_other_files(const json_value *json, bool is_file)
 {
-    if (json->kind == JSON_TEXT && (is_file || json->text[0] == '@' || ends_in_npy(json->text, strlen(json->text)))) {
+    if (json->kind == JSON_TEXT && (is_file || json->text[0] == '@' || input_names_tensor(json->text))) {
         const char *name = json->text + (json->text[0] == '@');
         return strcmp(name, "tensor.npy") != 0 && strcmp(name, "nowhere.npy") != 0;
     }
@@ -146,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!names_other_files(json, false) && strlen(text) == size) {
             convert(json, text);
         }
-    } else if (strlen(text) == size && !ends_in_npy(text, size)) {
+    } else if (strlen(text) == size && text[0] != '@' && !input_names_tensor(text) && access(text, F_OK) != 0) {
         taper_value *value;
         need(!input_from_text(&(input_source){.subject = "fuzz"}, text, NULL, &value) && value == NULL);
     }

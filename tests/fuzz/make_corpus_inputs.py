@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_image, fuzz_npy and fuzz_json to corpus/ beside this file. Everything is made here and comes out the same every time."""
+"""Writes the seeds of fuzz_image, fuzz_npy, fuzz_npz and fuzz_json to corpus/ beside this file. Everything is made here and comes out the same every time."""
 import struct
 import zlib
 
@@ -25,7 +25,41 @@ def jpeg(components=1, width=8):
             segment(0xc4, b"\x10" + table) + segment(0xda, scan) + bytes([0xff >> 2 * components]) + b"\xff\xd9")
 
 
+def npz(entries, count=None):
+    """entries: (name, data, how to change the central header's fields)."""
+    out, directory = b"", b""
+    for name, data, packed, changes in entries:
+        at = len(out)
+        stored = zlib.compressobj(9, zlib.DEFLATED, -15) if packed else None
+        body = stored.compress(data) + stored.flush() if packed else data
+        fields = {"method": 8 * packed, "crc": zlib.crc32(data), "packed": len(body), "size": len(data), "at": at, **changes}
+        common = struct.pack("<HHHHHIIIHH", 20, 0, fields["method"], 0, 33, fields["crc"], fields["packed"], fields["size"], len(name), 0)
+        out += b"PK\3\4" + common + name + body
+        directory += b"PK\1\2" + struct.pack("<H", 20) + common + struct.pack("<HHHII", 0, 0, 0, 0, fields["at"]) + name
+    count = len(entries) if count is None else count
+    return out + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(out), 0)
+
+
 def main():
+    one = b"\x93NUMPY an array"
+    for packed in (0, 1):
+        write("npz", f"one{packed}.npz", npz([(b"x.npy", one, packed, {})]))
+        write("npz", f"size{packed}.npz", npz([(b"x.npy", one, packed, {"size": 17})]))
+        write("npz", f"crc{packed}.npz", npz([(b"x.npy", one, packed, {"crc": 1})]))
+    write("npz", "quantized.npz", npz([(b"x.npy", one, 0, {}), (b"x.scale.npy", one, 0, {}), (b"x.zero_point.npy", one, 1, {})]))
+    write("npz", "several.npz", npz([(b"%03d.npy" % i, one, 0, {}) for i in range(70)]))
+    write("npz", "far.npz", npz([(b"x.npy", one, 0, {"at": 10000})]))
+    write("npz", "long.npz", npz([(b"x.npy", one, 0, {"packed": 10000, "size": 10000})]))
+    write("npz", "zip64.npz", npz([(b"x.npy", one, 0, {"size": 0xffffffff})]))
+    write("npz", "method.npz", npz([(b"x.npy", one, 0, {"method": 9})]))
+    write("npz", "bomb.npz", npz([(b"x.npy", one, 1, {"size": 0x7fffffff})]))
+    write("npz", "count.npz", npz([(b"x.npy", one, 0, {})], 5))
+    write("npz", "none.npz", npz([(b"x.txt", one, 0, {})]))
+    write("npz", "empty.npz", npz([]))
+    write("npz", "cut.npz", npz([(b"x.npy", one, 0, {})])[:-10])
+    write("npz", "nothing", b"")
+    write("npz", "words", b"words\n")
+    write("npz", "bytes", b"\0\1\2\3")
     write("image", "grey.png", png(3, 2, 8, 0, b"\0abc\1def"))
     write("image", "colour.png", png(2, 1, 8, 2, b"\0abcdef"))
     write("image", "alpha16.png", png(1, 1, 16, 6, b"\0abcdefgh"))

@@ -17,6 +17,7 @@ try:
 except ImportError:
     torch = None
 SAMPLE = os.path.join(ROOT, "tests", "data", "samples", "s17_bundled.ptl")
+ALL_DEFAULTS = os.path.join(ROOT, "tests", "tools", "data", "defaults.ptl")
 METHODS = ("get_num_bundled_inputs", "get_all_bundled_inputs", "get_bundled_inputs_functions_and_info")
 
 
@@ -51,6 +52,24 @@ class Bundle(ToolCase):
         self.assertEqual(self.run_json("out.ptl", "--method", "get_bundled_inputs_functions_and_info"),
                          {"forward": {"info": [], "get_inputs_function_name": ["get_all_bundled_inputs_for_forward"]}})
         self.fails("run", "out.ptl", "--bundled", 1, says="only 1 bundled input")
+
+    def test_the_first_is_used_when_none_is_given(self):
+        said = "no input is given: the model's bundled input 0 is used\n"
+        for command in (["run", BUNDLED, "-o", "out.npz"], ["bench", BUNDLED, "--iter", 1], ["diff", BUNDLED]):
+            self.assertEqual(self.call(*command).stderr, said)
+        np.testing.assert_array_equal(np.load(self.path("out.npz"))["output"], np.full((2, 2), 3))
+        for given in (["--bundled", 1], ["-i", "ones:2"]):
+            for verb in ("run", "bench", "diff"):
+                self.assertEqual(self.call(verb, BUNDLED, *given).stderr, "")
+        self.call("bundle", VALUES, "-i", "ones:2", "-o", "out.ptl")
+        self.assertEqual(self.call("run", "out.ptl", "--method", "nothing").stderr, "")  # needs none
+        self.fails("run", "out.ptl", "--method", "real", says="real takes 1 inputs (x: float), got 0")
+        self.fails("run", VALUES, says="forward takes 1 to 2 inputs (x: Tensor, n: int), got 0")
+
+    def test_none_is_used_where_none_is_needed(self):
+        self.write("calls.json", json.dumps([{"inputs": [5.5]}]))
+        self.call("bundle", ALL_DEFAULTS, "--calls", "calls.json", "-o", "out.ptl")
+        self.assertEqual((self.run_json("out.ptl"), self.run_json("out.ptl", "--bundled", 0)), (2.5, 5.5))
 
     def test_defaults_are_part_of_a_sample(self):
         self.call("bundle", VALUES, "-i", self.save("x.npy", np.ones((2, 2), "float32")), "-o", "out.ptl")
@@ -102,6 +121,37 @@ class Bundle(ToolCase):
                     self.assertEqual(self.run_json("o.ptl", *given), self.run_json(model, *given))
                 self.call("run", "o.ptl", "--bundled", 1, "--json")
                 self.call("bench", "o.ptl", "--bundled", 1, "--iter", 1, "--warmup", 0)
+
+    def test_strip_and_replace(self):
+        for model, inputs in ((SAMPLE, ["ones:2", "[5.0, 2.0]", "3"]), (BUNDLED, ["[[5.0, 2.0]]", "3"])):
+            given = [word for text in inputs for word in ("-i", text)]
+            wanted = self.run_json(model, *given)
+            for form in ([], ["--flatbuffer"], ["--bytecode", "5"]):
+                self.call("bundle", model, "--strip", "-o", "plain.ptl", *form)
+                named = [method["name"] for method in json.loads(self.call("inspect", "plain.ptl", "--json").stdout)["methods"]]
+                self.assertEqual(named, ["forward"])
+                self.fails("run", "plain.ptl", "--bundled", 0, says="no bundled inputs")
+                self.fails("run", "plain.ptl", says="got 0")
+                self.call("bundle", model, "--replace", *given, "-o", "other.ptl", *form)
+                self.assertEqual(self.run_json("other.ptl", "--method", "get_num_bundled_inputs"), 1)
+                self.assertEqual(self.run_json("other.ptl"), wanted)
+                self.call("bundle", "plain.ptl", *given, "-o", "third.ptl", *form)  # into a stripped one, as into any
+                self.assertEqual(self.run_json("third.ptl"), wanted)
+                for made in ("plain.ptl", "other.ptl", "third.ptl"):
+                    self.assertEqual(self.run_json(made, *given), wanted)
+                    self.call("optimize", made, "-o", "again.ptl")
+                    self.assertEqual(self.run_json("again.ptl", *given), wanted)
+                    if made != "plain.ptl":
+                        self.assertEqual(self.run_json("again.ptl"), wanted)
+        x = self.save("x.npy", np.random.default_rng(1).random((1, 3, 50, 50)).astype("float32"))
+        self.call("bundle", VALUES, "-i", x, "-o", "large.ptl")
+        self.call("bundle", "large.ptl", "--strip", "-o", "small.ptl")
+        self.assertGreater(os.path.getsize(self.path("large.ptl")), 30000)
+        self.assertLess(os.path.getsize(self.path("small.ptl")), os.path.getsize(VALUES) + 1000)
+        for option in (["--strip"], ["--replace", "-i", "ones:2"]):  # of a model without any
+            self.call("bundle", VALUES, *option, "-o", "out.ptl")
+            self.assertEqual(self.run_json("out.ptl", "--method", "words"), self.run_json(VALUES, "--method", "words"))
+        self.misused("bundle", BUNDLED, "--strip", "-i", "ones:2", "-o", "out.ptl", says="--strip only takes samples out")
 
     def test_failures(self):
         self.save("x.npy", np.ones(3, "float32"))
@@ -156,6 +206,17 @@ class InPyTorch(ToolCase):
                     a, b = got.run_method(method), wanted.run_method(method)
                     self.assertTrue(like(a, b), f"{source} {form}: {method}() gives {a}, PyTorch's {b}")
                 self.assertTrue(torch.equal(got.forward(*forward[1]), wanted.forward(*forward[1])))
+        module.save(self.path("wanted.pt"))
+        for source, form in (("wanted.ptl", []), ("wanted.ptl", ["--flatbuffer"]), ("wanted.ptl", ["--bytecode", "4"]), ("wanted.pt", [])):
+            # PyTorch's samples taken out, and the same put in
+            self.call("bundle", source, "--replace", "--calls", "calls.json", "-o", "out.ptl", *form)
+            self.call("bundle", source, "--strip", "-o", "plain.ptl", *form)
+            got, plain = _load_for_lite_interpreter(self.path("out.ptl")), _load_for_lite_interpreter(self.path("plain.ptl"))
+            for method in METHODS:
+                self.assertTrue(like(got.run_method(method), wanted.run_method(method)), f"{form}: {method}()")
+                with self.assertRaises(RuntimeError):
+                    plain.run_method(method)
+            self.assertTrue(torch.equal(plain.forward(*forward[1]), wanted.forward(*forward[1])))
 
 
 if __name__ == "__main__":

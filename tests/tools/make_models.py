@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl and data/bundled.ptl with PyTorch 1.13: one method for each kind of value that goes into or
+"""Writes data/values.ptl, data/bundled.ptl and data/defaults.ptl with PyTorch 1.13: one method for each kind of value that goes into or
 comes out of a model.  The files are kept; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -130,6 +130,11 @@ class Doubler(torch.nn.Module):
         return x * k
 
 
+class AllDefaults(torch.nn.Module):
+    def forward(self, k: float = 2.5):
+        return k
+
+
 def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
@@ -137,6 +142,7 @@ def main():
     bundled_inputs.augment_model_with_bundled_inputs(model, inputs=[
         (torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
     model._save_for_lite_interpreter(os.path.join(DATA, "bundled.ptl"))
+    torch.jit.script(AllDefaults())._save_for_lite_interpreter(os.path.join(DATA, "defaults.ptl"))
 
 
 if __name__ == "__main__":

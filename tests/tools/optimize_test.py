@@ -24,10 +24,10 @@ class Optimize(ToolCase):
                 ([NET, "-o", "o", "--bytecode", "x"], "--bytecode"), ([NET, "-o", "o", "--bytecode", "4", "--flatbuffer"], "exclude"),
                 ([NET, "-o", "o", "--dance"], "--dance")]:
             with self.subTest(arguments):
-                self.assertIn("usage: taper optimize", self.fails("optimize", *arguments, status=2, says=says).stderr)
+                self.misused("optimize", *arguments, says=says)
         for arguments in [[], [NET], [NET, "-o", "o", "--bytecode", "0x8"], [NET, "-o", "o", "--backend", "cpu"]]:
             with self.subTest(arguments):
-                self.assertIn("usage: taper convert", self.fails("convert", *arguments, status=2).stderr)
+                self.misused("convert", *arguments)
 
     def test_methods(self):
         self.fails("optimize", NET, "-o", "o.ptl", "--preserve", "absent", says="no method absent")

@@ -120,7 +120,22 @@ class Npz(ToolCase):
                               "null")
         self.assertEqual({k: (v.dtype.name, v.shape, v.item()) for k, v in result.items()},
                          {"output.0": ("int64", (), 7), "output.1": ("float64", (), 0.5),
-                          "output.2": ("bool", (), True)})
+                          "output.2": ("bool", (), True), "output.3": ("str32", (), "s")})
+
+    def test_strings(self):
+        for text in ["", "a", "say \"hi\"\n", "ünïcödé 漢字 😀", "\u07ff\u0800\uffff\U00010000\U0010ffff"]:
+            result = self.run_npz(VALUES, "--method", "same_any", "-i", json.dumps(text))["output"]
+            self.assertEqual((result.dtype.kind, result.shape, result.item()), ("U", (), text))
+        text = r'"no UTF-8: \udcc8 \udcff"'
+        self.assertEqual(self.run_npz(VALUES, "--method", "same_any", "-i", text)["output"].item(), json.loads(text))
+
+    def test_what_is_left_out_is_said(self):
+        given = ["--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-o", "out.npz"]
+        self.assertEqual(self.call("run", VALUES, *given, "-i", "null").stderr,
+                         "not in the archive, which holds arrays: output.4 (NoneType); -o FILE.json holds everything\n")
+        self.assertEqual(self.call("run", VALUES, *given, "-i", "1.5").stderr, "")
+        done = self.call("run", VALUES, "--method", "same_any", "-i", "[null, [], {}]", "-o", "out.npz")
+        self.assertIn("output.0 (NoneType) and 2 more", done.stderr)
 
     def test_nothing(self):
         self.assertEqual(self.run_npz(VALUES, "--method", "nothing"), {})
@@ -220,6 +235,59 @@ class Bundled(ToolCase):
     def test_absent(self):
         self.fails("run", BUNDLED, "--bundled", 2, says="only 2 bundled inputs")
         self.fails("run", VALUES, "--bundled", 0, says="no bundled inputs")
+
+
+class Formats(ToolCase):
+    """The name of an output says its format."""
+    def test_npy(self):
+        for array in [np.arange(6, dtype="float32").reshape(2, 3), np.zeros((2, 0), "int64"), np.array(True), np.array([1j, 2])]:
+            self.call("run", VALUES, "--method", "same", "-i", self.save("x.npy", array), "-o", "out.npy")
+            got = np.load(self.path("out.npy"))
+            self.assertEqual((got.dtype, got.shape, got.tobytes()), (array.dtype, array.shape, array.tobytes()))
+        x = self.save("x.npy", np.arange(6, dtype="float32").reshape(2, 3))
+        self.call("run", VALUES, "--method", "transposed", "-i", x, "-o", "out.npy")
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), np.load(x).T)
+        self.call("run", VALUES, "--method", "narrow", "-i", x, "-o", "OUT.NPY")
+        np.testing.assert_array_equal(np.load(self.path("OUT.NPY")), np.load(x))
+
+    def test_npy_holds_one_tensor(self):
+        x = self.save("x.npy", np.ones(2, "float32"))
+        for given, says in [(["--method", "structure", "-i", x], "Dict"), (["--method", "count"], "int"), (["--method", "nothing"], "NoneType"),
+                            (["--method", "quantized", "-i", x], "quint8")]:
+            self.fails("run", VALUES, *given, "-o", "out.npy", says=says)
+        self.write("calls.json", "[]")
+        self.misused("run", VALUES, "--calls", "calls.json", "-o", "out.npy", says="a .npy file holds one result")
+
+    def test_json(self):
+        x = self.save("x.npy", np.arange(6, dtype="float32").reshape(2, 3))
+        for given in [["-i", x], ["--method", "structure", "-i", x], ["--method", "words"], ["--method", "nothing"],
+                      ["--method", "quantized", "-i", x]]:
+            self.call("run", VALUES, *given, "-o", "out.json")
+            with open(self.path("out.json")) as file:
+                self.assertEqual(file.read(), self.call("run", VALUES, *given, "--json").stdout)
+        done = self.call("run", VALUES, "-i", x, "-o", "out.json", "--json")
+        with open(self.path("out.json")) as file:
+            self.assertEqual(file.read(), done.stdout)
+
+    def test_json_of_calls(self):
+        self.write("calls.json", '[{"method": "count"}, {"method": "words"}, {"method": "refuse", "inputs": [5]}, {"method": "count"}]')
+        self.call("run", VALUES, "--calls", "calls.json", "-o", "out.json", status=1)
+        with open(self.path("out.json")) as file:
+            self.assertEqual(json.load(file), [1, "say \"hi\"\n\tünïcode"])
+        self.write("calls.json", "[]")
+        self.call("run", VALUES, "--calls", "calls.json", "-o", "out.json")
+        with open(self.path("out.json")) as file:
+            self.assertEqual(json.load(file), [])
+
+    def test_whole_or_absent(self):
+        for name in ("out.json", "out.npy"):
+            self.fails("run", VALUES, "--method", "refuse", "-i", "5", "-o", name, says="too large")
+            self.fails("run", VALUES, "-i", "ones:2", "-o", "absent/" + name, says="absent/" + name)
+
+    def test_other_names(self):
+        for name in ("plain", "out.v1", ".npy"):
+            self.call("run", VALUES, "-i", "ones:2", "-o", name)
+            self.assertTrue(zipfile.is_zipfile(self.path(name)))
 
 
 if __name__ == "__main__":

@@ -67,6 +67,15 @@ class ToolCase(unittest.TestCase):
         return done
 
 
+    def misused(self, *arguments, says="", command=None):
+        """Wrong use: one line says what is wrong, the last one where to read."""
+        done = self.fails(*arguments, status=2, says=says)
+        command = arguments[0] if command is None else command
+        self.assertEqual(done.stderr.split("\n")[1:], [f'see "taper {command} --help"' if command else 'see "taper --help"', ""])
+        self.assertEqual(done.stdout, "")
+        return done
+
+
 def main():
     if not os.path.exists(os.path.join(BIN, "taper")):
         print(f"SKIPPED: no programs in {BIN}; set TAPER_BIN")

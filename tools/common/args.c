@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/suggest.h"
 
 bool args_parse_count(const char *text, long minimum, long maximum, long *count)
 {
@@ -113,6 +114,12 @@ static int store(const arg_table *table, const arg_option *option, int argc, con
     return ARGS_GO_ON;
 }
 
+// "-input": its letter would make an option -i of it, with the value "nput".
+static bool is_name_with_one_dash(const char *argument, const char *name)
+{
+    return strncmp(argument, name + 1, strlen(name + 1)) == 0;
+}
+
 // The option that an argument names; *value is its attached value or NULL.
 static const arg_option *find_option(const arg_table *table, const char *argument, const char **value)
 {
@@ -124,7 +131,7 @@ static const arg_option *find_option(const arg_table *table, const char *argumen
             *value = argument[length] == '=' ? argument + length + 1 : NULL;
             return option;
         }
-        if (option->letter != 0 && argument[1] == option->letter) {
+        if (option->letter != 0 && argument[1] == option->letter && !is_name_with_one_dash(argument, option->name)) {
             *value = argument[2] != '\0' ? argument + 2 + (argument[2] == '=') : NULL;
             return option;
         }
@@ -141,7 +148,12 @@ static int parse_option(const arg_table *table, int argc, char **argv, int *inde
     }
     const arg_option *option = find_option(table, argument, &value);
     if (option == NULL) {
-        return error_usage(table->usage, "unknown option %s", argument);
+        suggestion near = suggest_for(argument, strcspn(argument, "="));
+        for (size_t i = 0; i < table->option_count; i++) {
+            suggest_among(&near, table->options[i].name);
+        }
+        suggest_among(&near, "--help");
+        return error_usage(table->usage, "unknown option %s%s", argument, suggest_text(&near));
     }
     if (option->kind == ARG_FLAG && value != NULL) {
         return error_usage(table->usage, "%s takes no value", option->name);

@@ -40,7 +40,7 @@ typedef struct arg_table {
 enum { ARGS_GO_ON = -1 };
 
 // argv[0] is the command itself. ARGS_GO_ON, or the exit status when there is nothing left to do: 0 after --help, 2
-// after wrong usage (reported, with the usage text).
+// after wrong usage (reported).
 int args_parse(const arg_table *table, int argc, char **argv);
 // Frees the lists of ARG_TEXTS options and the positional one.
 void args_release(const arg_table *table);

@@ -6,6 +6,8 @@
 
 #include "common/utf8.h"
 
+#define LOWER_CASE "abcdefghijklmnopqrstuvwxyz_"
+
 static const char *program = "taper";
 
 void errors_set_program(const char *name)
@@ -85,13 +87,28 @@ bool error_report_memory(const char *subject)
     return error_report(subject, "out of memory");
 }
 
+// The program, and the verb where there is one: the words before the first that stands for something else.
+static int command_length(const char *usage)
+{
+    size_t length = 0;
+    for (size_t word = strspn(usage, LOWER_CASE); word != 0; word = strspn(usage + length + 1, LOWER_CASE)) {
+        length += word + (length != 0);
+        if (usage[length] != ' ') {
+            break;
+        }
+    }
+    return (int)length;
+}
+
 int error_usage(const char *usage, const char *format, ...)
 {
+    static const char head[] = "usage: ";
+    const char *command = usage + (strncmp(usage, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0);
     put_head(NULL);
     va_list arguments;
     va_start(arguments, format);
     put_formatted(format, arguments);
     va_end(arguments);
-    fputs(usage, stderr);
+    fprintf(stderr, "see \"%.*s --help\"\n", command_length(command), command);
     return EXIT_WRONG_USAGE;
 }

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/declared_type.h"
 #include "common/errors.h"
+#include "common/input_made.h"
 #include "common/input_tensor.h"
+#include "common/suffix.h"
 
 static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value);
 
@@ -21,10 +24,9 @@ static bool check(const input_source *source, taper_status status)
     return status == TAPER_OK || error_report_library(source->subject, source->error);
 }
 
-static bool has_suffix(const char *text, const char *suffix)
+bool input_names_tensor(const char *text)
 {
-    const size_t length = strlen(text), tail = strlen(suffix);
-    return length > tail && strcmp(text + length - tail, suffix) == 0;
+    return input_made_is(text) || suffix_among(text, ".npy .npz .png .jpg .jpeg") || strstr(text, ".npz:") != NULL;
 }
 
 static bool is_quantized_form(const json_value *json)
@@ -197,11 +199,17 @@ static bool convert_tensor(const input_source *source, const json_value *json, t
     if (is_quantized_form(json)) {
         return input_tensor_json(source, json, value);
     }
-    if (json->kind == JSON_TEXT && (json->text[0] == '@' || has_suffix(json->text, ".npy"))) {
+    if (json->kind == JSON_TEXT && (json->text[0] == '@' || input_names_tensor(json->text))) {
         return input_tensor_file(source, json->text + (json->text[0] == '@'), value);
     }
-    return error_report(source->subject, "the method takes a %.*s here, this is %s; give a file as \"@file.npy\"",
-                        (int)type.length, type.at, json_kind_name(json->kind));
+    if (json->kind == JSON_ARRAY) {
+        return input_array(source, json, NULL, value);
+    }
+    return error_report(source->subject,
+                        "the method takes a %.*s here, this is %s; give a file as \"@file.npy\", or an "
+                        "array: [%s]",
+                        (int)type.length, type.at, json_kind_name(json->kind),
+                        json->kind == JSON_DOUBLE ? "0.5" : "1, 2");
 }
 
 static bool convert_complex(const input_source *source, const json_value *json, type_text type, taper_value **value)
@@ -323,25 +331,63 @@ static bool convert(const input_source *source, const json_value *json, type_tex
 
 bool input_from_json(const input_source *source, const json_value *json, const char *type, taper_value **value)
 {
-    // An INPUT may name a .npy file without the '@'; a declared string stays a string.
-    if (json->kind == JSON_TEXT && json->text[0] != '@' && has_suffix(json->text, ".npy") && type == NULL) {
+    // An INPUT may name a file without the '@'; a declared string stays a string.
+    if (json->kind == JSON_TEXT && json->text[0] != '@' && input_names_tensor(json->text) && type == NULL) {
         *value = NULL;
         return input_tensor_file(source, json->text, value);
     }
     return convert(source, json, type_from(type), value);
 }
 
+// Whether a tensor may stand where a method takes this type.
+static bool takes_tensor(type_text type)
+{
+    while (type_is_generic(type, "Optional")) {
+        type = type_argument(type, 0);
+    }
+    return type.length == 0 || type_is(type, "Tensor") || type_is(type, "Any") || type_is(type, "AnyType") ||
+           type_is_generic(type, "Union") || memchr(type.at, '.', type.length) != NULL;
+}
+
+static bool tensor_from_text(const input_source *source, const char *text, const char *type, taper_value **value)
+{
+    const char *name = text + (text[0] == '@');
+    if (!takes_tensor(type_from(type))) {
+        return error_report(source->subject, "the method takes %s here, \"%.200s\" is a tensor", type, text);
+    }
+    return input_tensor_file(source, name, value);
+}
+
+// Words that are no JSON: a file of that name, a text without its quotes, or a mistake.
+static bool refuse_words(const input_source *source, const char *text, const char *type, taper_value **value)
+{
+    struct stat status;
+    if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) { // reading it says what it holds
+        return tensor_from_text(source, text, type, value);
+    }
+    if (type_is(type_from(type), "str")) {
+        return error_report(source->subject, "not valid JSON, in which texts have quotes: '\"%.200s\"'", text);
+    }
+    return error_report(source->subject,
+                        "\"%.200s\" is no file that is here and not valid JSON; an input is " INPUT_FORMS, text);
+}
+
 bool input_from_text(const input_source *source, const char *text, const char *type, taper_value **value)
 {
+    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity"};
     *value = NULL;
-    if (has_suffix(text, ".npy") && text[0] != '"' && text[0] != '[' && text[0] != '{') {
-        return input_tensor_file(source, text + (text[0] == '@'), value);
+    if (text[0] != '"' && text[0] != '[' && text[0] != '{' && (text[0] == '@' || input_names_tensor(text))) {
+        return tensor_from_text(source, text, type, value);
+    }
+    bool may_be_json = strchr("\"[{-+0123456789 \t\r\n", text[0]) != NULL; // an empty text, too
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        may_be_json = may_be_json || strncmp(text, words[i], strlen(words[i])) == 0;
+    }
+    if (!may_be_json) {
+        return refuse_words(source, text, type, value);
     }
     json_value *json = json_parse(source->subject, text, strlen(text));
     if (json == NULL) {
-        fputs(
-            "An input is FILE.npy or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}', '\"@file.npy\"'.\n",
-            stderr);
         return false;
     }
     const bool done = input_from_json(source, json, type, value);

@@ -2,13 +2,17 @@
 #include "common/input_tensor.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/errors.h"
+#include "common/file_kind.h"
 #include "common/files.h"
+#include "common/input_made.h"
 #include "common/npy.h"
+#include "common/npz_read.h"
 
 #define FILE_LIMIT (sizeof(size_t) == 8 ? (size_t)(UINT64_C(1) << 40) : SIZE_MAX / 4)
 
@@ -162,6 +166,126 @@ static bool check_options(const char *path, const npy_array *array, const tensor
     return true;
 }
 
+// The value takes the bytes, also on failure.
+static bool tensor_from_npy(const input_source *source, const char *path, unsigned char *bytes, size_t size,
+                            const tensor_options *options, taper_value **value)
+{
+    npy_array array;
+    if (npy_parse(path, bytes, size, &array) && check_options(path, &array, options)) {
+        return make_tensor(source, path, &array, bytes, options, value);
+    }
+    free(bytes);
+    return false;
+}
+
+// The number beside a quantized array: KEY.scale, KEY.zero_point.
+static bool take_number(const npz_archive *npz, const char *key, const char *suffix, taper_dtype dtype, void *number)
+{
+    char name[600];
+    unsigned char *bytes;
+    size_t size;
+    npy_array array;
+    snprintf(name, sizeof name, "%s%s", key, suffix);
+    if (!npz_take(npz, name, &bytes, &size)) {
+        return false;
+    }
+    bool done = npy_parse(npz->path, bytes, size, &array);
+    if (done) {
+        done = (array.dtype == dtype && array.bytes == 8) ||
+               error_report(npz->path, "\"%s\" is no %s", name, taper_dtype_name(dtype));
+    }
+    if (done) {
+        swap_bytes(bytes + array.offset, &array);
+        memcpy(number, bytes + array.offset, 8);
+    }
+    free(bytes);
+    return done;
+}
+
+// An array of integers with a scale and a zero point beside it is a quantized tensor, as result.h writes them.
+static bool take_quantization(const npz_archive *npz, const char *key, const unsigned char *bytes, size_t size,
+                              tensor_options *options)
+{
+    char name[600];
+    npy_array array;
+    snprintf(name, sizeof name, "%s.scale", key);
+    if (options->quantized || !npz_has(npz, name)) {
+        return true;
+    }
+    if (!npy_parse(npz->path, bytes, size, &array)) {
+        return false;
+    }
+    options->quantized = true;
+    options->dtype = array.dtype == TAPER_U8 ? TAPER_QU8 : array.dtype == TAPER_I8 ? TAPER_QI8 : TAPER_QI32;
+    return take_number(npz, key, ".scale", TAPER_F64, &options->scale) &&
+           take_number(npz, key, ".zero_point", TAPER_I64, &options->zero_point);
+}
+
+// key NULL: the only one. The bytes stay the caller's.
+static bool tensor_from_npz(const input_source *source, const char *path, const char *key, const unsigned char *bytes,
+                            size_t size, const tensor_options *options, taper_value **value)
+{
+    npz_archive npz;
+    char only[512], known[256];
+    unsigned char *npy;
+    size_t npy_size;
+    tensor_options own = *options;
+    if (!npz_read(&npz, path, bytes, size)) {
+        return false;
+    }
+    if (key == NULL && !npz_only(&npz, only, known)) {
+        return *known == '\0' ? error_report(path, "a zip archive without arrays; numpy.savez writes such with them")
+                              : error_report(path, "holds several arrays: say which, as in %s:%.*s (%s)", path,
+                                             (int)strcspn(known, ","), known, known);
+    }
+    key = key != NULL ? key : only;
+    if (strlen(key) >= sizeof only || !npz_take(&npz, key, &npy, &npy_size)) {
+        return strlen(key) >= sizeof only ? error_report(path, "there is no array of so long a name") : false;
+    }
+    if (!take_quantization(&npz, key, npy, npy_size, &own)) {
+        free(npy);
+        return false;
+    }
+    return tensor_from_npy(source, path, npy, npy_size, &own, value);
+}
+
+static bool tensor_from_picture(const input_source *source, const char *path, const char *name,
+                                const tensor_options *options, taper_value **value)
+{
+    if (source->picture == NULL || options->quantized || options->bfloat16 || options->channels_last) {
+        return error_report(path, "%s, where an array is wanted", name);
+    }
+    return source->picture(source->user, path, value);
+}
+
+// What the file holds says what is made of it, not its name. key: of an archive's array; NULL: none is named.
+static bool tensor_from_file(const input_source *source, const char *path, const char *key,
+                             const tensor_options *options, taper_value **value)
+{
+    unsigned char *bytes;
+    size_t size;
+    const char *name;
+    bool done;
+    if (!file_read(path, FILE_LIMIT, &bytes, &size)) {
+        return false;
+    }
+    switch (file_kind_of(bytes, size, &name)) {
+    case FILE_KIND_NPY:
+        return tensor_from_npy(source, path, bytes, size, options, value);
+    case FILE_KIND_ZIP:
+        done = tensor_from_npz(source, path, key, bytes, size, options, value);
+        break;
+    case FILE_KIND_PICTURE:
+        done = tensor_from_picture(source, path, name, options, value);
+        break;
+    default:
+        done = error_report(path, "holds %s; a tensor is read from .npy, .npz, PNG and JPEG files", name);
+    }
+    free(bytes);
+    return done;
+}
+
+// "FILE", or "FILE.npz:KEY".
 static bool load_tensor(const input_source *source, const char *path, const tensor_options *options,
                         taper_value **value)
 {
@@ -169,18 +293,11 @@ static bool load_tensor(const input_source *source, const char *path, const tens
     if (found == NULL) {
         return error_report_memory(path);
     }
-    unsigned char *bytes;
-    size_t size;
-    npy_array array;
-    bool done = file_read(found, FILE_LIMIT, &bytes, &size);
-    if (done) {
-        if (npy_parse(found, bytes, size, &array) && check_options(found, &array, options)) {
-            done = make_tensor(source, found, &array, bytes, options, value);
-        } else {
-            free(bytes);
-            done = false;
-        }
+    char *colon = access(found, F_OK) != 0 ? strstr(found, ".npz:") : NULL;
+    if (colon != NULL) {
+        colon[4] = '\0';
     }
+    const bool done = tensor_from_file(source, found, colon != NULL ? colon + 5 : NULL, options, value);
     free(found);
     return done;
 }
@@ -189,7 +306,7 @@ bool input_tensor_file(const input_source *source, const char *path, taper_value
 {
     const tensor_options plain = {0};
     *value = NULL;
-    return load_tensor(source, path, &plain, value);
+    return input_made_is(path) ? input_made(source, path, value) : load_tensor(source, path, &plain, value);
 }
 
 static bool is_text(const json_value *json, const char *text)
@@ -219,8 +336,12 @@ bool input_tensor_json(const input_source *source, const json_value *json, taper
                      *zero_point = json_member(json, "zero_point"), *dtype = json_member(json, "dtype"),
                      *format = json_member(json, "memory_format");
     *value = NULL;
+    if (file != NULL && file->kind == JSON_ARRAY && scale == NULL && zero_point == NULL && format == NULL) {
+        return input_array(source, file, dtype != NULL && dtype->kind == JSON_TEXT ? dtype->text : NULL, value);
+    }
     if (file == NULL || file->kind != JSON_TEXT) {
-        return error_report(source->subject, "\"@tensor\" must name a .npy file");
+        return error_report(source->subject,
+                            "\"@tensor\" must name a file, or be an array with no more than a \"dtype\"");
     }
     if (dtype != NULL && !read_dtype(source, dtype, &options)) {
         return false;

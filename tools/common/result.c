@@ -9,6 +9,7 @@
 #include "common/json_value.h"
 #include "common/npy.h"
 #include "common/tensor_data.h"
+#include "common/utf8.h"
 
 // A model may return lists that hold one another, so depth and number of parts are bounded.
 enum { DEPTH_LIMIT = 64, PATH_LIMIT = 8192, LEAF_LIMIT = 1 << 24 };
@@ -125,6 +126,9 @@ bool result_walk(const char *name, const taper_value *value, taper_error *error,
 typedef struct npz_visit {
     npz_writer *npz;
     taper_error *error;
+    char left_out[256]; // the first part that an array cannot hold, "" when there is none
+    char left_out_type[64];
+    size_t left_out_count;
 } npz_visit;
 
 static bool add_scalar(npz_writer *npz, const char *path, const char *suffix, taper_dtype dtype, const void *number)
@@ -155,9 +159,47 @@ static bool add_tensor(const npz_visit *v, const char *path, size_t length, cons
                                             add_scalar(v->npz, path, ".zero_point", TAPER_I64, &info.zero_point)));
 }
 
+// As an array of no dimensions of NumPy's str: code points of 32 bits. Bytes that are no UTF-8 become the surrogates
+// that Python has for them.
+static bool add_string(const npz_visit *v, const char *path, size_t length, const taper_value *value)
+{
+    const char *text;
+    size_t size, count = 0;
+    char descr[32];
+    if (taper_value_get_string(value, &text, &size, v->error) != TAPER_OK) {
+        return error_report_library(path, v->error);
+    }
+    uint32_t *points = calloc(size + 1, sizeof *points);
+    if (points == NULL) {
+        return error_report_memory(path);
+    }
+    for (size_t i = 0; i < size; count++) {
+        const size_t bytes = utf8_length(text + i, size - i);
+        const unsigned char first = (unsigned char)text[i];
+        points[count] = bytes == 0 ? 0xDC00u + first : bytes == 1 ? first : first & (0xFFu >> (bytes + 1));
+        for (size_t k = 1; k < bytes; k++) {
+            points[count] = points[count] << 6 | ((unsigned char)text[i + k] & 0x3Fu);
+        }
+        i += bytes != 0 ? bytes : 1;
+    }
+    count += count == 0; // NumPy has no str of no characters
+    snprintf(descr, sizeof descr, "%cU%zu", *npy_descr(TAPER_I32), count);
+    const bool done = npz_add(v->npz, path, length, descr, 0, NULL, points, count * sizeof *points);
+    free(points);
+    return done;
+}
+
+static void leave_out(npz_visit *v, const char *path, const taper_value *leaf)
+{
+    if (v->left_out_count++ == 0) {
+        snprintf(v->left_out, sizeof v->left_out, "%s", path);
+        taper_value_type(leaf, v->left_out_type, sizeof v->left_out_type);
+    }
+}
+
 static bool add_leaf(void *user, const char *path, size_t length, const taper_value *leaf)
 {
-    const npz_visit *v = user;
+    npz_visit *v = user;
     int flag;
     int64_t integer;
     double number, pair[2];
@@ -180,13 +222,57 @@ static bool add_leaf(void *user, const char *path, size_t length, const taper_va
         }
         byte = flag != 0;
         return add_scalar(v->npz, path, "", TAPER_BOOL, &byte);
+    case TAPER_KIND_STRING:
+        return add_string(v, path, length, leaf);
     default:
-        return true; // None, strings and empty containers appear in --json only
+        leave_out(v, path, leaf); // None, empty containers
+        return true;
     }
 }
 
 bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error)
 {
-    npz_visit visit = {npz, error};
-    return result_walk(name, value, error, add_leaf, &visit);
+    npz_visit visit = {.npz = npz, .error = error};
+    if (!result_walk(name, value, error, add_leaf, &visit)) {
+        return false;
+    }
+    if (visit.left_out_count != 0) {
+        fputs("not in the archive, which holds arrays: ", stderr);
+        text_put(stderr, visit.left_out, strlen(visit.left_out), false);
+        fprintf(stderr, " (%s)", visit.left_out_type);
+        if (visit.left_out_count > 1) {
+            fprintf(stderr, " and %zu more", visit.left_out_count - 1);
+        }
+        fputs("; -o FILE.json holds everything\n", stderr);
+    }
+    return true;
+}
+
+// ---- .npy
+
+bool result_to_npy(output_file *output, const char *name, const taper_value *value, taper_error *error)
+{
+    taper_tensor_info info;
+    char header[NPY_HEADER_MAX], type[256];
+    if (taper_value_kind(value) != TAPER_KIND_TENSOR) {
+        taper_value_type(value, type, sizeof type);
+        return error_report(output->path, "a .npy file holds one tensor, the result is %s: use .npz or .json", type);
+    }
+    if (!tensor_info(name, value, error, &info)) {
+        return false;
+    }
+    const char *descr = npy_descr(info.dtype);
+    if (descr == NULL || info.quantized != 0) {
+        return error_report(output->path, "a .npy file holds no %s numbers: use %s", taper_dtype_name(info.dtype),
+                            descr != NULL ? ".npz or .json" : ".json");
+    }
+    size_t bytes;
+    void *data = tensor_gather(name, &info, &bytes);
+    if (data == NULL) {
+        return false;
+    }
+    const size_t header_size = npy_header(header, descr, info.rank, info.sizes);
+    const bool done = output_write(output, header, header_size) && output_write(output, data, bytes);
+    free(data);
+    return done || error_report(output->path, "cannot write: the device is full or failed");
 }

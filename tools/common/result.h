@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a model returned, written out: as an .npz file, as JSON, or as text for people. The parts of a structure are
-// named by their path: "output", "output.0", "output.key", "output.0.key".
+// What a model returned, written out: as an .npz or a .npy file, as JSON, or as text for people. The parts of a
+// structure are named by their path: "output", "output.0", "output.key", "output.0.key".
 #ifndef TAPER_TOOLS_RESULT_H
 #define TAPER_TOOLS_RESULT_H
 
@@ -16,6 +16,8 @@ typedef bool (*result_visit)(void *user, const char *path, size_t path_length, c
 bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user);
 
 bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error);
+// Of a result that is one tensor, not quantized.
+bool result_to_npy(output_file *output, const char *name, const taper_value *value, taper_error *error);
 bool result_to_json(FILE *stream, const char *subject, const taper_value *value, taper_error *error);
 bool result_to_text(FILE *stream, const char *name, const taper_value *value, taper_error *error);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/suggest.h"
 
 static const flag *find(const flag *flags, size_t count, const char *name, size_t length)
 {
@@ -74,7 +75,14 @@ static bool parse_one(const flag *flags, size_t count, int argc, char **argv, in
         f = NULL;
     }
     if (f == NULL) {
-        fprintf(stderr, "unknown flag %s\n", argv[*index]);
+        suggestion near = suggest_for(name, length);
+        near.prefix = "--";
+        for (size_t i = 0; i < count; i++) {
+            if (flags[i].summary != NULL) {
+                suggest_among(&near, flags[i].name);
+            }
+        }
+        fprintf(stderr, "unknown flag %s%s\n", argv[*index], suggest_text(&near));
         return false;
     }
     if (name[length] == '=') {

@@ -14,24 +14,27 @@
 #include "taper/bench_inputs.h"
 #include "taper/bench_profile.h"
 #include "taper/commands.h"
-#include "taper/inputs.h"
+#include "taper/input_advice.h"
 #include "taper/run_limits.h"
+#include "taper/vision.h"
 
 static const char usage[] =
     "usage: taper bench MODEL [-i INPUT]… [options]\n\n"
     "Measures how long a model takes to load, to run for the first time and to run again, and the memory it takes.\n\n"
     "  -i, --input INPUT   as for `taper run`\n"
-    "  --bundled K         use the model's bundled inputs, number K\n"
+    "  --bundled K         use the model's bundled inputs, number K (0 when no INPUT is given)\n"
     "  --input-dims D;…    use float tensors of ones: 1,3,224,224\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
+    "  --profile           time spent in each operator\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
+        RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
     run_limits limits;
+    vision_options vision;
     arg_texts positional, inputs;
     const char *dims, *method;
     long bundled, warmup, iterations;
@@ -49,7 +52,7 @@ static bool run_timed(const opened_model *opened, const char *method, const call
 {
     taper_value *result;
     const double begin = clock_seconds();
-    const bool done = model_run(opened, method, inputs->values, inputs->count, &result);
+    const bool done = inputs_run(opened, method, inputs, &result);
     if (done) {
         taper_value_release(result);
     }
@@ -135,8 +138,9 @@ static bool put_figures(const bench_options *options, const opened_model *opened
 static bool bench(const bench_options *options, const opened_model *opened)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0
-                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
+    const bool given = options->bundled >= 0 || options->inputs.count != 0 || options->dims != NULL;
+    const long bundled = given ? options->bundled : inputs_default(opened, options->method);
+    const bool ready = bundled >= 0            ? inputs_from_bundle(opened, options->method, (size_t)bundled, &inputs)
                        : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
                                                : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
     if (!ready || !inputs_quantize(opened, options->method, &inputs)) {
@@ -170,6 +174,7 @@ static int bench_checked(bench_options *options)
     if (!model_open(&opened, options->positional.items[0], &options->model)) {
         return EXIT_WORK_FAILED;
     }
+    opened.vision = &options->vision;
     const bool done = bench(options, &opened);
     model_close(&opened);
     return done ? 0 : EXIT_WORK_FAILED;
@@ -178,6 +183,7 @@ static int bench_checked(bench_options *options)
 int command_bench(int argc, char **argv)
 {
     bench_options options = {.bundled = -1, .warmup = 3, .iterations = 20};
+    vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
@@ -187,6 +193,7 @@ int command_bench(int argc, char **argv)
         {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
+        PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),

@@ -5,31 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/input.h"
+#include "common/suffix.h"
 
 enum { JSON_LIMIT = 1 << 26 };
 
-static bool has_extension(const char *path, const char *extension)
-{
-    const size_t length = strlen(path), wanted = strlen(extension);
-    return length > wanted && strcasecmp(path + length - wanted, extension) == 0;
-}
-
-static bool is_sample(const char *path)
-{
-    static const char *const extensions[] = {".npy", ".json", ".png", ".jpg", ".jpeg"};
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        if (has_extension(path, extensions[i])) {
-            return true;
-        }
-    }
-    return false;
-}
+#define SAMPLES ".npy .npz .json .png .jpg .jpeg"
 
 static bool add_path(calibration_files *files, const char *folder, const char *name)
 {
@@ -66,13 +51,13 @@ static bool add_folder(calibration_files *files, const char *folder)
     const size_t first = files->count;
     bool done = true;
     for (const struct dirent *entry = readdir(entries); done && entry != NULL; entry = readdir(entries)) {
-        if (is_sample(entry->d_name) && entry->d_name[0] != '.') {
+        if (suffix_among(entry->d_name, SAMPLES) && entry->d_name[0] != '.') {
             done = add_path(files, folder, entry->d_name);
         }
     }
     closedir(entries);
     if (done && files->count == first) {
-        return error_report(folder, "the folder holds no samples: .npy, .json, .png, .jpg or .jpeg files");
+        return error_report(folder, "the folder holds no samples: .npy, .npz, .json, .png, .jpg or .jpeg files");
     }
     if (done) {
         qsort(files->paths + first, files->count - first, sizeof *files->paths, compare_paths);
@@ -89,8 +74,9 @@ bool calibration_add(calibration_files *files, const char *path)
     if (S_ISDIR(status.st_mode)) {
         return add_folder(files, path);
     }
-    return is_sample(path) ? add_path(files, path, "")
-                           : error_report(path, "samples are .npy, .json, .png, .jpg and .jpeg files");
+    return suffix_among(path, SAMPLES)
+               ? add_path(files, path, "")
+               : error_report(path, "samples are .npy, .npz, .json, .png, .jpg and .jpeg files");
 }
 
 void calibration_release(calibration_files *files)
@@ -131,7 +117,7 @@ static bool inputs_from_file(const opened_model *opened, const char *path, call_
 bool calibration_inputs(const opened_model *opened, const vision *v, const char *path, call_inputs *inputs)
 {
     *inputs = (call_inputs){0};
-    if (has_extension(path, ".json")) {
+    if (suffix_among(path, ".json")) {
         return inputs_from_file(opened, path, inputs);
     }
     inputs->values = calloc(1, sizeof *inputs->values);
@@ -139,8 +125,8 @@ bool calibration_inputs(const opened_model *opened, const vision *v, const char 
         return error_report_memory(path);
     }
     bool done;
-    if (has_extension(path, ".npy")) {
-        const input_source source = {opened->context, opened->error, path, NULL};
+    if (suffix_among(path, ".npy .npz")) {
+        const input_source source = {.context = opened->context, .error = opened->error, .subject = path};
         done = input_tensor_file(&source, path, &inputs->values[0]);
     } else {
         image picture;

@@ -11,8 +11,8 @@ typedef struct calibration_files {
     size_t count, capacity;
 } calibration_files;
 
-// A file, or the .npy, .json, .png, .jpg and .jpeg files of a folder. Failures are reported; a folder without any is
-// one.
+// A file, or the .npy, .npz, .json, .png, .jpg and .jpeg files of a folder. Failures are reported; a folder without any
+// is one.
 bool calibration_add(calibration_files *files, const char *path);
 void calibration_release(calibration_files *files);
 

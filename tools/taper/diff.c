@@ -78,6 +78,7 @@ static int check(diff_options *o)
 
 typedef struct diffing {
     const diff_options *options;
+    long bundled; // -1: the inputs are those of -i
     opened_model wanted, got;
     diff_trace wanted_results, got_results, wanted_outputs, got_outputs;
     diff_matches nodes, outputs;
@@ -88,7 +89,7 @@ typedef struct diffing {
 static bool make_inputs(const diffing *d, const opened_model *opened, call_inputs *inputs)
 {
     const diff_options *o = d->options;
-    return (o->bundled >= 0 ? inputs_from_bundle(&d->wanted, o->method, (size_t)o->bundled, inputs)
+    return (d->bundled >= 0 ? inputs_from_bundle(&d->wanted, o->method, (size_t)d->bundled, inputs)
                             : inputs_from_texts(opened, o->method, &o->inputs, inputs)) &&
            inputs_quantize(opened, o->method, inputs);
 }
@@ -222,7 +223,9 @@ static bool compare_outputs(diffing *d)
 static bool diff(diffing *d, bool *diverges)
 {
     const diff_options *o = d->options;
-    bool done = open_models(d) && run_both(d);
+    bool done = open_models(d);
+    d->bundled = done && o->bundled < 0 && o->inputs.count == 0 ? inputs_default(&d->wanted, o->method) : o->bundled;
+    done = done && run_both(d);
     done = done && (o->against != NULL ? diff_match_operators : diff_match_values)(&d->wanted_results, &d->got_results,
                                                                                    &d->nodes);
     done = done && compare_nodes(d) && compare_outputs(d);

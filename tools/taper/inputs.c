@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "taper/inputs.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/errors.h"
 #include "common/input.h"
+#include "common/suggest.h"
 #include "taper/settings.h"
+#include "taper/vision.h"
 
 void inputs_release(call_inputs *inputs)
 {
@@ -28,7 +31,12 @@ static bool check_method(const opened_model *opened, const char *method, size_t 
 {
     const char *name = method != NULL ? method : "forward";
     if (!model_has_method(opened, name)) {
-        return error_report(opened->path, "the model has no method \"%s\"; `taper inspect` lists what it has", name);
+        suggestion near = suggest_for(name, strlen(name));
+        for (size_t i = 0; i < taper_model_method_count(opened->model); i++) {
+            suggest_among(&near, taper_model_method_name(opened->model, i));
+        }
+        return error_report(opened->path, "the model has no method \"%s\"%s", name,
+                            near.best != NULL ? suggest_text(&near) : "; `taper inspect` lists what it has");
     }
     const int takes = taper_model_method_arguments(opened->model, name);
     return takes < 0 || count <= (size_t)takes ||
@@ -56,6 +64,36 @@ bool inputs_quantize(const opened_model *opened, const char *method, call_inputs
     return done;
 }
 
+static bool picture_tensor(void *user, const char *path, taper_value **value)
+{
+    const opened_model *opened = user;
+    vision_options options;
+    vision v;
+    image picture;
+    vision_options_init(&options);
+    if (!vision_create(opened, opened->vision != NULL ? opened->vision : &options, false, &v)) {
+        return false;
+    }
+    bool done = image_read(path, &picture);
+    if (done) {
+        done = vision_prepare(&v, opened, path, &picture, value);
+        image_release(&picture);
+    }
+    vision_release(&v);
+    return done;
+}
+
+static input_source make_source(const opened_model *opened, const char *subject, const char *folder, size_t index)
+{
+    return (input_source){.context = opened->context,
+                          .error = opened->error,
+                          .subject = subject,
+                          .folder = folder,
+                          .number = index,
+                          .picture = picture_tensor,
+                          .user = (void *)(uintptr_t)opened};
+}
+
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs)
 {
     *inputs = (call_inputs){0};
@@ -65,7 +103,7 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
     for (size_t i = 0; i < texts->count; i++) {
         char subject[256];
         describe(opened, method, "", i, subject, sizeof subject);
-        const input_source source = {opened->context, opened->error, subject, NULL};
+        const input_source source = make_source(opened, subject, NULL, i);
         const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_text(&source, texts->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);
@@ -88,7 +126,7 @@ bool inputs_from_json(const opened_model *opened, const char *method, const json
     for (size_t i = 0; i < items->count; i++) {
         char subject[256];
         describe(opened, method, prefix, i, subject, sizeof subject);
-        const input_source source = {opened->context, opened->error, subject, folder};
+        const input_source source = make_source(opened, subject, folder, i);
         const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_json(&source, &items->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);
@@ -125,15 +163,34 @@ static bool take_sample(const opened_model *opened, const taper_value *all, size
     return done;
 }
 
+// The method that gives the samples of another; false when there is none.
+static bool find_getter(const opened_model *opened, const char *name, char getter[512])
+{
+    snprintf(getter, 512, "get_all_bundled_inputs");
+    if (strcmp(name, "forward") != 0 || !model_has_method(opened, getter)) {
+        snprintf(getter, 512, "get_all_bundled_inputs_for_%.400s", name);
+    }
+    return model_has_method(opened, getter);
+}
+
+long inputs_default(const opened_model *opened, const char *method)
+{
+    const char *name = method != NULL ? method : "forward";
+    char getter[512];
+    // A file without schemas does not say what a method needs.
+    if (taper_model_method_required(opened->model, name) == 0 || !find_getter(opened, name, getter)) {
+        return -1;
+    }
+    fputs("no input is given: the model's bundled input 0 is used\n", stderr);
+    return 0;
+}
+
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs)
 {
     const char *name = method != NULL ? method : "forward";
-    char getter[512] = "get_all_bundled_inputs";
+    char getter[512];
     *inputs = (call_inputs){0};
-    if (strcmp(name, "forward") != 0 || !model_has_method(opened, getter)) {
-        snprintf(getter, sizeof getter, "get_all_bundled_inputs_for_%s", name);
-    }
-    if (!model_has_method(opened, getter)) {
+    if (!find_getter(opened, name, getter)) {
         return error_report(opened->path, "the model carries no bundled inputs for %s; give inputs with -i", name);
     }
     taper_value *all;

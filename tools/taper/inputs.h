@@ -19,6 +19,9 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
 bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
                       size_t call, call_inputs *inputs);
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs);
+// The bundled input that a call without inputs has: number 0, which is said on stderr, where the method needs inputs
+// and the model carries some; -1 otherwise. A verb whose options give inputs does not ask.
+long inputs_default(const opened_model *opened, const char *method);
 // Float tensors become quantized ones where the model says that forward takes such (settings.h). The two functions that
 // read what the user wrote do it.
 bool inputs_quantize(const opened_model *opened, const char *method, call_inputs *inputs);

@@ -9,6 +9,7 @@
 #include "common/args.h"
 #include "common/errors.h"
 #include "common/files.h"
+#include "common/suffix.h"
 
 bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
                 const save_arguments *arguments)
@@ -87,6 +88,9 @@ int save_arguments_check(const save_arguments *arguments, const char *usage, tap
 {
     if (arguments->output == NULL) {
         return error_usage(usage, "-o OUT is missing: where shall the model be written?");
+    }
+    if (suffix_among(arguments->output, SUFFIXES_OF_ARRAYS " " SUFFIXES_OF_PICTURES " " SUFFIXES_OF_MODELS)) {
+        return error_usage(usage, "-o %.200s: models are written for the lite interpreter, as .ptl", arguments->output);
     }
     if (arguments->flatbuffer && arguments->bytecode != 0) {
         return error_usage(usage, "--bytecode and --flatbuffer exclude each other: a flatbuffer has version 9");

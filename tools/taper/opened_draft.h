@@ -17,8 +17,7 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Options about the file that is written, and how it is made. -1 to go on, or the exit status of wrong ones (reported
-// with the usage text).
+// Options about the file that is written, and how it is made. -1 to go on, or the exit status of wrong ones (reported).
 typedef struct save_arguments {
     const char *output, *cpu;
     long bytecode;

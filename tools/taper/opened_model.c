@@ -7,6 +7,7 @@
 #include <taper/taper_compile.h>
 
 #include "common/errors.h"
+#include "common/suggest.h"
 #include "common/terminal.h"
 
 int passes_check(const arg_texts *disable, const char *usage)
@@ -15,7 +16,13 @@ int passes_check(const arg_texts *disable, const char *usage)
         for (const char *name = disable->items[i]; *name != '\0';) {
             const size_t length = strcspn(name, ",");
             if (length != 0 && !taper_compiler_has_pass(name, length)) {
-                return error_usage(usage, "--disable: there is no pass \"%.*s\"", (int)length, name);
+                suggestion near = suggest_for(name, length);
+                for (size_t k = 0; k < taper_compiler_pass_count(); k++) {
+                    suggest_among(&near, taper_compiler_pass_name(k));
+                }
+                return error_usage(usage, "--disable: there is no pass \"%.*s\"%s", (int)length, name,
+                                   near.best != NULL ? suggest_text(&near)
+                                                     : "; `taper optimize --list-passes` lists them");
             }
             name += length + (name[length] == ',');
         }
@@ -69,6 +76,7 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                .listing = options->listing,
                                .evaluation = options->evaluation,
                                .no_guards = options->no_guards,
+                               .verify = options->verify,
                                .device = options->device,
                                .precision = options->precision,
                                .device_options = options->device_options,

@@ -14,7 +14,7 @@
 typedef struct model_options {
     const char *device, *device_options, *precision, *cpu, *memory, *cache;
     long threads; // 0: as taper_context_options.threads
-    bool reference, no_optimize, evaluation, no_guards;
+    bool reference, no_optimize, evaluation, no_guards, verify;
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
     load_limits limits;
@@ -33,7 +33,8 @@ enum { THREADS_LIMIT = 1024 };
         {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT}, {"--cpu", 0, ARG_TEXT, &(o).cpu, 0, 0},           \
         {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
         {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}, {"--cache", 0, ARG_TEXT, &(o).cache, 0, 0},                   \
-        {"--no-guards", 0, ARG_FLAG, &(o).no_guards, 0, 0}, LOAD_LIMIT_ROWS((o).limits),                               \
+        {"--no-guards", 0, ARG_FLAG, &(o).no_guards, 0, 0}, {"--verify", 0, ARG_FLAG, &(o).verify, 0, 0},              \
+        LOAD_LIMIT_ROWS((o).limits),                                                                                   \
     {                                                                                                                  \
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
@@ -61,6 +62,7 @@ enum { THREADS_LIMIT = 1024 };
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
     "  --cache DIR         keep there what takes long to make on this machine, and use what is there\n"                \
     "  --no-guards         of an exported program: no check of the inputs' sizes, none of its assertions\n"            \
+    "  --verify            compare the checksums of everything in the file first, of weights too\n"                    \
     "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \
     "  --reference         use the portable operators only: slow, for checking\n" LOAD_LIMIT_USAGE
 
@@ -71,10 +73,11 @@ typedef struct opened_model {
     bool has_context; // it is its own
     taper_model *model;
     taper_session *session;
-    double load_seconds; // of the model and its session
+    double load_seconds;                 // of the model and its session
+    const struct vision_options *vision; // how pictures become inputs; NULL: as the model says (vision.h)
 } opened_model;
 
-// -1 to go on, or the exit status of a wrong option (reported with the usage text).
+// -1 to go on, or the exit status of a wrong option (reported).
 int model_options_check(const model_options *options, const char *usage);
 // The same for --disable options, and all of them as one list (freed by the caller); NULL when there is none, or no
 // memory.

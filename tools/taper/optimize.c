@@ -168,7 +168,8 @@ static int check(const optimize_arguments *arguments, taper_save_options *save)
     }
     for (size_t i = 0; strcmp(backend, backends[i]) != 0;) {
         if (++i == sizeof backends / sizeof *backends) {
-            return error_usage(usage, "--backend: there is no backend \"%s\"", backend);
+            return error_usage(usage, "--backend: there is no backend \"%s\": cpu, vulkan, metal and nnapi are",
+                               backend);
         }
     }
     const int status = passes_check(&arguments->disable, usage);

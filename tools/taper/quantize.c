@@ -8,6 +8,7 @@
 
 #include "common/errors.h"
 #include "common/stats.h"
+#include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/calibration.h"
 #include "taper/commands.h"
@@ -72,7 +73,9 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
         return error_usage(usage, "--mode: there is no mode \"%s\": core, full and dynamic are", a->mode);
     }
     if (observer < 0) {
-        return error_usage(usage, "--observer: there is no observer \"%s\"", a->observer);
+        return error_usage(
+            usage, "--observer: there is no observer \"%s\": histogram, min-max, moving-average and percentile are",
+            a->observer);
     }
     if (mode != TAPER_QUANTIZE_DYNAMIC && a->calibrate.count == 0 && a->positional.count < 2) {
         return error_usage(usage, "--calibrate is missing: which samples shall the ranges be taken from?");
@@ -106,8 +109,7 @@ typedef struct quantizing {
 
 static bool is_array(const char *path)
 {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    return suffix_among(path, ".npy .npz");
 }
 
 static bool open_model(quantizing *q, const quantize_arguments *a, const taper_quantize_options *options)

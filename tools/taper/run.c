@@ -6,78 +6,57 @@
 
 #include "common/errors.h"
 #include "common/files.h"
-#include "common/result.h"
 #include "taper/calls.h"
 #include "taper/commands.h"
-#include "taper/inputs.h"
+#include "taper/input_advice.h"
 #include "taper/run_limits.h"
+#include "taper/run_output.h"
+#include "taper/vision.h"
 
 static const char usage[] =
-    "usage: taper run MODEL [-i INPUT]… [-o OUT.npz] [options]\n\n"
-    "Calls a method of a model. INPUT is FILE.npy, or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}';\n"
-    "a string \"@FILE.npy\" in it is a tensor, and so is\n"
-    "  {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}   a quantized one.\n\n"
+    "usage: taper run MODEL [-i INPUT]… [-o OUT] [options]\n\n"
+    "Calls a method of a model. INPUT is\n"
+    "  FILE.npy, FILE.npz or FILE.npz:KEY, PICTURE.png or .jpg\n"
+    "  zeros:1x3x224x224, ones:…, rand:… (always the same numbers); float32, or a dtype as in ones:1x16:int64\n"
+    "  JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}'. Where the method takes a tensor, an array is one, "
+    "as\n"
+    "  torch.tensor makes it; a string \"@FILE.npy\" is a tensor, and so are {\"@tensor\": [[1, 2]], \"dtype\": "
+    "\"float32\"}\n"
+    "  and {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}, a quantized one.\n\n"
     "  -i, --input INPUT   the next argument of the method; missing ones take their defaults\n"
-    "  --bundled K         take the arguments from the model's bundled inputs, number K\n"
-    "  -o, --output FILE   store the result as .npz: arrays output, output.0, output.key, …\n"
+    "  --bundled K         take the arguments from the model's bundled inputs, number K (0 when no INPUT is given)\n"
+    "  -o, --output FILE   store the result as FILE.npz: arrays output, output.0, output.key, …; as FILE.npy, one "
+    "tensor;\n"
+    "                      or as FILE.json, what --json prints\n"
     "  --json              print the result as JSON\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
-    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
-        RUN_LIMIT_USAGE;
+    "                      results are named 0.output, 1.output, …\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
+        MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct run_options {
     model_options model;
     run_limits limits;
+    vision_options vision;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
     long bundled; // -1: none
     bool json;
 } run_options;
 
-// Where results go: into the archive, to stdout as JSON, or to stdout for people.
-typedef struct sink {
-    const run_options *options;
-    npz_writer npz;
-    size_t results;
-} sink;
-
-static bool sink_add(sink *s, const opened_model *opened, const char *name, const taper_value *result)
-{
-    if (s->options->output != NULL && !result_to_npz(&s->npz, name, result, opened->error)) {
-        return false;
-    }
-    if (s->options->json) {
-        fputs(s->options->calls == NULL ? "" : s->results == 0 ? "[\n" : ",\n", stdout);
-        if (!result_to_json(stdout, name, result, opened->error)) {
-            return false;
-        }
-    } else if (s->options->output == NULL && !result_to_text(stdout, name, result, opened->error)) {
-        return false;
-    }
-    s->results++;
-    return true;
-}
-
-static void sink_end_json(const sink *s)
-{
-    if (s->options->json) {
-        fputs(s->options->calls == NULL ? "\n" : s->results == 0 ? "[]\n" : "\n]\n", stdout);
-    }
-}
-
-static bool run_once(const run_options *options, const opened_model *opened, sink *s)
+static bool run_once(const run_options *options, const opened_model *opened, run_output *output)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0
-                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
-                           : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
+    const bool given = options->bundled >= 0 || options->inputs.count != 0;
+    const long bundled = given ? options->bundled : inputs_default(opened, options->method);
+    const bool ready = bundled >= 0 ? inputs_from_bundle(opened, options->method, (size_t)bundled, &inputs)
+                                    : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
     if (!ready) {
         return false;
     }
     taper_value *result = NULL;
-    const bool done = model_run(opened, options->method, inputs.values, inputs.count, &result) &&
-                      sink_add(s, opened, "output", result);
+    const bool done = inputs_run(opened, options->method, &inputs, &result) &&
+                      run_output_add(output, "output", result, opened->error);
     taper_value_release(result);
     inputs_release(&inputs);
     return done;
@@ -85,7 +64,8 @@ static bool run_once(const run_options *options, const opened_model *opened, sin
 
 // ---- --calls
 
-static bool run_call(const opened_model *opened, const json_value *call, const char *folder, size_t index, sink *s)
+static bool run_call(const opened_model *opened, const json_value *call, const char *folder, size_t index,
+                     run_output *output)
 {
     const char *name = call_method(call);
     char key[64];
@@ -102,19 +82,19 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
         snprintf(subject, sizeof subject, "%s: call %zu (%s)", opened->path, index, name != NULL ? name : "forward");
         error_report_library(subject, opened->error);
     }
-    done = done && sink_add(s, opened, key, result);
+    done = done && run_output_add(output, key, result, opened->error);
     taper_value_release(result);
     inputs_release(&inputs);
     return done;
 }
 
 // The calls before a failing one keep their results.
-static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, sink *s)
+static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, run_output *output)
 {
     char *folder = calls_folder(path);
     bool done = true;
     for (size_t i = 0; done && i < calls->count; i++) {
-        done = run_call(opened, &calls->items[i], folder, i, s);
+        done = run_call(opened, &calls->items[i], folder, i, output);
     }
     free(folder);
     return done;
@@ -122,19 +102,12 @@ static bool run_calls(const opened_model *opened, const char *path, const json_v
 
 static bool run_all(const run_options *options, const opened_model *opened, const json_value *calls)
 {
-    sink s = {.options = options};
-    if (options->output != NULL && !npz_open(&s.npz, options->output)) {
+    run_output output;
+    if (!run_output_open(&output, options->output, options->json, calls != NULL)) {
         return false;
     }
-    bool done = calls != NULL ? run_calls(opened, options->calls, calls, &s) : run_once(options, opened, &s);
-    if (done || calls != NULL) {
-        sink_end_json(&s);
-        if (options->output != NULL) {
-            done = npz_commit(&s.npz) && done;
-        }
-    }
-    npz_discard(&s.npz);
-    return done;
+    return run_output_close(&output, calls != NULL ? run_calls(opened, options->calls, calls, &output)
+                                                   : run_once(options, opened, &output));
 }
 
 static int run_checked(run_options *options)
@@ -146,7 +119,10 @@ static int run_checked(run_options *options)
     if (options->bundled >= 0 && listed) {
         return error_usage(usage, "--bundled takes the place of -i");
     }
-    int status = model_options_check(&options->model, usage);
+    int status = run_output_check(options->output, options->calls != NULL, usage);
+    if (status == ARGS_GO_ON) {
+        status = model_options_check(&options->model, usage);
+    }
     if (status == ARGS_GO_ON) {
         status = run_limits_read(&options->limits, usage, &options->model.session);
     }
@@ -160,6 +136,7 @@ static int run_checked(run_options *options)
     if (done) {
         done = model_open(&opened, options->positional.items[0], &options->model);
         if (done) {
+            opened.vision = &options->vision;
             done = run_all(options, &opened, calls);
             model_close(&opened);
         }
@@ -171,6 +148,7 @@ static int run_checked(run_options *options)
 int command_run(int argc, char **argv)
 {
     run_options options = {.bundled = -1};
+    vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
@@ -178,6 +156,7 @@ int command_run(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),

@@ -24,7 +24,7 @@ enum { RUN_LIMIT_MOST = 1000000000 };
     "  --time-limit S      seconds that a run may take (default: no limit)\n"                                          \
     "  --memory-limit MB   what its values may take at once (default: no limit)\n"
 
-// -1 to go on, or the exit status of a wrong option (reported with the usage text).
+// -1 to go on, or the exit status of a wrong option (reported).
 int run_limits_read(const run_limits *limits, const char *usage, taper_session_options *session);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/commands.h"
 #include "taper/overlay.h"
@@ -21,6 +22,7 @@ static const char usage[] =
     "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
 
 enum { BAR_WIDTH = 24 };
+#define NO_MASKS SUFFIXES_OF_OTHER_PICTURES " .ptl .pt " SUFFIXES_OF_ARRAYS " " SUFFIXES_OF_MODELS
 
 typedef struct segment_options {
     model_options model;
@@ -191,7 +193,9 @@ int command_segment(int argc, char **argv)
     int status = args_parse(&table, argc, argv);
     if (status == ARGS_GO_ON) {
         status = options.output == NULL ? error_usage(usage, "-o MASK.png is missing")
-                                        : model_options_check(&options.model, usage);
+                 : suffix_among(options.output, NO_MASKS)
+                     ? error_usage(usage, "-o %.200s: the picture is written as .png", options.output)
+                     : model_options_check(&options.model, usage);
     }
     if (status == ARGS_GO_ON) {
         options.model.print_to_stderr = options.json;

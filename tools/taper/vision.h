@@ -16,16 +16,19 @@ typedef struct vision_options {
     double mean[3], std[3];
 } vision_options;
 
-#define VISION_OPTION_ROWS(o)                                                                                          \
-    {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, {"--size", 0, ARG_SIZE, (o).size, 0, 0},                             \
-        {"--mean", 0, ARG_TRIPLE, (o).mean, 0, 0},                                                                     \
+// Of verbs that only take pictures as inputs.
+#define PICTURE_OPTION_ROWS(o)                                                                                         \
+    {"--size", 0, ARG_SIZE, (o).size, 0, 0}, {"--mean", 0, ARG_TRIPLE, (o).mean, 0, 0},                                \
     {                                                                                                                  \
         "--std", 0, ARG_TRIPLE, (o).std, 0, 0                                                                          \
     }
 
+#define VISION_OPTION_ROWS(o) {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, PICTURE_OPTION_ROWS(o)
+
 #define VISION_OPTION_USAGE                                                                                            \
-    "  --labels FILE       names of the classes, one a line or a JSON array\n"                                         \
-    "  --size WxH          size of the model's input\n"                                                                \
+    "  --labels FILE       names of the classes, one a line or a JSON array\n" PICTURE_OPTION_USAGE
+#define PICTURE_OPTION_USAGE                                                                                           \
+    "  --size WxH          size of the model's input, for pictures\n"                                                  \
     "  --mean R,G,B        subtracted from the channels, which are in 0..1\n"                                          \
     "  --std R,G,B         the channels are divided by it\n"
 
