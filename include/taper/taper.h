@@ -264,7 +264,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
 /* The value, a tensor or what holds some, on a device (as taper_load_options.device; a "!" at its end means nothing
  * here): *moved is a new reference, to the value itself where it is there already. A device that is not here is
- * TAPER_ERROR_UNSUPPORTED. This version has "cpu" alone. */
+ * TAPER_ERROR_UNSUPPORTED. In this version tensors are with the "cpu" alone, also between segments of a GPU. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value, const char *device,
                                                                                taper_value **moved, taper_error *error);
 
