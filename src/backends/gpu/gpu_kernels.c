@@ -35,7 +35,9 @@ uint64_t taper_gpu_shaders_hash(void)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof shaders / sizeof *shaders; i++) {
-        hash = taper_hash(hash, shaders[i].data, shaders[i].packed);
+        if (shaders[i].packed != 0) {
+            hash = taper_hash(hash, shaders[i].data, shaders[i].packed);
+        }
     }
     return hash;
 }
