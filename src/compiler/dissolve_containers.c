@@ -5,7 +5,13 @@
 #include "compiler/pass.h"
 #include "ops/list/op_table.h"
 
-enum { MOST_ITEMS = 256, MOST_MADE = 16384, MOST_KEYS = 32, MOST_USES = 1024 };
+enum {
+    MOST_ITEMS = 256,
+    MOST_MADE = 16384,
+    MOST_KEYS = 32,
+    MOST_USES = 1024,
+    FARTHEST = 4096
+}; // nodes to the last that looks at it
 
 // ---- lists
 
@@ -60,7 +66,14 @@ static bool only_grows(const taper_node *list)
         reads += !appends;
     }
     items += grows;
-    return grows != 0 && reads != 0 && items <= MOST_ITEMS && items * reads <= MOST_MADE;
+    size_t seen = 0, passed = 0;
+    for (const taper_node *node = list->next; node != NULL && seen < uses && passed < FARTHEST; node = node->next) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            seen += taper_node_in(node, i) == value;
+        }
+        passed++;
+    }
+    return seen == uses && grows != 0 && reads != 0 && items <= MOST_ITEMS && items * reads <= MOST_MADE;
 }
 
 // The items so far, as a list of their own, for who reads it here.
@@ -139,8 +152,13 @@ static void follow_dict(taper_node *dict)
         given = given || use->user == NULL;
     }
     bool all = here && !given; // that look at it were understood
+    size_t passed = 0;
     for (taper_node *node = dict->next, *next; node != NULL; node = next) {
         next = node->next;
+        if (++passed > FARTHEST) {
+            all = false;
+            break;
+        }
         if (node->block_count != 0 && !here) { // who looks at it in there is not followed
             all = false;
             break;

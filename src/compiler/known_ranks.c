@@ -410,7 +410,7 @@ static int64_t rank_of_operands(const ranks *r, const taper_node *node)
 static int64_t rank_of_items(const ranks *r, const taper_node *join)
 {
     const taper_node *list = taper_node_in(join, 0)->node;
-    for (size_t i = 0; list != NULL && list->kind == TAPER_NODE_LIST && i < list->input_count; i++) {
+    for (size_t i = 0; list != NULL && list->kind == TAPER_NODE_LIST && i < list->input_count && i < 64; i++) {
         const taper_ir_value *source = source_of(r, taper_node_in(list, i));
         const rank_of *known = source->id < r->value_count ? &r->values[source->id] : NULL;
         if (known != NULL && known->least == known->most && known->least > 1) {

@@ -205,6 +205,9 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 
 // ---- the walk
 
+// Places and barriers are found by comparing dispatches with each other.
+enum { MOST_WORKS = 16384 };
+
 static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
 {
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
@@ -270,6 +273,7 @@ taper_status taper_gpu_emit(taper_gpu_emitter *e)
         }
         if (node->output_count != 0 || !taper_segment_values_check_holds(e->known, node)) {
             TAPER_TRY(emit_node(e, node));
+            TAPER_GPU_REFUSE(e, e->program->work_count > MOST_WORKS, "more dispatches than a recording has");
         }
     }
     for (size_t i = 0; i < body->result_count; i++) {

@@ -175,6 +175,8 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
            groups[2] <= s->gpu->most_groups[2];
 }
 
+enum { MOST_AT_ONCE = 64 }; // dispatches that are not told to wait for each other
+
 static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dispatches)
 {
     taper_gpu_state *s = rec->state;
@@ -198,7 +200,7 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
             }
         }
         d->parameters = (taper_gpu_range){&rec->r->parameters, i * each, sizeof(taper_gpu_parameters)};
-        d->barrier = taper_gpu_needs_barrier(p, since, i);
+        d->barrier = i - since >= MOST_AT_ONCE || taper_gpu_needs_barrier(p, since, i);
         since = d->barrier ? i : since;
         TAPER_TRY(taper_gpu_pipeline_get(s, w->kernel, texels, w->constants, &d->pipeline));
     }

@@ -141,7 +141,7 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
 
 bool taper_gpu_view_loops(const taper_gpu_view *const *views, size_t count, taper_gpu_loops *loops)
 {
-    int kept = 0, dims[TAPER_GPU_RANK];
+    int kept = 0;
     int64_t sizes[TAPER_GPU_RANK], strides[4][TAPER_GPU_RANK];
     const taper_gpu_view *first = views[0];
     for (int d = 0; d < first->rank; d++) {
@@ -156,13 +156,12 @@ bool taper_gpu_view_loops(const taper_gpu_view *const *views, size_t count, tape
             sizes[kept - 1] *= first->sizes[d];
         } else {
             sizes[kept] = first->sizes[d];
-            dims[kept++] = d;
+            kept++;
         }
         for (size_t v = 0; v < count; v++) {
             strides[v][kept - 1] = views[v]->strides[d];
         }
     }
-    (void)dims;
     if (kept > 3) {
         return false;
     }

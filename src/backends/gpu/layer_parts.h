@@ -31,6 +31,8 @@ TAPER_MUST_USE taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const tape
                                                 taper_gpu_layer *l);
 // The batch norm that alone looks at the layer goes into its weights.
 void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l);
+// Refuses a bias that is not one number for each result: what the plain nodes say is wrong is never read.
+TAPER_MUST_USE taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l);
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
 // Vectors of weights: [part][tile of results][tap][channel, whole vectors of them][vectors of the tile]; then biases,
 // where *bias says.

@@ -50,6 +50,13 @@ void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, tap
     }
 }
 
+taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l)
+{
+    TAPER_GPU_REFUSE(e, l->bias != NULL && (l->bias->rank != 1 || l->bias->sizes[0] != l->out),
+                     "a bias of other channels");
+    return TAPER_OK;
+}
+
 static float number_at(const taper_tensor *t, int64_t i)
 {
     return ((const float *)taper_tensor_data(t))[i * t->strides[0]];

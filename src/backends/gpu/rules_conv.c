@@ -7,6 +7,8 @@
 #include "backends/gpu/layer_parts.h"
 #include "ops/nn/prepacked.h"
 
+enum { MOST_STEP = 1 << 24 };
+
 typedef struct geometry {
     int64_t stride[2], padding[2], dilation[2], groups;
     bool transposed;
@@ -41,6 +43,10 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
         g->dilation[d] = there ? numbers[1][from] : 1;
         g->padding[d] = there ? numbers[2][from] : 0;
         TAPER_GPU_REFUSE(e, g->stride[d] < 1 || g->dilation[d] < 1 || g->padding[d] < 0, "a stride that is none");
+        TAPER_GPU_REFUSE(e,
+                         g->transposed && there &&
+                             (more[from] < 0 || (more[from] >= g->stride[d] && more[from] >= g->dilation[d])),
+                         "an output padding that is refused");
     }
     return TAPER_OK;
 }
@@ -174,6 +180,7 @@ static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, tap
     const taper_shape shape = taper_gpu_shape(e, result);
     TAPER_TRY(taper_gpu_operand_packed(e, x, 1, &in));
     TAPER_GPU_REFUSE(e, in.rank != rank || in.sizes[1] != l->in, "a convolution of other channels");
+    TAPER_TRY(taper_gpu_check_bias(e, l));
     if (chain->count == 0) {
         taper_gpu_take_norm(e, &result, l);
     }
@@ -201,13 +208,21 @@ static taper_status look_at_conv(taper_gpu_emitter *e, const taper_node *node, t
 
 static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, taper_gpu_layer *l)
 {
-    const int64_t groups = g->groups < 1 ? 1 : g->groups;
+    TAPER_GPU_REFUSE(e, g->groups < 1 || g->groups > MOST_STEP || l->weight->sizes[1] > INT32_MAX,
+                     "groups that are none");
+    const int64_t groups = g->groups;
     l->groups = g->groups;
     l->transposed = g->transposed;
     l->out = g->transposed ? l->weight->sizes[1] * groups : l->weight->sizes[0];
     l->in = g->transposed ? l->weight->sizes[0] : l->weight->sizes[1] * groups;
-    TAPER_GPU_REFUSE(e, l->groups >= 1 && l->in % l->groups != 0, "groups that are none");
-    TAPER_GPU_REFUSE(e, l->groups < 1 || l->out % l->groups != 0 || l->out == 0 || l->in == 0, "groups that are none");
+    TAPER_GPU_REFUSE(e, l->in % l->groups != 0, "groups that are none");
+    for (size_t d = 0; d < 2; d++) { // places are counted in 32 bits
+        TAPER_GPU_REFUSE(e,
+                         l->kernel[d] < 1 || l->kernel[d] > MOST_STEP || g->stride[d] > MOST_STEP ||
+                             g->padding[d] > MOST_STEP || g->dilation[d] > MOST_STEP / l->kernel[d],
+                         "a window that is very large");
+    }
+    TAPER_GPU_REFUSE(e, l->out % l->groups != 0 || l->out == 0 || l->in == 0, "groups that are none");
     return TAPER_OK;
 }
 

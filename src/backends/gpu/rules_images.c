@@ -52,6 +52,8 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node)
     return taper_gpu_ask_operand(e, taper_node_in(node, 0));
 }
 
+enum { MOST_WINDOW = 1024 }; // a thread goes over all of it
+
 // code 0: the largest, 1: the mean.
 taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -66,12 +68,15 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     TAPER_TRY(taper_read_ints(&e->reader, node, "padding", 2, 0, padding));
     TAPER_TRY(taper_read_ints(&e->reader, node, "dilation", 2, 1, dilation));
     TAPER_TRY(taper_read_int(&e->reader, node, "count_include_pad", 1, &with_padding));
-    TAPER_TRY(taper_read_int(&e->reader, node, "divisor_override", 0, &divisor));
+    TAPER_TRY(taper_read_int(&e->reader, node, "divisor_override", INT64_MIN, &divisor));
     for (size_t d = 0; d < 2; d++) {
         stride[d] = stride[d] == 0 ? kernel[d] : stride[d];
         TAPER_GPU_REFUSE(e, kernel[d] < 1 || stride[d] < 1 || padding[d] < 0 || dilation[d] < 1,
                          "a window that is none");
+        TAPER_GPU_REFUSE(e, kernel[d] > MOST_WINDOW || padding[d] > kernel[d] / 2 || dilation[d] > MOST_WINDOW,
+                         "a window that is very large, or mostly padding");
     }
+    TAPER_GPU_REFUSE(e, divisor == 0, "a divisor of zero");
     if (e->asking) {
         return TAPER_OK;
     }
@@ -82,7 +87,7 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
         taper_gpu_put(w, &at, numbers[i]);
     }
     taper_gpu_put_float(w, &at, (double)divisor);
-    w->constants[11] = code == 0 ? 0 : divisor != 0 ? 3 : with_padding != 0 ? 2 : 1;
+    w->constants[11] = code == 0 ? 0 : divisor != INT64_MIN ? 3 : with_padding != 0 ? 2 : 1;
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }
@@ -90,7 +95,7 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
 taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
-    taper_gpu_view in, out, kept;
+    taper_gpu_view in, out;
     taper_gpu_work *w;
     uint32_t at;
     (void)code;
@@ -100,7 +105,6 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     }
     const taper_shape shape = taper_gpu_shape(e, result);
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank != 4, "images of other than four dimensions");
-    (void)kept;
     TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, &in, &out, &w, &at));
     at += 8;
     taper_gpu_put_float(w, &at, 1);

@@ -19,6 +19,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     taper_gpu_product p = {
         .parts = 1, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .linear = true, .biased = true};
     TAPER_GPU_REFUSE(e, in.packed != last || in.sizes[last] != l->in, "a product of other sizes");
+    TAPER_TRY(taper_gpu_check_bias(e, l));
     memcpy(shape.sizes, x->sizes, sizeof x->sizes);
     shape.sizes[last] = l->out;
     TAPER_TRY(taper_gpu_new(e, &shape, last, out));
@@ -63,7 +64,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
     // Weights that are larger than a buffer may be are several, each for some of the results.
-    const int64_t all = l->out, row = (p.in_groups * TAPER_GPU_VECTOR + 1) * 4 * (int64_t)sizeof(float) / 4;
+    const int64_t all = l->out, row = (p.in_groups * TAPER_GPU_VECTOR + 1) * (int64_t)sizeof(float);
     const int64_t whole = TAPER_GPU_VECTOR * l->tile;
     const int64_t most = (int64_t)(e->state->gpu->most_bytes / (uint64_t)row) / whole * whole;
     TAPER_GPU_REFUSE(e, most < whole, "weights that are larger than a buffer may be");
@@ -200,6 +201,10 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     TAPER_TRY(taper_gpu_operand(e, b_value, &b));
     const int rank = shape.rank;
     TAPER_GPU_REFUSE(e, rank < 2 || a.rank != rank || b.rank != rank, "a product of other than matrices");
+    TAPER_GPU_REFUSE(e,
+                     a.sizes[rank - 1] != b.sizes[rank - 2] || a.sizes[rank - 2] != shape.sizes[rank - 2] ||
+                         b.sizes[rank - 1] != shape.sizes[rank - 1],
+                     "matrices that do not fit");
     const taper_gpu_view before = a;
     TAPER_TRY(taper_gpu_repack(e, &before, rank - 1, &a));
     const int64_t m = a.sizes[rank - 2], k = a.sizes[rank - 1], n = b.sizes[rank - 1];

@@ -129,7 +129,6 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     int64_t start, step;
     int d;
     taper_gpu_view from, to;
-    (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "start", 0, &start));
@@ -140,7 +139,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     start += start < 0 ? from.sizes[d] : 0;
-    start = start < 0 ? 0 : start;
+    start = start < 0 && code == 0 ? 0 : start; // of slice; of narrow it is wrong
     TAPER_TRY(piece(e, &from, d, start, result.sizes[d], step, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -215,6 +214,8 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
                 TAPER_GPU_REFUSE(e, number->as.list->count > 64, "more pieces than there is room for");
                 count = number->as.list->count;
                 for (size_t k = 0; k < count; k++) {
+                    TAPER_GPU_REFUSE(e, number->as.list->items[k].tag != TAPER_INT,
+                                     "pieces whose sizes are no numbers");
                     sizes[k] = number->as.list->items[k].as.i;
                 }
             }
@@ -247,7 +248,9 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK, "a result that is not float32");
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     const int more = shape.rank - from.rank;
+    int64_t vectors;
     TAPER_GPU_REFUSE(e, more < 0, "fewer dimensions than before");
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, from.packed + more, &to, &vectors), "a tensor that is too large");
     to = (taper_gpu_view){
         .buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = from.packed + more};
     for (int d = 0; d < shape.rank; d++) {
@@ -255,8 +258,6 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
     }
     if (from.sizes[from.packed] != shape.sizes[to.packed]) { // lanes are to be filled
-        int64_t sizes = 1;
-        (void)sizes;
         taper_gpu_view spread = to, there;
         spread.packed = -1;
         for (int d = 0; d < to.rank && spread.packed < 0; d++) { // as if another dimension of one were the packed one
@@ -293,6 +294,8 @@ taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *nod
 }
 
 // ---- joins
+
+enum { MOST_PARTS = 256 }; // whose places are worked out before they are made
 
 // The join that takes a list alone, in this segment.
 static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)
@@ -338,14 +341,14 @@ taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *va
         const taper_node *join = use->user != NULL ? join_of(e, use->user) : NULL;
         const taper_shape whole = join != NULL ? taper_gpu_shape(e, &join->outputs[0]) : taper_shape_unknown();
         int dim, lies = packed;
-        if (join == NULL || !taper_gpu_is_known(&whole) || whole.rank != shape->rank ||
+        if (join == NULL || use->index > MOST_PARTS || !taper_gpu_is_known(&whole) || whole.rank != shape->rank ||
             read_join(e, join, &dim, &lies) != TAPER_OK || lies != packed) {
             continue;
         }
         taper_gpu_value *slot = &e->values[join->outputs[0].id - e->first_id];
         int64_t at = 0;
         bool known = true;
-        for (size_t i = 0; i < use->index; i++) {
+        for (size_t i = 0; i < use->index && known; i++) {
             const taper_shape part = taper_gpu_shape(e, taper_node_in(use->user, i));
             known = known && taper_gpu_is_known(&part) && part.rank == whole.rank;
             at += known ? part.sizes[dim] : 0;

@@ -16,8 +16,8 @@ struct taper_gpu_recorded {
     uint64_t *ticks; // room for what times say
 };
 
-// What a run may take before it is taken for lost.
-static const uint64_t most_nanoseconds = UINT64_C(60000000000);
+// Waits without end: what a driver still works at must not be freed, and it is the driver that tells of a lost device.
+static const uint64_t most_nanoseconds = UINT64_MAX;
 
 // ---- descriptors
 
