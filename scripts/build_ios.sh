@@ -9,7 +9,8 @@
 #   BUILD_LITE_INTERPRETER=1      leaves TorchScript (.pt) out, so that models are .ptl; otherwise both are read
 #   SELECTED_OP_LIST=FILE         the operators of this list alone: a YAML of names as torch.jit.export_opnames gives them, or the
 #                                 header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
-#   USE_PYTORCH_METAL=1           is taken: models prepared for Metal run, on the CPU
+#   USE_PYTORCH_METAL=1           with the device "metal", which needs Xcode, glslc and spirv-cross; without them models prepared for
+#                                 Metal run on the CPU
 #   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)
 #   BUILD_ROOT                    another folder than build_ios
 #
@@ -41,7 +42,11 @@ if [ "${BUILD_LITE_INTERPRETER:-0}" = 1 ]; then
     options+=(-DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF)
 fi
 if [ "${USE_PYTORCH_METAL:-0}" = 1 ]; then
-    echo "USE_PYTORCH_METAL=1: models prepared for Metal run on the CPU"
+    if command -v xcrun >/dev/null && command -v glslc >/dev/null && command -v spirv-cross >/dev/null; then
+        options+=(-DTAPER_WITH_METAL=ON)
+    else
+        echo "USE_PYTORCH_METAL=1: models prepared for Metal run on the CPU (xcrun, glslc or spirv-cross is not here)"
+    fi
 fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)

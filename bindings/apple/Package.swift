@@ -19,12 +19,12 @@ let package = Package(
             name: "Taper",
             dependencies: ["CTaper"],
             resources: [.copy("PrivacyInfo.xcprivacy")],
-            linkerSettings: [.linkedLibrary("z"), .linkedFramework("CoreVideo")]),
+            linkerSettings: [.linkedLibrary("z"), .linkedFramework("CoreVideo"), .linkedFramework("Metal")]),
         .target(
             name: "LibTorchLite",
             dependencies: ["CTaper"],
             resources: [.copy("PrivacyInfo.xcprivacy")],
-            linkerSettings: [.linkedLibrary("z"), .linkedLibrary("c++")]),
+            linkerSettings: [.linkedLibrary("z"), .linkedLibrary("c++"), .linkedFramework("Metal")]),
         .target(
             name: "TaperFromSource",
             resources: [.copy("PrivacyInfo.xcprivacy")],
@@ -38,7 +38,7 @@ let package = Package(
                 ]),
                 // DEFINITIONS
             ],
-            linkerSettings: [.linkedLibrary("z"), .linkedFramework("CoreVideo")]),
+            linkerSettings: [.linkedLibrary("z"), .linkedFramework("CoreVideo"), .linkedFramework("Metal")]),
     ],
     cLanguageStandard: .c11,
     cxxLanguageStandard: .cxx14

@@ -666,6 +666,20 @@ static void append(NSArray *array, id object)
 
 @end
 
+@implementation NSProcessInfo
+
++ (NSProcessInfo *)processInfo
+{
+    return [[[NSProcessInfo alloc] init] autorelease];
+}
+
+- (NSOperatingSystemVersion)operatingSystemVersion
+{
+    return (NSOperatingSystemVersion){12, 0, 0};
+}
+
+@end
+
 @implementation NSError {
     NSErrorDomain _domain;
     NSInteger _code;

@@ -9,7 +9,15 @@
 #include "backends/gpu/gpu_state.h"
 #include "runtime/device.h"
 
-extern const taper_backend taper_backend_vulkan;
+// GPU_INTERFACE: which one it is (vulkan).
+#ifndef GPU_INTERFACE
+#define GPU_INTERFACE vulkan
+#endif
+#define JOIN(a, b) a##b
+#define NAME(a, b) JOIN(a, b)
+#define TEXT(a) #a
+#define NAMED(a) TEXT(a)
+extern const taper_backend NAME(taper_backend_, GPU_INTERFACE);
 
 static gpu_call failing;
 static size_t fails_at;
@@ -53,7 +61,7 @@ static bool fails(taper_gpu *gpu, gpu_call call)
 
 static const taper_gpu_api *real(void)
 {
-    return &taper_gpu_vulkan;
+    return &NAME(taper_gpu_, GPU_INTERFACE);
 }
 
 static taper_gpu_api table;
@@ -161,14 +169,15 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
 {
     static taper_backend backend;
     static const taper_backend *backends[] = {NULL, NULL, NULL};
-    table = (taper_gpu_api){.name = "vulkan",
+    table = (taper_gpu_api){.name = NAMED(GPU_INTERFACE),
+                            .shaders = real()->shaders,
                             .open = open,
                             .close = close,
                             .buffer_new = buffer_new,
                             .buffer_free = buffer_free,
                             .flush = flush,
                             .invalidate = invalidate,
-                            .copy = taper_gpu_vulkan.copy,
+                            .copy = real()->copy,
                             .pipeline_new = pipeline_new,
                             .pipeline_free = pipeline_free,
                             .record = record,
@@ -177,7 +186,7 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
     if (backend.name != NULL) { // contexts share it
         return taper_context_set_backends(context, backends, error);
     }
-    backend = taper_backend_vulkan;
+    backend = NAME(taper_backend_, GPU_INTERFACE);
     backend.open = open_device;
     backends[0] = &backend;
     backends[1] = &taper_backend_cpu;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Vulkan interface (backends/gpu/gpu_api.h) with a call that fails, for a context: set_failing_gpu.
+// An interface (backends/gpu/gpu_api.h; Vulkan, or what GPU_INTERFACE says) with a call that fails, for a context:
+// set_failing_gpu.
 #ifndef TAPER_TESTS_FAILING_GPU_H
 #define TAPER_TESTS_FAILING_GPU_H
 
@@ -23,7 +24,7 @@ size_t gpu_alive(void);          // buffers, pipelines, recordings and devices t
 // From now on results are wrong: every run's, or every second one's.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
-// The device "vulkan" of the context goes through this.
+// The device "vulkan" (or GPU_INTERFACE) of the context goes through this.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 
 #endif

@@ -41,10 +41,17 @@ typedef struct taper_gpu_range {
 } taper_gpu_range;
 
 typedef struct taper_gpu_shader {
-    const uint32_t *code; // SPIR-V
-    uint32_t words;
-    bool texels; // reads texel buffers
+    const void *code; // as the interface has it: SPIR-V, or Metal's language
+    size_t bytes;
+    uint32_t kernel; // which it is of (gpu_kernels.h)
+    bool texels;     // reads texel buffers
 } taper_gpu_shader;
+
+// A compiled shader as it lies in the library: deflated. Zeroed: there is none.
+typedef struct taper_gpu_packed {
+    const unsigned char *data;
+    uint32_t packed, bytes;
+} taper_gpu_packed;
 
 typedef struct taper_gpu_dispatch {
     taper_gpu_pipeline *pipeline;
@@ -78,6 +85,8 @@ struct taper_gpu {
 // buffer_free, pipeline_new and pipeline_free of others: those may run beside.
 struct taper_gpu_api {
     const char *name; // "vulkan"
+    // Two of each kernel (gpu_kernels.h): reading storage buffers, reading texel buffers.
+    const taper_gpu_packed *shaders;
     // The device of that number, or whose name has `called` in it; a driver that computes on the CPU is taken only
     // where one of these says so, or where `software` allows it. On failure *why is a static text.
     taper_status (*open)(const taper_allocator *allocator, unsigned index, const char *called, bool software,
@@ -101,6 +110,6 @@ struct taper_gpu_api {
     void (*recorded_free)(taper_gpu *gpu, taper_gpu_recorded *recorded);
 };
 
-extern const taper_gpu_api taper_gpu_vulkan;
+extern const taper_gpu_api taper_gpu_vulkan, taper_gpu_metal;
 
 #endif

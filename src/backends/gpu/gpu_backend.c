@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
 // that shaders read and write.
+#include "backends/gpu/gpu_backend.h"
+
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_recording.h"
@@ -39,24 +41,19 @@ taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, cons
     return status;
 }
 
-static taper_status open_vulkan(taper_device *device, const char **why, taper_error *error)
-{
-    return taper_gpu_open(device, &taper_gpu_vulkan, why, error);
-}
-
-static void close(taper_device *device)
+void taper_gpu_close(taper_device *device)
 {
     taper_gpu_state_free(device->state);
 }
 
-static taper_status claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
+taper_status taper_gpu_claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
 {
     const taper_claimer claimer = {.refuses = taper_gpu_refuses, .pays = taper_gpu_pays, .computes_sizes = true};
     (void)device, (void)error;
     return taper_claim_nodes(&claimer, region, claim);
 }
 
-static taper_status plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
+taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
 {
     (void)device, (void)arena, (void)error;
     for (size_t i = 0; i < segment->node->input_count; i++) {
@@ -64,18 +61,3 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     }
     return TAPER_OK;
 }
-
-const taper_backend taper_backend_vulkan = {.struct_size = sizeof taper_backend_vulkan,
-                                            .name = "vulkan",
-                                            .state_bytes = sizeof(taper_gpu_state),
-                                            .copies = true,
-                                            .recording_bytes = sizeof(taper_gpu_recording),
-                                            .open = open_vulkan,
-                                            .close = close,
-                                            .claim = claim,
-                                            .plan = plan,
-                                            .record = taper_gpu_record,
-                                            .run = taper_gpu_run,
-                                            .forget = taper_gpu_forget,
-                                            .measured = taper_gpu_measured,
-                                            .lasting = true};

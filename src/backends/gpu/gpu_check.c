@@ -25,7 +25,7 @@ typedef struct verdict {
 
 static verdict verdict_of(const taper_gpu_state *s, const taper_gpu_recording *r)
 {
-    verdict v = {.magic = "tapergpu", .version = VERSION, .hash = taper_gpu_shaders_hash()};
+    verdict v = {.magic = "tapergpu", .version = VERSION, .hash = taper_gpu_shaders_hash(s->api->shaders)};
     const uint64_t numbers[] = {s->gpu->vendor,
                                 s->gpu->device,
                                 s->gpu->driver,

@@ -4,21 +4,20 @@
 
 #include <zlib.h>
 
-#include "backends/gpu/gpu_shaders.inc"
 #include "base/hash.h"
 
-taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_kernel kernel, bool texels,
-                                   taper_gpu_shader *shader)
+taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper_gpu_packed *shaders,
+                                   taper_gpu_kernel kernel, bool texels, taper_gpu_shader *shader)
 {
     texels = texels && shaders[2 * kernel + 1].bytes != 0;
-    const size_t i = 2 * (size_t)kernel + texels;
-    uLongf bytes = shaders[i].bytes;
-    uint32_t *code = taper_alloc(allocator, bytes);
+    const taper_gpu_packed *packed = &shaders[2 * (size_t)kernel + texels];
+    uLongf bytes = packed->bytes;
+    void *code = taper_alloc(allocator, bytes);
     if (code == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
-    *shader = (taper_gpu_shader){.code = code, .words = (uint32_t)(bytes / sizeof *code), .texels = texels};
-    if (uncompress((Bytef *)code, &bytes, shaders[i].data, shaders[i].packed) != Z_OK) {
+    *shader = (taper_gpu_shader){.code = code, .bytes = bytes, .kernel = kernel, .texels = texels};
+    if (uncompress(code, &bytes, packed->data, packed->packed) != Z_OK) {
         taper_gpu_shader_free(allocator, shader);
         return TAPER_ERROR_RESOURCE; // zlib had none
     }
@@ -27,24 +26,19 @@ taper_status taper_gpu_shader_load(const taper_allocator *allocator, taper_gpu_k
 
 void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader)
 {
-    taper_free(allocator, (void *)(uintptr_t)shader->code, shader->words * sizeof *shader->code);
+    taper_free(allocator, (void *)(uintptr_t)shader->code, shader->bytes);
     shader->code = NULL;
 }
 
-uint64_t taper_gpu_shaders_hash(void)
+uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders)
 {
     uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof shaders / sizeof *shaders; i++) {
+    for (size_t i = 0; i < 2 * (size_t)TAPER_GPU_KERNEL_COUNT; i++) {
         if (shaders[i].packed != 0) {
             hash = taper_hash(hash, shaders[i].data, shaders[i].packed);
         }
     }
     return hash;
-}
-
-bool taper_gpu_kernel_reads_texels(taper_gpu_kernel kernel)
-{
-    return shaders[2 * kernel + 1].bytes != 0;
 }
 
 const char *taper_gpu_kernel_name(taper_gpu_kernel kernel)

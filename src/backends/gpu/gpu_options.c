@@ -2,6 +2,7 @@
 // Options of GPUs, all that there are: each is 0 or 1.
 #include "backends/gpu/gpu_options.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -41,4 +42,19 @@ taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options
         at += length + (at[length] == ',');
     }
     return TAPER_OK;
+}
+
+bool taper_gpu_is_called(const char *name, const char *called)
+{
+    const size_t length = strlen(called);
+    for (; *name != '\0'; name++) {
+        size_t i = 0;
+        while (i < length && tolower((unsigned char)name[i]) == tolower((unsigned char)called[i])) {
+            i++;
+        }
+        if (i == length) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -17,5 +17,7 @@ typedef struct taper_gpu_options {
 
 // NULL: none.
 TAPER_MUST_USE taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error);
+// Whether a device of that name is meant by `called`: a part of it, in letters of any case.
+bool taper_gpu_is_called(const char *name, const char *called);
 
 #endif

@@ -186,7 +186,7 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     for (size_t i = 0; i < p->work_count; i++) {
         taper_gpu_work *w = &p->works[i];
         taper_gpu_dispatch *d = &dispatches[i];
-        bool texels = s->reads_texels && taper_gpu_kernel_reads_texels(w->kernel);
+        bool texels = s->reads_texels && s->api->shaders[2 * w->kernel + 1].bytes != 0;
         if (!choose_groups(s, w, d->groups)) {
             rec->call->run->why = "more workgroups than the device has";
             return TAPER_DECLINED;

@@ -23,7 +23,7 @@ taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel ker
         return TAPER_ERROR_RESOURCE;
     }
     taper_gpu_shader shader;
-    taper_status status = taper_gpu_shader_load(state->allocator, kernel, texels, &shader);
+    taper_status status = taper_gpu_shader_load(state->allocator, state->api->shaders, kernel, texels, &shader);
     if (status == TAPER_OK) {
         status = state->api->pipeline_new(state->gpu, &shader, constants, TAPER_GPU_CONSTANTS, &made->pipeline);
         taper_gpu_shader_free(state->allocator, &shader);

@@ -1,13 +1,15 @@
 # The GPU backend: shaders are compiled while building (glslc, and spirv-opt where it is there, which unrolls what weak
-# drivers do not), deflated, and become a table of C.
-if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
+# drivers do not), for Metal made into its language (spirv-cross), deflated, and become tables of C.
+if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
     set(TAPER_GPU ${PROJECT_SOURCE_DIR}/src/backends/gpu)
     find_program(TAPER_SPIRV_OPT spirv-opt DOC "SPIR-V's optimizer")
     file(GLOB TAPER_GPU_SHADERS CONFIGURE_DEPENDS ${TAPER_GPU}/shaders/*.comp ${TAPER_GPU}/shaders/*.glsl)
     file(STRINGS ${TAPER_GPU}/gpu_kernels.inc rows REGEX "^KERNEL")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_GPU}/gpu_kernels.inc)
-    set(TAPER_GPU_SPIRV)
-    set(TAPER_GPU_BUILT)
+    set(TAPER_GPU_VULKAN)
+    set(TAPER_GPU_METAL)
+    set(TAPER_GPU_BUILT_VULKAN)
+    set(TAPER_GPU_BUILT_METAL)
     file(MAKE_DIRECTORY ${TAPER_GENERATED}/shaders ${TAPER_GENERATED}/backends/gpu)
     foreach(row ${rows})
         string(REGEX MATCH "^KERNEL\\(([A-Z0-9_]+), ([a-z_]+), ?(.*)\\)$" matched "${row}")
@@ -16,7 +18,7 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         foreach(texels "" "-DTEXELS")
             if(texels AND "-DIN_SCALARS" IN_LIST defines)
-                list(APPEND TAPER_GPU_SPIRV "-")
+                list(APPEND TAPER_GPU_VULKAN "-")
                 continue()
             endif()
             set(compiled ${TAPER_GENERATED}/shaders/${id}${texels}.spv)
@@ -32,22 +34,34 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
                 ${optimize}
                 DEPENDS ${TAPER_GPU_SHADERS}
                 COMMENT "Compiling shader ${id}${texels}" VERBATIM)
-            list(APPEND TAPER_GPU_SPIRV ${compiled})
-            list(APPEND TAPER_GPU_BUILT ${compiled})
+            list(APPEND TAPER_GPU_VULKAN ${compiled})
+            list(APPEND TAPER_GPU_BUILT_VULKAN ${compiled})
         endforeach()
+        # Of iOS 12 and macOS 10.14; buffers are numbered as bindings are.
+        set(compiled ${TAPER_GENERATED}/shaders/${id})
+        add_custom_command(
+            OUTPUT ${compiled}.metal
+            COMMAND ${TAPER_SPIRV_CROSS} --msl --msl-version 20100 --msl-decoration-binding --output ${compiled}.metal ${compiled}.spv
+            DEPENDS ${compiled}.spv
+            COMMENT "Making shader ${id} for Metal" VERBATIM)
+        list(APPEND TAPER_GPU_METAL ${compiled}.metal -) # Metal has no use for texel buffers
+        list(APPEND TAPER_GPU_BUILT_METAL ${compiled}.metal)
     endforeach()
     add_custom_command(
         OUTPUT ${TAPER_GENERATED}/make_shaders
         COMMAND ${TAPER_HOST_CC} -O1 -o ${TAPER_GENERATED}/make_shaders ${TAPER_GPU}/shaders/make_shaders.c -lz
         DEPENDS ${TAPER_GPU}/shaders/make_shaders.c
         COMMENT "Compiling make_shaders for this machine" VERBATIM)
-    add_custom_command(
-        OUTPUT ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc
-        COMMAND ${TAPER_GENERATED}/make_shaders ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc ${TAPER_GPU_SPIRV}
-        DEPENDS ${TAPER_GENERATED}/make_shaders ${TAPER_GPU_BUILT} ${TAPER_GPU}/gpu_kernels.inc
-        COMMENT "Packing shaders" VERBATIM)
+    foreach(interface vulkan metal)
+        string(TOUPPER ${interface} upper)
+        add_custom_command(
+            OUTPUT ${TAPER_GENERATED}/backends/gpu/${interface}_shaders.inc
+            COMMAND ${TAPER_GENERATED}/make_shaders ${TAPER_GENERATED}/backends/gpu/${interface}_shaders.inc
+                    taper_gpu_${interface}_shaders ${TAPER_GPU_${upper}}
+            DEPENDS ${TAPER_GENERATED}/make_shaders ${TAPER_GPU_BUILT_${upper}} ${TAPER_GPU}/gpu_kernels.inc
+            COMMENT "Packing shaders for ${interface}" VERBATIM)
+    endforeach()
     list(APPEND TAPER_SOURCES
-        ${TAPER_GENERATED}/backends/gpu/gpu_shaders.inc
         src/backends/gpu/gpu_arena.c
         src/backends/gpu/gpu_backend.c
         src/backends/gpu/gpu_chain.c
@@ -69,10 +83,29 @@ if(TAPER_WITH_VULKAN AND TAPER_WITH_DEVICES)
         src/backends/gpu/rules_linear.c
         src/backends/gpu/rules_moves.c
         src/backends/gpu/rules_rows.c
-        src/backends/gpu/vulkan/vulkan.c
-        src/backends/gpu/vulkan/vulkan_loader.c
-        src/backends/gpu/vulkan/vulkan_memory.c
-        src/backends/gpu/vulkan/vulkan_pipeline.c
-        src/backends/gpu/vulkan/vulkan_record.c
     )
+    if(TAPER_WITH_VULKAN)
+        list(APPEND TAPER_SOURCES
+            ${TAPER_GENERATED}/backends/gpu/vulkan_shaders.inc
+            src/backends/gpu/vulkan/vulkan.c
+            src/backends/gpu/vulkan/vulkan_backend.c
+            src/backends/gpu/vulkan/vulkan_loader.c
+            src/backends/gpu/vulkan/vulkan_memory.c
+            src/backends/gpu/vulkan/vulkan_pipeline.c
+            src/backends/gpu/vulkan/vulkan_record.c
+        )
+    endif()
+    if(TAPER_WITH_METAL)
+        list(APPEND TAPER_SOURCES
+            ${TAPER_GENERATED}/backends/gpu/metal_shaders.inc
+            src/backends/gpu/metal/metal.m
+            src/backends/gpu/metal/metal_backend.c
+            src/backends/gpu/metal/metal_record.m
+        )
+        set_source_files_properties(src/backends/gpu/metal/metal.m src/backends/gpu/metal/metal_record.m PROPERTIES
+            LANGUAGE C COMPILE_OPTIONS "-xobjective-c;-fno-objc-arc")
+    endif()
+    if(TAPER_SPIRV_CROSS) # for tests, where there is no Metal
+        add_custom_target(taper_metal_shaders DEPENDS ${TAPER_GENERATED}/backends/gpu/metal_shaders.inc)
+    endif()
 endif()

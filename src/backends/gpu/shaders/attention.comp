@@ -14,7 +14,8 @@
     float scale;
 #include "common.glsl"
 layout(constant_id = 11) const uint DEPTH = 16u; // vectors of a head
-layout(constant_id = 12) const bool CAUSAL = false;
+layout(constant_id = 12) const uint CAUSAL_SET = 0u;
+const bool CAUSAL = CAUSAL_SET != 0u;
 
 #define MOST_DEPTH 16u
 #define KEYS 4u

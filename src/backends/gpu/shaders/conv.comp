@@ -13,11 +13,16 @@
 #include "common.glsl"
 layout(constant_id = 11) const uint KERNEL_H = 1u;
 layout(constant_id = 12) const uint KERNEL_W = 1u;
-layout(constant_id = 13) const bool PADDED = false; // taps may lie outside
-layout(constant_id = 14) const bool LINEAR = false; // pixels lie one behind the other: column strides count them
-layout(constant_id = 15) const bool GUARDED = false; // the other operand has no more rows than w_rows, no zeros behind
-layout(constant_id = 16) const bool BIASED = true;
-layout(constant_id = 17) const bool TRANSPOSED = false; // strides step through the result: a tap may lie between pixels
+layout(constant_id = 13) const uint PADDED_SET = 0u; // taps may lie outside
+const bool PADDED = PADDED_SET != 0u;
+layout(constant_id = 14) const uint LINEAR_SET = 0u; // pixels lie one behind the other: column strides count them
+const bool LINEAR = LINEAR_SET != 0u;
+layout(constant_id = 15) const uint GUARDED_SET = 0u; // the other operand has no more rows than w_rows, no zeros behind
+const bool GUARDED = GUARDED_SET != 0u;
+layout(constant_id = 16) const uint BIASED_SET = 1u;
+const bool BIASED = BIASED_SET != 0u;
+layout(constant_id = 17) const uint TRANSPOSED_SET = 0u; // strides step through the result: a tap may lie between pixels
+const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
 void main()
 {

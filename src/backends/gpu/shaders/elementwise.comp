@@ -5,7 +5,8 @@
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group;
 #include "common.glsl"
-layout(constant_id = 11) const bool SPLAT = false;
+layout(constant_id = 11) const uint SPLAT_SET = 0u;
+const bool SPLAT = SPLAT_SET != 0u;
 
 void main()
 {

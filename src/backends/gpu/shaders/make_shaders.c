@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs while building: `make_shaders OUT SPIRV…` writes compiled shaders as deflated arrays of C, and a table of them
-// in the order of their names; "-" stands for one that there is not.
+// Runs while building: `make_shaders OUT ARRAY FILE…` writes compiled shaders deflated, as C: arrays, and ARRAY of them
+// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +25,14 @@ static unsigned char *read_file(const char *name, size_t *size)
 
 int main(int argc, char **argv)
 {
-    FILE *out = argc > 1 ? fopen(argv[1], "w") : NULL;
+    FILE *out = argc > 2 ? fopen(argv[1], "w") : NULL;
     if (out == NULL) {
-        fprintf(stderr, "usage: make_shaders OUT SPIRV...\n");
+        fprintf(stderr, "usage: make_shaders OUT ARRAY FILE...\n");
         return 2;
     }
     uLongf packed[256] = {0};
     size_t sizes[256] = {0};
-    for (int i = 2; i < argc && i < 256; i++) {
+    for (int i = 3; i < argc && i < 256; i++) {
         if (strcmp(argv[i], "-") == 0) {
             continue;
         }
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "make_shaders: %s cannot be deflated\n", argv[i]);
             return 1;
         }
-        fprintf(out, "static const unsigned char shader_%d[] = {", i - 2);
+        fprintf(out, "static const unsigned char shader_%d[] = {", i - 3);
         for (uLongf k = 0; k < packed[i]; k++) {
             fprintf(out, "%s%u", k == 0 ? "" : k % 32 == 0 ? ",\n" : ",", to[k]);
         }
@@ -55,12 +55,12 @@ int main(int argc, char **argv)
         free(to);
         free(bytes);
     }
-    fprintf(out, "static const struct { const unsigned char *data; unsigned packed, bytes; } shaders[] = {\n");
-    for (int i = 2; i < argc; i++) {
+    fprintf(out, "const taper_gpu_packed %s[] = {\n", argv[2]);
+    for (int i = 3; i < argc; i++) {
         if (sizes[i] == 0) {
             fprintf(out, "{0, 0, 0},\n");
         } else {
-            fprintf(out, "{shader_%d, %lu, %lu},\n", i - 2, (unsigned long)packed[i], (unsigned long)sizes[i]);
+            fprintf(out, "{shader_%d, %lu, %lu},\n", i - 3, (unsigned long)packed[i], (unsigned long)sizes[i]);
         }
     }
     fprintf(out, "};\n");

@@ -16,9 +16,11 @@
     uint count_0, count_1, count_2, count_3, count_4, count_5;                                                         \
     uint out_3, out_4; float fill;
 #include "common.glsl"
-layout(constant_id = 11) const bool RESHAPED = false;
+layout(constant_id = 11) const uint RESHAPED_SET = 0u;
+const bool RESHAPED = RESHAPED_SET != 0u;
 layout(constant_id = 12) const uint PACKED = 6u; // the packed dimension of the source; 6: it is numbers
-layout(constant_id = 13) const bool FILLED = false;
+layout(constant_id = 13) const uint FILLED_SET = 0u;
+const bool FILLED = FILLED_SET != 0u;
 
 float load(uint at, uint lane)
 {

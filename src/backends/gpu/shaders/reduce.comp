@@ -9,7 +9,8 @@
     float factor;
 #include "common.glsl"
 layout(constant_id = 11) const uint MODE = 0u;
-layout(constant_id = 12) const bool LANES = false;
+layout(constant_id = 12) const uint LANES_SET = 0u;
+const bool LANES = LANES_SET != 0u;
 
 shared vec4 parts[64];
 

@@ -7,7 +7,8 @@
 #define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group, count, in_step, out_step; float eps;
 #include "common.glsl"
 layout(constant_id = 11) const uint MODE = 0u;
-layout(constant_id = 12) const bool LANES = true;
+layout(constant_id = 12) const uint LANES_SET = 1u;
+const bool LANES = LANES_SET != 0u;
 
 vec4 masked(vec4 v, uint g, float with)
 {

@@ -2,11 +2,12 @@
 // Devices of Vulkan: which one, what it can do, and the table of the interface. Vulkan 1.0 is all that is needed.
 #include "backends/gpu/vulkan/vulkan.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/gpu/gpu_kernels.h"
+#include "backends/gpu/gpu_options.h"
 #include "base/checked.h"
 #include "ir/tensor.h"
 
@@ -63,21 +64,6 @@ static void read_limits(taper_vulkan *v, const VkPhysicalDeviceProperties *p)
     gpu->tick = (double)limits->timestampPeriod * 1e-9;
 }
 
-static bool is_called(const char *name, const char *called)
-{
-    const size_t length = strlen(called);
-    for (; *name != '\0'; name++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)name[i]) == tolower((unsigned char)called[i])) {
-            i++;
-        }
-        if (i == length) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // A real one before one that computes on the CPU, its own memory before shared.
 static int rank_of(VkPhysicalDeviceType type)
 {
@@ -104,7 +90,7 @@ static const char *choose(taper_vulkan *v, unsigned index, const char *called, b
     for (int rank = 0; rank <= 4; rank++) {
         for (uint32_t i = 0; i < count; i++) {
             if (rank_of(properties[i].deviceType) != rank ||
-                (called != NULL && !is_called(properties[i].deviceName, called))) {
+                (called != NULL && !taper_gpu_is_called(properties[i].deviceName, called))) {
                 continue;
             }
             if (rank == 4 && called == NULL && index == 0 && !software) {
@@ -268,6 +254,7 @@ static taper_status open(const taper_allocator *allocator, unsigned index, const
 }
 
 const taper_gpu_api taper_gpu_vulkan = {.name = "vulkan",
+                                        .shaders = taper_gpu_vulkan_shaders,
                                         .open = open,
                                         .close = close,
                                         .buffer_new = taper_vulkan_buffer_new,

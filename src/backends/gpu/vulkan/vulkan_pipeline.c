@@ -74,9 +74,8 @@ taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *s
                                        uint32_t constant_count, taper_gpu_pipeline **made)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = shader->words * sizeof *shader->code,
-                                           .pCode = shader->code};
+    const VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = shader->bytes, .pCode = shader->code};
     VkShaderModule module;
     taper_gpu_pipeline *pipeline = taper_alloc_zeroed(gpu->allocator, sizeof *pipeline);
     if (pipeline == NULL) {

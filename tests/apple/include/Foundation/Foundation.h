@@ -31,6 +31,16 @@ typedef long NSInteger;
 typedef unsigned long NSUInteger;
 #define NSIntegerMax LONG_MAX
 typedef struct NSZone NSZone;
+typedef struct NSRange {
+    NSUInteger location, length;
+} NSRange;
+static inline NSRange NSMakeRange(NSUInteger location, NSUInteger length)
+{
+    return (NSRange){location, length};
+}
+typedef struct NSOperatingSystemVersion {
+    NSInteger majorVersion, minorVersion, patchVersion;
+} NSOperatingSystemVersion;
 typedef NSUInteger NSStringEncoding;
 enum { NSUTF8StringEncoding = 4 };
 
@@ -146,6 +156,11 @@ __attribute__((objc_root_class))
 + (NSURL *)URLWithString:(NSString *)text;
 - (BOOL)isFileURL;
 - (NSString *)path;
+@end
+
+@interface NSProcessInfo : NSObject
++ (NSProcessInfo *)processInfo;
+- (NSOperatingSystemVersion)operatingSystemVersion;
 @end
 
 @interface NSError : NSObject

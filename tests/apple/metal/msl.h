@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What spirv-cross' Metal needs, in C++ of clang: the kernels run here as they are (kernels.py).
+#ifndef TAPER_TEST_MSL_H
+#define TAPER_TEST_MSL_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "metal/kernels.h"
+
+typedef uint32_t uint;
+typedef float float4 __attribute__((ext_vector_type(4)));
+typedef uint uint3 __attribute__((ext_vector_type(3)));
+typedef uint uint4 __attribute__((ext_vector_type(4)));
+typedef int bool4 __attribute__((ext_vector_type(4))); // as comparisons give it: not zero is true
+
+#define device
+#define constant const
+#define thread
+#define threadgroup static // groups run one after the other
+
+template <class V, class T> inline V msl_vector(T x)
+{
+    V v = {};
+    for (unsigned i = 0; i < sizeof(V) / sizeof(v[0]); i++) {
+        v[i] = (decltype(v[0] + v[0]))x;
+    }
+    return v;
+}
+inline uint3 msl_make(uint3, uint a, uint b, uint c)
+{
+    return uint3{a, b, c};
+}
+inline uint4 msl_make(uint4, uint a, uint b, uint c, uint d)
+{
+    return uint4{a, b, c, d};
+}
+inline float4 msl_make(float4, float a, float b, float c, float d)
+{
+    return float4{a, b, c, d};
+}
+template <class V, class T> inline V msl_make(V, T x)
+{
+    return msl_vector<V>(x);
+}
+inline uint3 msl_make(uint3, uint3 v)
+{
+    return v;
+}
+// NAME(…) makes a vector; the names alone are types.
+#define float4(...) msl_make(float4{}, __VA_ARGS__)
+#define uint3(...) msl_make(uint3{}, __VA_ARGS__)
+#define uint4(...) msl_make(uint4{}, __VA_ARGS__)
+#define bool4(...) msl_make(bool4{}, __VA_ARGS__)
+
+// spirv-cross' own has functions for each place that memory may be.
+template <class T, size_t N> struct spvUnsafeArray {
+    T elements[N];
+    T &operator[](size_t i)
+    {
+        return elements[i];
+    }
+    const T &operator[](size_t i) const
+    {
+        return elements[i];
+    }
+};
+
+namespace metal
+{
+
+enum class mem_flags { mem_threadgroup };
+
+inline void threadgroup_barrier(mem_flags)
+{
+    metal_wait();
+}
+
+#define MSL_EACH(name, call)                                                                                           \
+    inline float name(float x)                                                                                         \
+    {                                                                                                                  \
+        return call;                                                                                                   \
+    }                                                                                                                  \
+    inline float4 name(float4 v)                                                                                       \
+    {                                                                                                                  \
+        float4 y;                                                                                                      \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            const float x = v[i];                                                                                      \
+            y[i] = call;                                                                                               \
+        }                                                                                                              \
+        return y;                                                                                                      \
+    }
+MSL_EACH(exp, std::exp(x))
+MSL_EACH(log, std::log(x))
+MSL_EACH(sqrt, std::sqrt(x))
+MSL_EACH(rsqrt, 1 / std::sqrt(x))
+MSL_EACH(sin, std::sin(x))
+MSL_EACH(cos, std::cos(x))
+MSL_EACH(abs, std::fabs(x))
+MSL_EACH(floor, std::floor(x))
+MSL_EACH(ceil, std::ceil(x))
+MSL_EACH(round, std::round(x))
+MSL_EACH(rint, std::rint(x))
+MSL_EACH(trunc, std::trunc(x))
+MSL_EACH(sign, float((x > 0) - (x < 0)))
+namespace precise
+{
+MSL_EACH(tanh, std::tanh(x))
+}
+
+// Literals are of any width.
+template <class A, class B, class C> inline std::enable_if_t<std::is_arithmetic_v<A>, float> fma(A a, B b, C c)
+{
+    return std::fma((float)a, (float)b, (float)c);
+}
+inline float4 fma(float4 a, float4 b, float4 c)
+{
+    return float4{fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z), fma(a.w, b.w, c.w)};
+}
+inline float dot(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+template <class V> inline V select(V a, V b, bool4 c)
+{
+    for (int i = 0; i < 4; i++) {
+        a[i] = c[i] ? b[i] : a[i];
+    }
+    return a;
+}
+inline float select(float a, float b, bool c)
+{
+    return c ? b : a;
+}
+inline uint select(uint a, uint b, bool c)
+{
+    return c ? b : a;
+}
+inline uint min(uint a, uint b)
+{
+    return a < b ? a : b;
+}
+inline uint max(uint a, uint b)
+{
+    return a > b ? a : b;
+}
+inline int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+inline int max(int a, int b)
+{
+    return a > b ? a : b;
+}
+inline int clamp(int x, int a, int b)
+{
+    return min(max(x, a), b);
+}
+namespace fast
+{
+inline float min(float a, float b)
+{
+    return a < b ? a : b;
+}
+inline float max(float a, float b)
+{
+    return a > b ? a : b;
+}
+inline float4 min(float4 a, float4 b)
+{
+    return select(b, a, a < b);
+}
+inline float4 max(float4 a, float4 b)
+{
+    return select(b, a, a > b);
+}
+template <class V> inline V clamp(V x, V a, V b)
+{
+    return min(max(x, a), b);
+}
+} // namespace fast
+template <class D, class S> inline D as_type(S s)
+{
+    static_assert(sizeof(D) == sizeof(S), "the same bits");
+    D d;
+    memcpy(&d, &s, sizeof d);
+    return d;
+}
+
+} // namespace metal
+
+inline uint3 msl_position(const uint32_t at[3])
+{
+    return uint3{at[0], at[1], at[2]};
+}
+
+#endif
