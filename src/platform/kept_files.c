@@ -9,10 +9,17 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h> // rename
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static bool is_ours(int fd, struct stat *info)
+{
+    return fstat(fd, info) == 0 && S_ISREG(info->st_mode) && info->st_uid == geteuid() &&
+           (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
 
 bool taper_kept_map(const char *path, taper_mapping *mapping)
 {
@@ -22,9 +29,7 @@ bool taper_kept_map(const char *path, taper_mapping *mapping)
     if (fd < 0) {
         return false;
     }
-    const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-                      (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-    const bool mapped = ours && info.st_size > 0 && taper_map_fd(fd, 0, 0, mapping, NULL) == TAPER_OK;
+    const bool mapped = is_ours(fd, &info) && info.st_size > 0 && taper_map_fd(fd, 0, 0, mapping, NULL) == TAPER_OK;
     (void)close(fd);
     if (mapped) { // by now from the disk, if it is not in memory
         (void)madvise(mapping->base, mapping->base_size, MADV_WILLNEED);
@@ -79,6 +84,53 @@ bool taper_kept_end(taper_kept_writer *writer, bool whole)
         (void)unlink(writer->part);
     }
     return whole;
+}
+
+// The lock goes with the process, whatever ends it.
+static int open_mark(const char *path, int flags)
+{
+    struct stat info;
+    const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR);
+    if (fd >= 0 && is_ours(fd, &info) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        return fd;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return -1;
+}
+
+bool taper_mark_left(const char *path, void *data, size_t size)
+{
+    const int fd = open_mark(path, O_RDONLY);
+    if (fd < 0) {
+        return false;
+    }
+    const bool whole = read(fd, data, size) == (ssize_t)size;
+    (void)close(fd);
+    return whole;
+}
+
+bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark *mark)
+{
+    mark->fd = open_mark(path, O_RDWR | O_CREAT);
+    if (mark->fd < 0) {
+        return false;
+    }
+    if (ftruncate(mark->fd, 0) != 0 || write(mark->fd, data, size) != (ssize_t)size) {
+        taper_mark_clear(path, mark);
+        return false;
+    }
+    return true;
+}
+
+void taper_mark_clear(const char *path, taper_mark *mark)
+{
+    if (mark->fd >= 0) {
+        (void)unlink(path); // while it is held
+        (void)close(mark->fd);
+        mark->fd = -1;
+    }
 }
 
 struct taper_background {

@@ -29,6 +29,17 @@ void taper_kept_rewind(taper_kept_writer *writer); // what is written next goes 
 // Puts the part in the file's place when `whole` and its bytes are on the disk, else removes it.
 bool taper_kept_end(taper_kept_writer *writer, bool whole);
 
+// A mark: a file that is there, and held, while something is tried from which the process may not come back. One that
+// nobody holds was left by a process that ended meanwhile.
+typedef struct taper_mark {
+    int fd; // -1: none
+} taper_mark;
+// Reads what was written into a mark that is left; false: there is none, or a living process holds it.
+bool taper_mark_left(const char *path, void *data, size_t size);
+// False: it cannot be made, or another process holds it.
+bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark *mark);
+void taper_mark_clear(const char *path, taper_mark *mark); // {-1}: nothing
+
 // A thread apart from the pool's. False: the system has none.
 typedef struct taper_background taper_background;
 bool taper_background_start(const taper_allocator *allocator, void (*work)(void *user), void *user,

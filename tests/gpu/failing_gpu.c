@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/gpu/gpu_state.h"
@@ -65,6 +67,44 @@ static const taper_gpu_api *real(void)
 }
 
 static taper_gpu_api table;
+static unsigned newer;
+static bool crashes_now, crashes_opening;
+static size_t taken;
+static const char compiled_text[] =
+    "what a driver compiled: more than a header, which is all that some of them have to give";
+
+void gpu_is_newer(unsigned versions)
+{
+    newer = versions;
+}
+
+void gpu_crash(bool opening)
+{
+    crashes_now = !opening;
+    crashes_opening = opening;
+}
+
+size_t gpu_taken(void)
+{
+    return taken;
+}
+
+static taper_status take_compiled(taper_gpu *gpu, const void *data, size_t bytes)
+{
+    (void)gpu;
+    taken = bytes == sizeof compiled_text && memcmp(data, compiled_text, bytes) == 0 ? bytes : 0;
+    return TAPER_OK;
+}
+
+static taper_status compiled(taper_gpu *gpu, void *data, size_t *bytes)
+{
+    (void)gpu;
+    if (data != NULL) {
+        memcpy(data, compiled_text, sizeof compiled_text);
+    }
+    *bytes = sizeof compiled_text;
+    return TAPER_OK;
+}
 
 static taper_status open(const taper_allocator *allocator, unsigned index, const char *called, bool software,
                          taper_gpu **gpu, const char **why)
@@ -73,8 +113,13 @@ static taper_status open(const taper_allocator *allocator, unsigned index, const
         *why = "it was made to fail";
         return TAPER_DEVICE_LOST;
     }
+    if (crashes_opening) {
+        abort();
+    }
     const taper_status status = real()->open(allocator, index, called, software, gpu, why);
     if (status == TAPER_OK) {
+        (*gpu)->driver += newer;
+        taken = 0;
         (*gpu)->api = &table;
         atomic_fetch_add(&alive, 1);
     }
@@ -151,6 +196,9 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
 
 static taper_status run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds)
 {
+    if (crashes_now) {
+        abort();
+    }
     return fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
 }
 
@@ -180,6 +228,8 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
                             .copy = real()->copy,
                             .pipeline_new = pipeline_new,
                             .pipeline_free = pipeline_free,
+                            .take_compiled = take_compiled,
+                            .compiled = compiled,
                             .record = record,
                             .run = run,
                             .recorded_free = recorded_free};

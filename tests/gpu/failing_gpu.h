@@ -4,6 +4,8 @@
 #ifndef TAPER_TESTS_FAILING_GPU_H
 #define TAPER_TESTS_FAILING_GPU_H
 
+#include <stdbool.h>
+
 #include <taper/taper.h>
 
 typedef enum gpu_call {
@@ -24,6 +26,11 @@ size_t gpu_alive(void);          // buffers, pipelines, recordings and devices t
 // From now on results are wrong: every run's, or every second one's.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
+// The driver says that it is this many versions later; ends the process in the next run or, `opening`, when it is
+// opened next.
+void gpu_is_newer(unsigned versions);
+void gpu_crash(bool opening);
+size_t gpu_taken(void); // bytes of what a driver compiled that it was given back, last
 // The device "vulkan" (or GPU_INTERFACE) of the context goes through this.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 

@@ -225,6 +225,95 @@ static void verdicts(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// ---- what is kept in the cache directory
+
+static char heard[sizeof((listening *)0)->heard]; // in the last run_with
+
+// One run in a context of its own: how often the device ran.
+static size_t run_with(const char *dir, const char *options)
+{
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *result;
+    open_listening(&w, dir);
+    assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, device, options, &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+    const size_t runs = gpu_calls(GPU_RUN);
+    memcpy(heard, w.heard, sizeof heard);
+    taper_value_release(result);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+    return runs;
+}
+
+static const char *self; // this program
+
+static void crash_in_another_process(const char *dir, const char *how)
+{
+    char command[512];
+    snprintf(command, sizeof command, "ulimit -c 0; '%s' --crash '%s' %s >/dev/null 2>&1", self, dir, how);
+    assert_int_not_equal(system(command), 0);
+}
+
+// A driver in which a process ended is left alone by the next ones, until it is another driver.
+static void crashes(void **state)
+{
+    char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (int opening = 0; opening < 2; opening++) {
+        crash_in_another_process(dir, opening ? "opening" : "running");
+        for (int time = 0; time < 2; time++) {
+            assert_int_equal(run_with(dir, NULL), 0);
+            assert_non_null(strstr(heard, "an earlier process ended while it tried the driver"));
+        }
+        assert_int_equal(run_with(dir, "checks=0"), 1);
+        crash_in_another_process(dir, opening ? "opening" : "running");
+        if (opening) { // it is not known which driver it was
+            snprintf(command, sizeof command, "rm %s/gpu-" GPU_KIND ".trying", dir);
+            assert_int_equal(system(command), 0);
+        }
+        gpu_is_newer(1);
+        assert_int_equal(run_with(dir, NULL), 2);
+        assert_null(strstr(heard, "earlier process"));
+        gpu_is_newer(0);
+        snprintf(command, sizeof command, "ls %s | grep -q trying", dir);
+        assert_int_not_equal(system(command), 0);
+        snprintf(command, sizeof command, "rm %s/*", dir);
+        assert_int_equal(system(command), 0);
+    }
+    snprintf(command, sizeof command, "rmdir %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+// What a driver compiled comes back, unless it is damaged, or another driver's.
+static void compiled(void **state)
+{
+    char dir[] = "/tmp/taper_gpu_XXXXXX", command[128];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)run_with(dir, NULL);
+    assert_int_equal(gpu_taken(), 0);
+    gpu_is_newer(1);
+    (void)run_with(dir, NULL);
+    assert_int_equal(gpu_taken(), 0);
+    gpu_is_newer(0);
+    (void)run_with(dir, NULL);
+    assert_true(gpu_taken() > 0);
+    snprintf(command, sizeof command,
+             "for f in %s/gpu-compiled-*; do printf x | dd of=$f bs=1 seek=70 conv=notrunc status=none; done", dir);
+    assert_int_equal(system(command), 0);
+    (void)run_with(dir, NULL);
+    assert_int_equal(gpu_taken(), 0);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 // Without a device, and with one that declines, "!" is an error that says so.
 static void insisting(void **state)
 {
@@ -285,8 +374,14 @@ int main(int count, char **arguments)
     const struct CMUnitTest quick[] = {
         cmocka_unit_test(models),   cmocka_unit_test(same_bits), cmocka_unit_test(threads),
         cmocka_unit_test(failures), cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),
+        cmocka_unit_test(verdicts), cmocka_unit_test(crashes),   cmocka_unit_test(compiled),
     };
+    self = arguments[0];
+    if (count > 3 && strcmp(arguments[1], "--crash") == 0) {
+        gpu_crash(strcmp(arguments[3], "opening") == 0);
+        (void)run_with(arguments[2], NULL);
+        return 0;
+    }
     const struct CMUnitTest slow[] = {cmocka_unit_test(no_memory)};
     return count > 1 && strcmp(arguments[1], "--memory") == 0 ? cmocka_run_group_tests(slow, NULL, NULL)
                                                               : cmocka_run_group_tests(quick, NULL, NULL);

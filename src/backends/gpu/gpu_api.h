@@ -67,6 +67,7 @@ struct taper_gpu {
     const taper_allocator *allocator;
     char name[256];
     uint32_t vendor, device, driver; // numbers of PCI, and of the driver's version
+    uint8_t build[16];               // of the driver, if it says: what it compiled is for this one
     bool is_cpu;                     // a driver that computes on the CPU
     bool discrete;                   // its memory is its own
     bool has_texels;                 // texel buffers of four floats
@@ -103,6 +104,10 @@ struct taper_gpu_api {
     taper_status (*pipeline_new)(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                  uint32_t constant_count, taper_gpu_pipeline **pipeline);
     void (*pipeline_free)(taper_gpu *gpu, taper_gpu_pipeline *pipeline);
+    // What the driver compiled so far, for a later process that gives it back before its first pipeline. NULL: there is
+    // no such thing. compiled: *bytes is the room in data, then what was written, or, with data NULL, what there is.
+    taper_status (*take_compiled)(taper_gpu *gpu, const void *data, size_t bytes);
+    taper_status (*compiled)(taper_gpu *gpu, void *data, size_t *bytes);
     taper_status (*record)(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,
                            taper_gpu_recorded **recorded);
     // Submits it and waits. seconds: of each dispatch, where it was recorded `timed`; NULL: nobody asks.

@@ -4,32 +4,56 @@
 #include "backends/gpu/gpu_backend.h"
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_options.h"
+#include "backends/gpu/gpu_quirks.h"
 #include "backends/gpu/gpu_recording.h"
 #include "backends/gpu/gpu_state.h"
+
+#define CRASHED                                                                                                        \
+    "an earlier process ended while it tried the driver; \"checks=0\" or deleting gpu-NAME.trying in the cache "       \
+    "directory tries it again"
+
+// Under a mark, unless the one that is there says of a device that it crashed.
+static taper_status open_interface(taper_device *device, const taper_gpu_options *options, const char **why)
+{
+    taper_gpu_state *s = device->state;
+    uint64_t driver = 0;
+    const bool crashed = options->checks != 0 && taper_gpu_has_crashed(s->api, device->cache_dir, &driver);
+    *why = CRASHED;
+    if (crashed && driver == 0) {
+        return TAPER_DECLINED;
+    }
+    if (!crashed) {
+        taper_gpu_try(s, device->cache_dir);
+    }
+    const taper_status status =
+        s->api->open(device->allocator, device->index, device->called, options->software > 0, &s->gpu, why);
+    if (!crashed) {
+        taper_gpu_tried(s, device->cache_dir);
+    }
+    if (status == TAPER_OK && crashed && driver == taper_gpu_driver_hash(s->api, s->gpu)) {
+        *why = CRASHED;
+        return TAPER_DECLINED;
+    }
+    return status == TAPER_DEVICE_LOST ? TAPER_DECLINED : status;
+}
 
 static taper_status open_api(taper_device *device, const taper_gpu_api *api, const char **why, taper_error *error)
 {
     taper_gpu_state *s = device->state;
     taper_gpu_options options;
-    TAPER_TRY(taper_gpu_options_read(device->options, &options, error));
     s->api = api;
     s->allocator = device->allocator;
-    const taper_status status =
-        api->open(device->allocator, device->index, device->called, options.software > 0, &s->gpu, why);
-    if (status == TAPER_DEVICE_LOST) {
-        return TAPER_DECLINED;
+    s->mark.fd = -1;
+    TAPER_TRY(taper_gpu_options_read(device->options, &options, error));
+    const taper_status status = open_interface(device, &options, why);
+    if (status != TAPER_OK) {
+        return taper_gpu_status(status, error);
     }
-    TAPER_TRY(taper_gpu_status(status, error));
-    TAPER_TRY(taper_mutex_create(device->allocator, &s->lock, error));
-    s->reads_texels = s->gpu->has_texels && (options.texels >= 0 ? options.texels > 0 : s->gpu->is_cpu);
-    s->alias = options.alias != 0;
-    s->wide = options.tiles >= 0 ? options.tiles > 0 : s->gpu->is_cpu || s->gpu->discrete;
-    s->times = options.times > 0;
-    s->checks = options.checks != 0;
-    s->group_x = 64;
-    s->group_y = 1;
-    return TAPER_OK;
+    taper_gpu_settle(s, &options);
+    taper_gpu_take_compiled(s, device->cache_dir);
+    return taper_mutex_create(device->allocator, &s->lock, error);
 }
 
 taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why, taper_error *error)

@@ -7,25 +7,18 @@
 #include <string.h>
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_recording.h"
 #include "base/hash.h"
-#include "platform/kept_files.h"
 
 // What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
 static const double most_apart = 1e-3, most_apart_from_zero = 1e-4;
 
-// ---- verdicts
+// ---- what a verdict is about
 
-enum { VERSION = 1 };
-
-typedef struct verdict {
-    char magic[8];
-    uint64_t version, hash;
-} verdict;
-
-static verdict verdict_of(const taper_gpu_state *s, const taper_gpu_recording *r)
+static uint64_t hash_of(const taper_gpu_state *s, const taper_gpu_recording *r)
 {
-    verdict v = {.magic = "tapergpu", .version = VERSION, .hash = taper_gpu_shaders_hash(s->api->shaders)};
+    uint64_t hash = taper_gpu_shaders_hash(s->api->shaders);
     const uint64_t numbers[] = {s->gpu->vendor,
                                 s->gpu->device,
                                 s->gpu->driver,
@@ -33,50 +26,17 @@ static verdict verdict_of(const taper_gpu_state *s, const taper_gpu_recording *r
                                 s->alias,
                                 s->wide,
                                 r->program.bytes[TAPER_GPU_ARENA]};
-    v.hash = taper_hash(v.hash, numbers, sizeof numbers);
-    v.hash = taper_hash(v.hash, s->gpu->name, strlen(s->gpu->name));
+    hash = taper_hash(hash, numbers, sizeof numbers);
+    hash = taper_hash(hash, s->gpu->name, strlen(s->gpu->name));
     for (size_t i = 0; i < r->program.work_count; i++) {
         const taper_gpu_work *w = &r->program.works[i];
         const uint32_t kernel = w->kernel;
-        v.hash = taper_hash(v.hash, &kernel, sizeof kernel);
-        v.hash = taper_hash(v.hash, w->constants, sizeof w->constants);
-        v.hash = taper_hash(v.hash, w->threads, sizeof w->threads);
-        v.hash = taper_hash(v.hash, &w->parameters, sizeof w->parameters);
+        hash = taper_hash(hash, &kernel, sizeof kernel);
+        hash = taper_hash(hash, w->constants, sizeof w->constants);
+        hash = taper_hash(hash, w->threads, sizeof w->threads);
+        hash = taper_hash(hash, &w->parameters, sizeof w->parameters);
     }
-    return v;
-}
-
-enum { MOST_PATH = 4096 };
-
-static bool path_of(const taper_segment *segment, const verdict *v, char *path, const char *end)
-{
-    const char *dir = segment->device->cache_dir;
-    const int length =
-        dir != NULL ? snprintf(path, MOST_PATH, "%s/gpu-%016llx%s", dir, (unsigned long long)v->hash, end) : -1;
-    return length > 0 && length < MOST_PATH;
-}
-
-static bool is_known(const taper_segment *segment, const verdict *v)
-{
-    char path[MOST_PATH];
-    taper_mapping mapping;
-    if (!path_of(segment, v, path, ".ok") || !taper_kept_map(path, &mapping)) {
-        return false;
-    }
-    const bool same = mapping.size == sizeof *v && memcmp(mapping.data, v, sizeof *v) == 0;
-    taper_unmap(&mapping);
-    return same;
-}
-
-static void remember(const taper_segment *segment, const verdict *v)
-{
-    char path[MOST_PATH], part[MOST_PATH];
-    taper_kept_writer writer;
-    if (path_of(segment, v, path, ".ok") && path_of(segment, v, part, ".part") &&
-        taper_kept_begin(path, part, &writer) == TAPER_KEPT_BEGUN) {
-        const bool whole = taper_kept_write(&writer, v, sizeof *v);
-        (void)taper_kept_end(&writer, whole);
-    }
+    return hash;
 }
 
 // ---- results
@@ -190,14 +150,14 @@ static taper_status refuse(const taper_segment *segment, taper_call *call, taper
     return TAPER_DECLINED;
 }
 
-taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+static taper_status check(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
 {
     const taper_gpu_state *s = segment->device->state;
-    const verdict v = verdict_of(s, r);
+    const char *cache_dir = segment->device->cache_dir;
+    const uint64_t hash = hash_of(s, r);
     bool same;
     double most;
-    r->checked = true;
-    if (!s->checks || is_known(segment, &v)) {
+    if (!s->checks || taper_gpu_is_trusted(cache_dir, hash)) {
         return taper_gpu_run_device(segment, call, r);
     }
     TAPER_TRY(run_twice(segment, call, r, &same));
@@ -214,7 +174,19 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
     if (!(most <= 1)) {
         return refuse(segment, call, r, "the driver's results are not the CPU's");
     }
-    remember(segment, &v);
+    taper_gpu_trust(cache_dir, hash);
     call->run->kernel = s->api->name;
     return TAPER_OK;
+}
+
+taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+{
+    taper_gpu_state *s = segment->device->state;
+    const taper_status status = check(segment, call, r);
+    r->checked = true;
+    taper_mutex_lock(s->lock);
+    taper_gpu_tried(s, segment->device->cache_dir);
+    taper_gpu_keep_compiled(s, segment->device->cache_dir);
+    taper_mutex_unlock(s->lock);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_kept.h"
 #include "platform/platform.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
@@ -216,6 +217,8 @@ static taper_status give_to_device(recorder *rec)
         return taper_fail_memory(rec->call->run->error);
     }
     taper_mutex_lock(s->lock);
+    taper_gpu_try(s, rec->segment->device->cache_dir);
+    rec->r->tried = true;
     taper_status status = make_buffers(rec);
     if (status == TAPER_OK) {
         status = make_dispatches(rec, dispatches);
@@ -268,6 +271,11 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
 {
     taper_gpu_state *s = state_of(segment);
     taper_gpu_recording *r = recording;
+    if (r->tried && !r->checked) {
+        taper_mutex_lock(s->lock);
+        taper_gpu_tried(s, segment->device->cache_dir);
+        taper_mutex_unlock(s->lock);
+    }
     if (r->recorded != NULL) {
         s->api->recorded_free(s->gpu, r->recorded);
     }

@@ -5,6 +5,7 @@
 
 #include "backends/gpu/gpu_kernels.h"
 #include "ops/backend.h"
+#include "platform/kept_files.h"
 #include "platform/platform.h"
 
 typedef struct taper_gpu_made_pipeline {
@@ -23,6 +24,9 @@ typedef struct taper_gpu_state {
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
+    size_t kept_bytes; // of what the driver compiled, as it was kept last (gpu_kept.h)
+    size_t tries;      // recordings that have not shown yet what they give
+    taper_mark mark;
     uint64_t weight_bytes;
     // How this device is used (gpu_quirks.c).
     bool reads_texels;         // texel buffers where they are large enough
@@ -31,6 +35,7 @@ typedef struct taper_gpu_state {
     bool times;                // dispatches are timed
     bool checks;               // first results are held against those of the CPU
     uint32_t group_x, group_y; // threads of a workgroup
+    const char *quirk;         // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 
 // taper_backend.open, over this interface.

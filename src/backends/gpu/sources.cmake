@@ -67,10 +67,12 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_chain.c
         src/backends/gpu/gpu_check.c
         src/backends/gpu/gpu_emit.c
+        src/backends/gpu/gpu_kept.c
         src/backends/gpu/gpu_kernels.c
         src/backends/gpu/gpu_moves.c
         src/backends/gpu/gpu_options.c
         src/backends/gpu/gpu_program.c
+        src/backends/gpu/gpu_quirks.c
         src/backends/gpu/gpu_recording.c
         src/backends/gpu/gpu_state.c
         src/backends/gpu/gpu_view.c

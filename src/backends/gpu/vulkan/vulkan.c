@@ -50,6 +50,7 @@ static void read_limits(taper_vulkan *v, const VkPhysicalDeviceProperties *p)
     gpu->vendor = p->vendorID;
     gpu->device = p->deviceID;
     gpu->driver = p->driverVersion;
+    memcpy(gpu->build, p->pipelineCacheUUID, sizeof gpu->build);
     gpu->is_cpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     gpu->discrete = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     gpu->has_texels = (format.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) != 0;
@@ -264,6 +265,8 @@ const taper_gpu_api taper_gpu_vulkan = {.name = "vulkan",
                                         .copy = taper_vulkan_copy,
                                         .pipeline_new = taper_vulkan_pipeline_new,
                                         .pipeline_free = taper_vulkan_pipeline_free,
+                                        .take_compiled = taper_vulkan_take_compiled,
+                                        .compiled = taper_vulkan_compiled,
                                         .record = taper_vulkan_record,
                                         .run = taper_vulkan_run,
                                         .recorded_free = taper_vulkan_recorded_free};

@@ -72,6 +72,8 @@ void taper_vulkan_free_layouts(taper_vulkan *vulkan);
 taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                        uint32_t constant_count, taper_gpu_pipeline **pipeline);
 void taper_vulkan_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline);
+taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t bytes);
+taper_status taper_vulkan_compiled(taper_gpu *gpu, void *data, size_t *bytes);
 struct taper_gpu_pipeline {
     VkPipeline handle;
     bool texels;

@@ -103,3 +103,23 @@ void taper_vulkan_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline)
     }
     taper_free(gpu->allocator, pipeline, sizeof *pipeline);
 }
+
+// ---- what the driver compiled
+
+taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t bytes)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
+    const VkPipelineCacheCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
+    VkPipelineCache cache;
+    TAPER_TRY(TAPER_VULKAN(v, CreatePipelineCache, v->device, &info, NULL, &cache));
+    v->call.DestroyPipelineCache(v->device, v->cache, NULL);
+    v->cache = cache;
+    return TAPER_OK;
+}
+
+taper_status taper_vulkan_compiled(taper_gpu *gpu, void *data, size_t *bytes)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
+    return TAPER_VULKAN(v, GetPipelineCacheData, v->device, v->cache, bytes, data);
+}

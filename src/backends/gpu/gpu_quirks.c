@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of devices: see gpu_quirks.h. Vendors are numbers of PCI, or Khronos' where they have none.
+#include "backends/gpu/gpu_quirks.h"
+
+enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL = 0x8086, APPLE = 0x106B };
+
+typedef enum use { NO, YES, AUTO } use;
+
+// The first row that fits holds.
+static const struct {
+    uint32_t vendor;
+    const char *called; // what the name has in it; NULL: any
+    use texels, alias, wide;
+    uint32_t group_x, group_y;
+    const char *quirk; // what is done otherwise, and why
+} rows[] = {
+    {ADRENO, "adreno (tm) 5", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
+    {ADRENO, "adreno (tm) 6", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
+    // Nearly square workgroups gave damaged patches on 8xx.
+    {ADRENO, NULL, YES, YES, YES, 64, 1, "workgroups of 64 x 1: square ones gave wrong results"},
+    {MALI, NULL, NO, YES, NO, 16, 4, "small tiles, for it has 64 registers"},
+    // Whatever reuses memory within a submission gave wrong results on DXT, of three generations.
+    {POWERVR, NULL, NO, NO, NO, 32, 1, "memory is not used twice in a run: that gave wrong results"},
+    {APPLE, NULL, NO, YES, YES, 32, 1, NULL},
+    {NVIDIA, NULL, AUTO, YES, YES, 32, 1, NULL},
+    {INTEL, NULL, AUTO, YES, AUTO, 32, 1, NULL},
+};
+
+static bool settled(int option, use row, bool otherwise)
+{
+    return option >= 0 ? option > 0 : row == AUTO ? otherwise : row == YES;
+}
+
+void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
+{
+    const taper_gpu *gpu = s->gpu;
+    size_t i = 0;
+    while (i < sizeof rows / sizeof *rows &&
+           (gpu->is_cpu || rows[i].vendor != gpu->vendor ||
+            (rows[i].called != NULL && !taper_gpu_is_called(gpu->name, rows[i].called)))) {
+        i++;
+    }
+    const bool known = i < sizeof rows / sizeof *rows;
+    // Drivers that compute on the CPU read texel buffers faster, and have registers enough.
+    s->reads_texels = gpu->has_texels && settled(options->texels, known ? rows[i].texels : AUTO, gpu->is_cpu);
+    s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
+    s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
+    s->group_x = known ? rows[i].group_x : 64;
+    s->group_y = known ? rows[i].group_y : 1;
+    s->times = options->times > 0;
+    s->checks = options->checks != 0;
+    s->quirk = known ? rows[i].quirk : NULL;
+}
