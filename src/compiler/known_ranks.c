@@ -75,6 +75,8 @@ static bool keeps_rank(const taper_node *node)
     case TAPER_SHAPE_RESIZE:
     case TAPER_SHAPE_PAD:
     case TAPER_SHAPE_SHUFFLE:
+    case TAPER_SHAPE_HALF:
+    case TAPER_SHAPE_RECURRENT:
         return true;
     default:
         return false;

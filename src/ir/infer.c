@@ -283,6 +283,8 @@ static taper_shape shape_of(const taper_infer_call *call)
     case TAPER_SHAPE_EMBED:
     case TAPER_SHAPE_REGION:
     case TAPER_SHAPE_EINSUM:
+    case TAPER_SHAPE_HALF:
+    case TAPER_SHAPE_RECURRENT:
         return taper_infer_layer(call, rule);
     default:
         return taper_infer_view(call, rule);
@@ -297,5 +299,20 @@ taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const ta
     }
     taper_shape shape = shape_of(&call);
     shape.dtype = schema->out_count == 0 ? dtype_of(&call) : -1;
+    return shape;
+}
+
+taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count,
+                             size_t result)
+{
+    const taper_infer_call call = {op, schema, args, count};
+    if (TAPER_FIELD(taper_op_facts(op), SHAPE) != TAPER_SHAPE_RECURRENT || count < 2) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = taper_infer_tensor(&call, 0);
+    const int dtype = shape.dtype;
+    const bool list = args[1].kind == TAPER_KNOWN_TENSORS && result <= args[1].count;
+    shape = list ? args[1].shapes[result - 1] : taper_infer_tensor(&call, 1);
+    shape.dtype = dtype;
     return shape;
 }

@@ -44,6 +44,9 @@ taper_shape taper_shape_of(const taper_tensor *tensor);
 // What is known of result 0; of a list of tensors, what all its items have in common. args: those of the schema, in
 // order, defaults among them.
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count);
+// The same of result 1, 2, ….
+taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count,
+                             size_t result);
 
 // ---- of calls and nodes
 

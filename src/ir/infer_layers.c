@@ -229,15 +229,48 @@ static taper_shape padded(const taper_infer_call *call)
 static taper_shape shuffled(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
-    const int64_t r = taper_infer_int(call, "upscale_factor", TAPER_UNKNOWN);
+    const int64_t up = taper_infer_int(call, "upscale_factor", TAPER_UNKNOWN);
+    const int64_t r = up == TAPER_UNKNOWN ? taper_infer_int(call, "downscale_factor", TAPER_UNKNOWN) : up;
     if (x.rank < 3 || r == TAPER_UNKNOWN || r < 1 || r > 1 << 15) {
         return taper_infer_same_rank(&x);
     }
     for (int d = x.rank - 3; d < x.rank; d++) {
+        const int64_t by = d == x.rank - 3 ? r * r : r;
+        const bool grows = (d == x.rank - 3) == (up == TAPER_UNKNOWN);
         if (x.sizes[d] != TAPER_UNKNOWN &&
-            (d == x.rank - 3 ? (x.sizes[d] /= r * r, false) : !taper_mul_i64(x.sizes[d], r, &x.sizes[d]))) {
+            (grows ? !taper_mul_i64(x.sizes[d], by, &x.sizes[d]) : (x.sizes[d] /= by, false))) {
             x.sizes[d] = TAPER_UNKNOWN;
         }
+    }
+    return x;
+}
+
+static taper_shape halved(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    int64_t d = taper_infer_int(call, "dim", TAPER_UNKNOWN);
+    if (x.rank < 1 || d == TAPER_UNKNOWN || d < -x.rank || d >= x.rank) {
+        return taper_infer_same_rank(&x);
+    }
+    d += d < 0 ? x.rank : 0;
+    x.sizes[d] = x.sizes[d] == TAPER_UNKNOWN ? TAPER_UNKNOWN : x.sizes[d] / 2;
+    return x;
+}
+
+// Of the states the first one, h, says how long rows are; with projections they are shorter than others.
+static taper_shape recurred(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *hx = &call->args[1];
+    const taper_shape h = hx->kind == TAPER_KNOWN_TENSORS && hx->count != 0 ? hx->shapes[0] : taper_infer_tensor(call, 1);
+    const int64_t both = taper_infer_int(call, "bidirectional", TAPER_UNKNOWN);
+    if (x.rank < 1) {
+        return x;
+    }
+    int64_t *rows = &x.sizes[x.rank - 1];
+    *rows = h.rank < 1 || both == TAPER_UNKNOWN ? TAPER_UNKNOWN : h.sizes[h.rank - 1];
+    if (*rows != TAPER_UNKNOWN && both != 0 && !taper_mul_i64(*rows, 2, rows)) {
+        *rows = TAPER_UNKNOWN;
     }
     return x;
 }
@@ -389,6 +422,10 @@ taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule)
         return regions(call);
     case TAPER_SHAPE_EINSUM:
         return summed(call);
+    case TAPER_SHAPE_HALF:
+        return halved(call);
+    case TAPER_SHAPE_RECURRENT:
+        return recurred(call);
     default:
         return reduced(call);
     }

@@ -242,6 +242,12 @@ void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
     shapes->of[node->outputs[0].id - shapes->first] = call.count == node->input_count
                                                           ? taper_infer(node->op, node->schema, call.args, call.count)
                                                           : taper_shape_unknown();
+    for (size_t i = 1; i < node->output_count && call.count == node->input_count; i++) {
+        if (holds(shapes, &node->outputs[i])) {
+            shapes->of[node->outputs[i].id - shapes->first] =
+                taper_infer_more(node->op, node->schema, call.args, call.count, i);
+        }
+    }
 }
 
 static void learn_block(taper_shapes *shapes, const taper_block *block)

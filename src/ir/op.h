@@ -95,7 +95,7 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_GATHER, // those of argument 2
     TAPER_SHAPE_RESIZE, // images: upsample
     TAPER_SHAPE_PAD,
-    TAPER_SHAPE_SHUFFLE, // pixel_shuffle
+    TAPER_SHAPE_SHUFFLE, // pixel_shuffle, pixel_unshuffle
     TAPER_SHAPE_CREATE,  // argument 0 has the sizes
     TAPER_SHAPE_PACKED,  // as many dimensions as argument 0
     TAPER_SHAPE_REPEAT,
@@ -105,6 +105,8 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_RANGE,  // start, end, step: one dimension
     TAPER_SHAPE_REGION, // (input, regions, …): of each region a small image
     TAPER_SHAPE_EINSUM, // argument 0 says
+    TAPER_SHAPE_HALF,      // of dimension dim: glu
+    TAPER_SHAPE_RECURRENT, // (input, hx, …): rows of hidden sizes, then states as in hx
     TAPER_SHAPE_COUNT
 } taper_op_shape;
 

@@ -92,6 +92,19 @@ class Function(nn.Module):
         return self.function(*x)
 
 
+class Recurrent(nn.Module):
+    """All results, as one."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x):
+        out, states = self.network(x)
+        states = states if isinstance(states, tuple) else (states,)
+        return torch.cat([out.reshape(1, -1)] + [s.reshape(1, -1) for s in states], 1)
+
+
 def functions():
     """With a convolution in front, so that it is worth the way."""
     pools = {"max3s2": nn.MaxPool2d(3, 2, 1), "max2": nn.MaxPool2d(2), "max_dilated": nn.MaxPool2d(3, 1, 1, 2),
@@ -120,6 +133,18 @@ def functions():
         "max_min": lambda x: torch.maximum(x, x * 2).minimum(x * 0.5), "expand": lambda x: x[:, :, :1].expand(-1, -1, 7, -1) + x,
         "shuffle": lambda x: x.view(2, 2, 4, 7, 5).transpose(1, 2).contiguous().view(2, 8, 7, 5) * 2,
         "clamp": lambda x: x.clamp(-0.5, 0.7), "trigonometry": lambda x: x.sin() + x.cos(), "erf": lambda x: torch.erf(x),
+        "pad_reflect": lambda x: F.pad(x, (2, 3, 1, 4), mode="reflect"), "pad_replicate": lambda x: F.pad(x, (2, 6, 9, 4), mode="replicate"),
+        "pad_circular": lambda x: F.pad(x, (2, 5, 7, 4), mode="circular"), "pad_cut_reflect": lambda x: F.pad(x, (-1, 3, 2, -2), mode="reflect"),
+        "stack_front": lambda x: torch.stack([x, x * 2, x + 1]).sum(0), "stack_channels": lambda x: torch.stack([x, x * 2], 2),
+        "stack_last": lambda x: torch.stack([x, x * 2], -1), "flip": lambda x: x.flip([2, 3]) * 2, "flip_channels": lambda x: x.flip([1]),
+        "flip_all": lambda x: x.flip([0, 1, 2, 3]), "roll": lambda x: torch.roll(x, (2, -3), (2, 3)) + x, "roll_channels": lambda x: torch.roll(x, 3, 1),
+        "pixel_shuffle": lambda x: F.pixel_shuffle(x, 2), "pixel_unshuffle": lambda x: F.pixel_unshuffle(x[:, :, :6, :4], 2),
+        "channel_shuffle": lambda x: torch.channel_shuffle(x, 4), "channel_shuffle2": lambda x: torch.channel_shuffle(x, 2) * 2,
+        "lerp": lambda x: torch.lerp(x, x * 2, 0.3), "lerp_tensor": lambda x: torch.lerp(x, x * 2, x.sigmoid()), "glu": lambda x: F.glu(x, 1),
+        "glu_rows": lambda x: F.glu(x[:, :, :6], 2), "addcmul": lambda x: torch.addcmul(x, x, x.sigmoid(), value=0.5),
+        "group_norm": lambda x: F.group_norm(x, 2), "group_norm8": lambda x: F.group_norm(x, 8),
+        "instance_norm": lambda x: F.instance_norm(x), "cumsum_channels": lambda x: x.cumsum(1), "cumsum_rows": lambda x: x.cumsum(2),
+        "cumsum_columns": lambda x: x.cumsum(3),
     }
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
@@ -129,6 +154,8 @@ def functions():
         "heads": lambda x: x.view(2, 11, 3, 6).transpose(1, 2).reshape(2, 11, 18), "bmm": lambda x: torch.bmm(x.transpose(1, 2), x),
         "cat_tokens": lambda x: torch.cat([x[:, :1], x], 1), "mean_last": lambda x: x.mean(-1), "mean_tokens": lambda x: x.mean(1),
         "first": lambda x: x[:, 0], "gelu": lambda x: F.gelu(x), "add_row": lambda x: x + x[:1, :1], "unsqueeze": lambda x: x.unsqueeze(1) * 2,
+        "cumsum": lambda x: x.cumsum(-1), "cumsum_tokens": lambda x: x.cumsum(1), "glu": lambda x: F.glu(x), "flip": lambda x: x.flip([-1]), "roll": lambda x: torch.roll(x, 5, -1),
+        "group_norm": lambda x: F.group_norm(x.transpose(1, 2), 3), "stack": lambda x: torch.stack([x, x * 2], 1),
     }
     for name, function in rows.items():
         case(f"row_{name}", ("traced", nn.Linear(7, 18), function), (2, 11, 7))
@@ -146,6 +173,12 @@ def functions():
 
     case("attention", Attention(3, 24), (2, 13, 24))
     case("attention_odd", Attention(2, 12), (1, 5, 12))
+    layers("group_norm_weights", nn.Conv2d(3, 12, 1), nn.GroupNorm(3, 12), nn.ReLU(), nn.Conv2d(12, 4, 3), nn.GroupNorm(2, 4), shape=(2, 3, 9, 7))
+    layers("instance_norm_weights", nn.Conv2d(3, 10, 1), nn.InstanceNorm2d(10, affine=True), nn.ReLU(), nn.Conv2d(10, 4, 3), shape=(2, 3, 9, 7))
+    for kind in (nn.LSTM, nn.GRU):
+        for name, options in {"": {}, "_first": {"batch_first": True}, "_both": {"bidirectional": True, "num_layers": 2}, "_plain": {"bias": False}}.items():
+            for hidden in (8, 5):
+                case(f"{kind.__name__.lower()}{name}{hidden}", Recurrent(kind(6, hidden, **options)), (5, 3, 6))
     layers("classifier", nn.Conv2d(3, 17, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(17, 10), shape=(3, 3, 9, 9))
     layers("linear_rank1", nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3), shape=(1, 9))
 

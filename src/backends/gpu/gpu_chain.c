@@ -97,6 +97,17 @@ void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max)
     }
 }
 
+void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_gpu_view *operand, double low,
+                      double high)
+{
+    uint32_t code = step;
+    if (operand != NULL) {
+        code |= (uint32_t)(chain->operand_count == 0 ? TAPER_GPU_FROM_E : TAPER_GPU_FROM_F) << 8;
+        chain->operands[chain->operand_count++] = *operand;
+    }
+    append(chain, code, low, high);
+}
+
 // With a number: v + n alpha, and so on.
 static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, uint32_t step, double n, double alpha)
 {
@@ -281,16 +292,34 @@ static int choose_packed(const taper_gpu_emitter *e, const taper_node *node, con
     return taper_gpu_usual_packed(shape->rank);
 }
 
+taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const taper_gpu_view *in, bool splat,
+                                   const taper_gpu_chain *chain, const taper_gpu_view *out)
+{
+    const taper_gpu_view *views[4] = {out, in, &chain->operands[0], &chain->operands[1]};
+    taper_gpu_loops loops;
+    taper_gpu_work *w;
+    uint32_t at = 0;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain->operand_count, &loops),
+                     "tensors of more dimensions than a kernel has loops");
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = TAPER_GPU_KERNEL_ELEMENTWISE;
+    TAPER_TRY(taper_gpu_bind(e, w, chain, out, &loops, 2));
+    w->buffers[1] = in->buffer;
+    taper_gpu_put_strides(w, &at, in, loops.strides[1]);
+    w->constants[11] = splat;
+    w->threads[0] = (uint32_t)loops.sizes[2];
+    w->threads[1] = (uint32_t)loops.sizes[1];
+    w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(out, out->packed));
+    return TAPER_OK;
+}
+
 taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
     const taper_shape shape = taper_gpu_shape(e, result);
     taper_gpu_view x, in, out;
     taper_gpu_chain chain = {.most_operands = 2};
-    taper_gpu_loops loops;
-    taper_gpu_work *w;
     bool splat;
-    uint32_t at = 0;
     if (e->asking) {
         return ask(e, node, code);
     }
@@ -301,18 +330,7 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     TAPER_TRY(append_node(e, node, code, taper_node_in(node, 0), &shape, packed, true, &chain));
     TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
     TAPER_TRY(taper_gpu_new_result(e, result, &shape, packed, &out));
-    const taper_gpu_view *views[4] = {&out, &in, &chain.operands[0], &chain.operands[1]};
-    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 2 + chain.operand_count, &loops),
-                     "tensors of more dimensions than a kernel has loops");
-    TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    w->kernel = TAPER_GPU_KERNEL_ELEMENTWISE;
-    TAPER_TRY(taper_gpu_bind(e, w, &chain, &out, &loops, 2));
-    w->buffers[1] = in.buffer;
-    taper_gpu_put_strides(w, &at, &in, loops.strides[1]);
-    w->constants[11] = splat;
-    w->threads[0] = (uint32_t)loops.sizes[2];
-    w->threads[1] = (uint32_t)loops.sizes[1];
-    w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(&out, packed));
+    TAPER_TRY(taper_gpu_elementwise(e, &in, splat, &chain, &out));
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }

@@ -82,9 +82,47 @@ TAPER_MUST_USE taper_status taper_gpu_move(taper_gpu_emitter *e, const taper_gpu
 // By number: other sizes of as many elements.
 TAPER_MUST_USE taper_status taper_gpu_move_reshaped(taper_gpu_emitter *e, const taper_gpu_view *from,
                                                     const taper_gpu_view *to);
-// Elements of `to` are those of `from` `before` places further on; what is not there is `fill`.
+// What stands for elements outside (shaders/move.comp): a number, or by mirroring (at most as many as there are, but
+// one), the outer element, or going around (at most as many as there are).
+typedef enum taper_gpu_edge {
+    TAPER_GPU_EDGE_NONE,
+    TAPER_GPU_EDGE_FILL,
+    TAPER_GPU_EDGE_REFLECT,
+    TAPER_GPU_EDGE_REPLICATE,
+    TAPER_GPU_EDGE_CIRCULAR
+} taper_gpu_edge;
+// Elements of `to` are those of `from` `before` places further on.
 TAPER_MUST_USE taper_status taper_gpu_move_padded(taper_gpu_emitter *e, const taper_gpu_view *from,
-                                                  const taper_gpu_view *to, const int64_t *before, double fill);
+                                                  const taper_gpu_view *to, const int64_t *before, taper_gpu_edge edge,
+                                                  double fill);
+// The same elements with these sizes: another view, or moved there.
+TAPER_MUST_USE taper_status taper_gpu_reshape(taper_gpu_emitter *e, const taper_gpu_view *from,
+                                              const taper_shape *shape, taper_gpu_view *to);
+// `count` elements of dimension d from `start`, `step` apart (rules_moves.c).
+TAPER_MUST_USE taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, int d, int64_t start,
+                                            int64_t count, int64_t step, taper_gpu_view *to);
+void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_gpu_view *to);
+// A dimension that the node names, counted from the front.
+TAPER_MUST_USE taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank,
+                                          int64_t otherwise, int *dim);
+// The chain on elements of a view of the result's sizes (some strides may be 0; splat: its first lane in all).
+TAPER_MUST_USE taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const taper_gpu_view *in, bool splat,
+                                                  const taper_gpu_chain *chain, const taper_gpu_view *out);
+// A step behind those of the chain; with an operand of the result's sizes, or NULL.
+void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_gpu_view *operand, double low,
+                      double high);
+// Rows along dimension dim by shaders/rownorm.comp's mode, packed as `in` is (rules_rows.c).
+TAPER_MUST_USE taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode,
+                                           double eps, const taper_gpu_chain *chain, taper_gpu_view *out);
+// Weight and bias of a norm, constants of `count` elements or NULL, as steps behind v, which is of these sizes.
+typedef struct taper_gpu_affine {
+    const taper_tensor *weight, *bias;
+    int64_t count;
+} taper_gpu_affine;
+TAPER_MUST_USE taper_status taper_gpu_read_affine(taper_gpu_emitter *e, const taper_node *node, int64_t count,
+                                                  taper_gpu_affine *affine);
+TAPER_MUST_USE taper_status taper_gpu_add_affine(taper_gpu_emitter *e, const taper_gpu_affine *affine,
+                                                 const taper_gpu_view *v, taper_gpu_chain *chain);
 // Constants for shaders, in the work's binding.
 TAPER_MUST_USE taper_status taper_gpu_add_weights(taper_gpu_emitter *e, const taper_gpu_key *key, uint64_t bytes,
                                                   void (*fill)(void *user, float *to), void *user, uint32_t *buffer);
@@ -123,7 +161,9 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_layer_norm, taper_gpu_rule_resize, taper_gpu_rule_reshape, taper_gpu_rule_permute,
     taper_gpu_rule_transpose, taper_gpu_rule_slice, taper_gpu_rule_select, taper_gpu_rule_cat, taper_gpu_rule_expand,
     taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention,
-    taper_gpu_rule_multi_head;
+    taper_gpu_rule_multi_head, taper_gpu_rule_stack, taper_gpu_rule_flip, taper_gpu_rule_roll, taper_gpu_rule_shuffle,
+    taper_gpu_rule_lerp, taper_gpu_rule_glu, taper_gpu_rule_addcmul, taper_gpu_rule_group_norm,
+    taper_gpu_rule_instance_norm, taper_gpu_rule_cumsum, taper_gpu_rule_lstm, taper_gpu_rule_gru, taper_gpu_rule_create;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -22,7 +22,8 @@ static void order_dims(const taper_gpu_view *to, int *dims)
 typedef struct movement {
     int64_t from[TAPER_GPU_RANK], there[TAPER_GPU_RANK], count[TAPER_GPU_RANK];
     int packed; // of the source, among the six; 6: numbers
-    bool reshaped, filled;
+    bool reshaped;
+    taper_gpu_edge edge;
     double fill;
 } movement;
 
@@ -69,7 +70,7 @@ static taper_status add_move(taper_gpu_emitter *e, const taper_gpu_view *from, c
     taper_gpu_put_float(w, &at, m->fill);
     w->constants[11] = m->reshaped;
     w->constants[12] = (uint32_t)m->packed;
-    w->constants[13] = m->filled;
+    w->constants[13] = m->edge;
     w->threads[0] = (uint32_t)last;
     w->threads[1] = (uint32_t)(sizes[3] * sizes[4]);
     w->threads[2] = (uint32_t)(sizes[0] * sizes[1] * sizes[2]);
@@ -77,10 +78,10 @@ static taper_status add_move(taper_gpu_emitter *e, const taper_gpu_view *from, c
 }
 
 static taper_status move_with(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to,
-                              const int64_t *before, bool filled, double fill)
+                              const int64_t *before, taper_gpu_edge edge, double fill)
 {
     int dims[TAPER_GPU_RANK];
-    movement m = {.packed = TAPER_GPU_RANK, .filled = filled, .fill = fill};
+    movement m = {.packed = TAPER_GPU_RANK, .edge = edge, .fill = fill};
     order_dims(to, dims);
     for (int i = 0; i < TAPER_GPU_RANK; i++) {
         m.from[i] = dims[i] < 0 ? 0 : from->strides[dims[i]];
@@ -93,13 +94,13 @@ static taper_status move_with(taper_gpu_emitter *e, const taper_gpu_view *from, 
 
 taper_status taper_gpu_move(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to)
 {
-    return move_with(e, from, to, NULL, false, 0);
+    return move_with(e, from, to, NULL, TAPER_GPU_EDGE_NONE, 0);
 }
 
 taper_status taper_gpu_move_padded(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to,
-                                   const int64_t *before, double fill)
+                                   const int64_t *before, taper_gpu_edge edge, double fill)
 {
-    return move_with(e, from, to, before, true, fill);
+    return move_with(e, from, to, before, edge, fill);
 }
 
 taper_status taper_gpu_move_reshaped(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to)

@@ -4,7 +4,7 @@
 
 #include "backends/gpu/gpu_emit.h"
 
-static taper_status dim_of(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank, int64_t otherwise,
+taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank, int64_t otherwise,
                            int *dim)
 {
     int64_t number;
@@ -13,6 +13,16 @@ static taper_status dim_of(taper_gpu_emitter *e, const taper_node *node, const c
     TAPER_GPU_REFUSE(e, !e->asking && (number < 0 || number >= rank), "a dimension that is not there");
     *dim = (int)number;
     return TAPER_OK;
+}
+
+taper_status taper_gpu_reshape(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_shape *shape,
+                               taper_gpu_view *to)
+{
+    if (taper_gpu_view_reshape(from, shape, to)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_new(e, shape, taper_gpu_usual_packed(shape->rank), to));
+    return taper_gpu_move_reshaped(e, from, to);
 }
 
 // Any view of the same elements with other sizes: view, reshape, flatten, squeeze, unsqueeze …
@@ -27,15 +37,12 @@ taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
-    if (!taper_gpu_view_reshape(&from, &shape, &to)) {
-        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &to));
-        TAPER_TRY(taper_gpu_move_reshaped(e, &from, &to));
-    }
+    TAPER_TRY(taper_gpu_reshape(e, &from, &shape, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }
 
-static void permute(const taper_gpu_view *from, const int64_t *order, taper_gpu_view *to)
+void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_gpu_view *to)
 {
     *to = *from;
     for (int d = 0; d < from->rank; d++) {
@@ -62,7 +69,7 @@ taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node
         order[i] += order[i] < 0 ? from.rank : 0;
         TAPER_GPU_REFUSE(e, order[i] < 0 || order[i] >= from.rank, "a dimension that is not there");
     }
-    permute(&from, order, &to);
+    taper_gpu_permute(&from, order, &to);
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }
@@ -76,8 +83,8 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     if (taper_read_argument(node, "dim0") != NULL) {
-        TAPER_TRY(dim_of(e, node, "dim0", shape.rank, 0, &a));
-        TAPER_TRY(dim_of(e, node, "dim1", shape.rank, 1, &b));
+        TAPER_TRY(taper_gpu_dim(e, node, "dim0", shape.rank, 0, &a));
+        TAPER_TRY(taper_gpu_dim(e, node, "dim1", shape.rank, 1, &b));
     }
     if (e->asking) {
         return TAPER_OK;
@@ -87,14 +94,14 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
         order[a] = b;
         order[b] = a;
     }
-    permute(&from, order, &to);
+    taper_gpu_permute(&from, order, &to);
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }
 
 // `count` elements of dimension d from `start`, `step` apart.
-static taper_status piece(taper_gpu_emitter *e, const taper_gpu_view *from, int d, int64_t start, int64_t count,
-                          int64_t step, taper_gpu_view *to)
+taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, int d, int64_t start, int64_t count,
+                             int64_t step, taper_gpu_view *to)
 {
     *to = *from;
     TAPER_GPU_REFUSE(e, start < 0 || count < 1 || start + (count - 1) * step >= from->sizes[d],
@@ -119,7 +126,7 @@ static taper_status piece(taper_gpu_emitter *e, const taper_gpu_view *from, int 
     memcpy(shape.sizes, to->sizes, sizeof to->sizes);
     TAPER_TRY(taper_gpu_new(e, &shape, from->packed, to));
     before[d] = -start;
-    return taper_gpu_move_padded(e, from, to, before, 0);
+    return taper_gpu_move_padded(e, from, to, before, TAPER_GPU_EDGE_FILL, 0);
 }
 
 taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
@@ -130,7 +137,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     int d;
     taper_gpu_view from, to;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "start", 0, &start));
     TAPER_TRY(taper_read_int(&e->reader, node, "step", 1, &step));
     if (e->asking) {
@@ -140,7 +147,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     start += start < 0 ? from.sizes[d] : 0;
     start = start < 0 && code == 0 ? 0 : start; // of slice; of narrow it is wrong
-    TAPER_TRY(piece(e, &from, d, start, result.sizes[d], step, &to));
+    TAPER_TRY(taper_gpu_piece(e, &from, d, start, result.sizes[d], step, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }
@@ -150,12 +157,8 @@ static taper_status select_one(taper_gpu_emitter *e, const taper_gpu_view *from,
                                const taper_shape *shape, taper_gpu_view *to)
 {
     taper_gpu_view one;
-    TAPER_TRY(piece(e, from, d, index, 1, 1, &one));
-    if (taper_gpu_view_reshape(&one, shape, to)) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_new(e, shape, taper_gpu_usual_packed(shape->rank), to));
-    return taper_gpu_move_reshaped(e, &one, to);
+    TAPER_TRY(taper_gpu_piece(e, from, d, index, 1, 1, &one));
+    return taper_gpu_reshape(e, &one, shape, to);
 }
 
 taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
@@ -167,7 +170,7 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     taper_gpu_view from, to;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "index", 0, &index));
     if (e->asking) {
         return TAPER_OK;
@@ -187,7 +190,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     int d;
     taper_gpu_view from, to;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     const taper_node *user = taper_value_used_once(list) ? list->uses->user : NULL;
     TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK,
                      "a list of pieces that is not taken apart");
@@ -228,7 +231,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
                                  : chunks   ? (total + number->as.i - 1) / number->as.i
                                             : number->as.i;
             const int64_t here = size < total - at ? size : total - at;
-            TAPER_TRY(piece(e, &from, d, at, here, 1, &to));
+            TAPER_TRY(taper_gpu_piece(e, &from, d, at, here, 1, &to));
             at += here;
         }
         taper_gpu_give(e, part, &to);
@@ -314,7 +317,7 @@ static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int 
 {
     const taper_node *list = taper_node_in(join, 0)->node;
     const taper_shape shape = taper_gpu_shape(e, &join->outputs[0]);
-    TAPER_TRY(dim_of(e, join, "dim", shape.rank, 0, dim));
+    TAPER_TRY(taper_gpu_dim(e, join, "dim", shape.rank, 0, dim));
     for (size_t i = 0; i + 1 < list->input_count && *dim == *packed; i++) {
         const taper_shape part = taper_gpu_shape(e, taper_node_in(list, i));
         if (part.rank == shape.rank && part.sizes[*dim] % TAPER_GPU_VECTOR != 0) {
@@ -374,7 +377,7 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     int64_t at = 0;
     int d;
     (void)code;
-    TAPER_TRY(dim_of(e, node, "dim", shape.rank, 0, &d));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
     for (size_t i = 0; i < list->node->input_count; i++) {
         TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(list->node, i)));
@@ -403,32 +406,5 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         at += from.sizes[d];
     }
     taper_gpu_give(e, &node->outputs[0], &out);
-    return TAPER_OK;
-}
-
-taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
-{
-    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
-    int64_t pads[TAPER_MAX_RANK], before[TAPER_GPU_RANK] = {0};
-    size_t count;
-    double value;
-    taper_gpu_view from, to;
-    (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "mode"));
-    TAPER_GPU_REFUSE(e, mode != NULL && !taper_val_string_is(*mode, "constant"), "padding that repeats elements");
-    TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), pads, &count));
-    TAPER_TRY(taper_read_number(&e->reader, node, "value", 0, &value));
-    if (e->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
-    TAPER_GPU_REFUSE(e, count % 2 != 0 || count / 2 > (size_t)from.rank, "padding of more dimensions than there are");
-    for (size_t i = 0; i < count / 2; i++) {
-        before[from.rank - 1 - (int)i] = pads[2 * i];
-    }
-    TAPER_TRY(taper_gpu_new(e, &shape, from.packed, &to));
-    TAPER_TRY(taper_gpu_move_padded(e, &from, &to, before, value));
-    taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }

@@ -113,19 +113,18 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
 
 // ---- rows that are normalized
 
-// mode: the shader's; dim: which dimension is a row.
-static taper_status emit_rows(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_ir_value *result, int dim,
-                              uint32_t mode, double eps, taper_gpu_chain *chain)
+taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode, double eps,
+                            const taper_gpu_chain *chain, taper_gpu_view *out)
 {
-    const taper_shape shape = taper_gpu_shape(e, result);
-    taper_gpu_view out;
+    taper_shape shape = {.rank = in->rank, .dtype = TAPER_F32};
     taper_gpu_loops loops;
     taper_gpu_work *w;
     uint32_t at = 0;
     const bool lanes = dim == in->packed;
-    TAPER_TRY(taper_gpu_new(e, &shape, in->packed, &out));
+    memcpy(shape.sizes, in->sizes, sizeof in->sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, in->packed, out));
     // The kernel goes along the row itself: the loops are over the others.
-    taper_gpu_view rows[4] = {out, *in, chain->operands[0], chain->operands[1]};
+    taper_gpu_view rows[4] = {*out, *in, chain->operands[0], chain->operands[1]};
     const taper_gpu_view *views[4] = {&rows[0], &rows[1], &rows[2], &rows[3]};
     if (!lanes) {
         TAPER_GPU_REFUSE(e, chain->operand_count != 0, "an operand beside a row");
@@ -137,46 +136,53 @@ static taper_status emit_rows(taper_gpu_emitter *e, const taper_gpu_view *in, co
                      "tensors of more dimensions than a kernel has loops");
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
     w->kernel = TAPER_GPU_KERNEL_ROWNORM;
-    TAPER_TRY(taper_gpu_bind(e, w, chain, &out, &loops, 2));
+    TAPER_TRY(taper_gpu_bind(e, w, chain, out, &loops, 2));
     w->buffers[1] = in->buffer;
     taper_gpu_put_strides(w, &at, in, loops.strides[1]);
     taper_gpu_put(w, &at, in->sizes[dim]);
     taper_gpu_put(w, &at, lanes ? 0 : in->strides[dim]);
-    taper_gpu_put(w, &at, lanes ? 0 : out.strides[dim]);
+    taper_gpu_put(w, &at, lanes ? 0 : out->strides[dim]);
     taper_gpu_put_float(w, &at, eps);
     w->constants[11] = mode;
     w->constants[12] = lanes;
     w->threads[0] = (uint32_t)loops.sizes[2];
     w->threads[1] = (uint32_t)loops.sizes[1];
-    w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(&out, out.packed)));
-    taper_gpu_give(e, result, &out);
+    w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(out, out->packed)));
+    return TAPER_OK;
+}
+
+static taper_status along(taper_gpu_emitter *e, const taper_node *node, uint32_t mode)
+{
+    int d;
+    taper_gpu_view in, out;
+    const taper_gpu_chain chain = {0};
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, -1, &d));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    TAPER_TRY(taper_gpu_rows(e, &in, d, mode, 0, &chain, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
     return TAPER_OK;
 }
 
 taper_status taper_gpu_rule_softmax(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    int64_t dim;
-    taper_gpu_view in;
-    taper_gpu_chain chain = {0};
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(taper_read_int(&e->reader, node, "dim", -1, &dim));
-    if (e->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
-    dim += dim < 0 ? in.rank : 0;
-    TAPER_GPU_REFUSE(e, dim < 0 || dim >= in.rank, "a dimension that is not there");
-    return emit_rows(e, &in, &node->outputs[0], (int)dim, code, 0, &chain);
+    return along(e, node, code);
 }
 
-typedef struct affine {
-    const taper_tensor *weight, *bias;
-    int64_t count;
-} affine;
+taper_status taper_gpu_rule_cumsum(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    enum { SUMS = 3 };
+    (void)code;
+    return along(e, node, SUMS);
+}
 
 static void fill_affine(void *user, float *to)
 {
-    const affine *a = user;
+    const taper_gpu_affine *a = user;
     const int64_t vectors = taper_gpu_vectors(a->count);
     for (int64_t i = 0; i < a->count; i++) {
         to[i] = a->weight != NULL ? ((const float *)taper_tensor_data(a->weight))[i * a->weight->strides[0]] : 1;
@@ -201,24 +207,48 @@ static taper_status vector_of(taper_gpu_emitter *e, const taper_node *node, cons
     return TAPER_OK;
 }
 
-taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+taper_status taper_gpu_read_affine(taper_gpu_emitter *e, const taper_node *node, int64_t count, taper_gpu_affine *a)
+{
+    a->count = count;
+    TAPER_TRY(vector_of(e, node, "weight", count, &a->weight));
+    return vector_of(e, node, "bias", count, &a->bias);
+}
+
+taper_status taper_gpu_add_affine(taper_gpu_emitter *e, const taper_gpu_affine *a, const taper_gpu_view *v,
+                                  taper_gpu_chain *chain)
 {
     enum { KIND_AFFINE = 7 };
+    uint32_t weights;
+    if (a->weight == NULL && a->bias == NULL) {
+        return TAPER_OK;
+    }
+    const taper_gpu_key key = {.tensors = {a->weight, a->bias}, .numbers = {(double)a->count}, .kind = KIND_AFFINE};
+    const int64_t vectors = taper_gpu_vectors(a->count);
+    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 32, fill_affine, (void *)(uintptr_t)a, &weights));
+    for (uint32_t i = 0; i < 2; i++) {
+        taper_gpu_view one = {.buffer = weights, .rank = v->rank, .packed = v->packed, .offset = i == 0 ? 0 : vectors};
+        memcpy(one.sizes, v->sizes, sizeof one.sizes);
+        one.strides[v->packed] = 1;
+        taper_gpu_append(chain, i == 0 ? TAPER_GPU_STEP_MUL : TAPER_GPU_STEP_ADD, &one, 0, 1);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    enum { NORM = 2 };
     int64_t sizes[TAPER_MAX_RANK];
     size_t count;
     double eps;
-    affine a;
-    taper_gpu_view in;
+    taper_gpu_affine a;
+    taper_gpu_view in, out;
     taper_gpu_chain chain = {0};
-    uint32_t weights;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), sizes, &count));
     TAPER_GPU_REFUSE(e, count != 1, "a layer norm of several dimensions");
     TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
-    a.count = sizes[0];
-    TAPER_TRY(vector_of(e, node, "weight", a.count, &a.weight));
-    TAPER_TRY(vector_of(e, node, "bias", a.count, &a.bias));
+    TAPER_TRY(taper_gpu_read_affine(e, node, sizes[0], &a));
     if (e->asking) {
         return TAPER_OK;
     }
@@ -227,20 +257,82 @@ taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *n
     TAPER_GPU_REFUSE(e, in.sizes[last] != a.count, "a layer norm of other sizes");
     const taper_gpu_view before = in;
     TAPER_TRY(taper_gpu_repack(e, &before, last, &in));
-    if (a.weight != NULL || a.bias != NULL) {
-        const taper_gpu_key key = {.tensors = {a.weight, a.bias}, .numbers = {(double)a.count}, .kind = KIND_AFFINE};
-        const int64_t vectors = taper_gpu_vectors(a.count);
-        TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 32, fill_affine, &a, &weights));
-        chain = (taper_gpu_chain){.count = 2, .operand_count = 2, .most_operands = 2};
-        chain.codes[0] = TAPER_GPU_STEP_MUL | TAPER_GPU_FROM_E << 8;
-        chain.codes[1] = TAPER_GPU_STEP_ADD | TAPER_GPU_FROM_F << 8;
-        chain.high[1] = 1;
-        for (uint32_t i = 0; i < 2; i++) {
-            taper_gpu_view *v = &chain.operands[i];
-            *v = (taper_gpu_view){.buffer = weights, .rank = in.rank, .packed = last, .offset = i == 0 ? 0 : vectors};
-            memcpy(v->sizes, in.sizes, sizeof v->sizes);
-            v->strides[last] = 1;
-        }
+    TAPER_TRY(taper_gpu_add_affine(e, &a, &in, &chain));
+    TAPER_TRY(taper_gpu_rows(e, &in, last, NORM, eps, &chain, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+// ---- norms of groups of channels, and of each channel
+
+static taper_status norm_groups(taper_gpu_emitter *e, const taper_node *node, const taper_gpu_view *x, int64_t groups,
+                                double eps, const taper_gpu_affine *a)
+{
+    enum { NORM = 2 };
+    taper_shape rows_shape = {.rank = 3, .dtype = TAPER_F32}, shape = {.rank = x->rank, .dtype = TAPER_F32};
+    taper_gpu_view rows, done, out;
+    taper_gpu_chain chain = {0};
+    int64_t elements = 1;
+    for (int d = 1; d < x->rank; d++) {
+        elements *= x->sizes[d];
     }
-    return emit_rows(e, &in, &node->outputs[0], last, 2, eps, &chain);
+    memcpy(shape.sizes, x->sizes, sizeof x->sizes);
+    rows_shape.sizes[0] = x->sizes[0];
+    rows_shape.sizes[1] = groups;
+    rows_shape.sizes[2] = elements / groups;
+    TAPER_TRY(taper_gpu_reshape(e, x, &rows_shape, &rows));
+    TAPER_TRY(taper_gpu_rows(e, &rows, 2, NORM, eps, &chain, &done));
+    TAPER_TRY(taper_gpu_reshape(e, &done, &shape, &out));
+    if (a->weight != NULL || a->bias != NULL) {
+        const taper_gpu_view before = out;
+        TAPER_TRY(taper_gpu_repack(e, &before, 1, &rows));
+        TAPER_TRY(taper_gpu_add_affine(e, a, &rows, &chain));
+        TAPER_TRY(taper_gpu_new(e, &shape, 1, &out));
+        TAPER_TRY(taper_gpu_elementwise(e, &rows, false, &chain, &out));
+    }
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_rule_group_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    taper_gpu_affine a = {0};
+    taper_gpu_view x;
+    int64_t groups;
+    double eps;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int(&e->reader, node, "num_groups", 1, &groups));
+    TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, shape.rank < 2 || groups < 1 || shape.sizes[1] % groups != 0, "groups that are none");
+    TAPER_TRY(taper_gpu_read_affine(e, node, shape.sizes[1], &a));
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &x));
+    return norm_groups(e, node, &x, groups, eps, &a);
+}
+
+taper_status taper_gpu_rule_instance_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
+    taper_gpu_affine a = {0};
+    taper_gpu_view x;
+    int64_t own;
+    double eps;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_int(&e->reader, node, "use_input_stats", 1, &own));
+    TAPER_GPU_REFUSE(e, own == 0, "an instance norm by statistics that are given");
+    const taper_val *running = taper_read_constant(&e->reader, taper_read_argument(node, "running_mean"));
+    TAPER_GPU_REFUSE(e, running == NULL || running->tag != TAPER_NONE, "an instance norm that keeps statistics");
+    TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, shape.rank < 3, "an instance norm of images without a batch");
+    TAPER_TRY(taper_gpu_read_affine(e, node, shape.sizes[1], &a));
+    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &x));
+    return norm_groups(e, node, &x, shape.sizes[1], eps, &a);
 }

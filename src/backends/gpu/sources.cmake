@@ -82,8 +82,11 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/rules_attention.c
         src/backends/gpu/rules_images.c
         src/backends/gpu/rules_conv.c
+        src/backends/gpu/rules_layout.c
         src/backends/gpu/rules_linear.c
         src/backends/gpu/rules_moves.c
+        src/backends/gpu/rules_pointwise.c
+        src/backends/gpu/rules_recurrent.c
         src/backends/gpu/rules_rows.c
     )
     if(TAPER_WITH_VULKAN)

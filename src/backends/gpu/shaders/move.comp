@@ -3,8 +3,8 @@
 // in elements, and of a packed source dimension by vectors and lanes. With RESHAPED the source has other dimensions:
 // the element is found by its number, the sum of coordinates times `count`; else `count` is
 // taken off the coordinates first. Results are vectors of four elements of dimension 5, or, with OUT_SCALARS, numbers
-// one behind the other; sources are vectors, or with IN_SCALARS numbers. Elements outside of the source are `fill`
-// where FILLED.
+// one behind the other; sources are vectors, or with IN_SCALARS numbers. What EDGE says holds for
+// elements outside of the source.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
@@ -19,8 +19,10 @@
 layout(constant_id = 11) const uint RESHAPED_SET = 0u;
 const bool RESHAPED = RESHAPED_SET != 0u;
 layout(constant_id = 12) const uint PACKED = 6u; // the packed dimension of the source; 6: it is numbers
-layout(constant_id = 13) const uint FILLED_SET = 0u;
-const bool FILLED = FILLED_SET != 0u;
+// Outside of the source: 0: nothing is looked at; 1: `fill`; 2: mirrored at the outer element; 3: the outer element;
+// 4: around.
+layout(constant_id = 13) const uint EDGE = 0u;
+const bool FILLED = EDGE == 1u;
 
 float load(uint at, uint lane)
 {
@@ -30,6 +32,18 @@ float load(uint at, uint lane)
     vec4 v = LOAD_1(at);
     return lane == 0u ? v.x : lane == 1u ? v.y : lane == 2u ? v.z : v.w;
 #endif
+}
+
+uint edge(uint s, uint there)
+{
+    int i = int(s), end = int(there);
+    if (EDGE == 2u) {
+        i = abs(i);
+        i = i >= end ? 2 * end - 2 - i : i;
+    } else if (EDGE == 4u) {
+        i = i < 0 ? i + end : i >= end ? i - end : i;
+    }
+    return uint(clamp(i, 0, end - 1));
 }
 
 float reshaped(uint c0, uint c1, uint c2, uint c3, uint c4, uint c5)
@@ -68,6 +82,13 @@ void main()
     // The place of the first five dimensions; the sixth differs from element to element.
     uint at = p.from_offset, lane = 0u;
     uint s0 = c0 - p.count_0, s1 = c1 - p.count_1, s2 = c2 - p.count_2, s3 = c3 - p.count_3, s4 = c4 - p.count_4;
+    if (EDGE >= 2u) {
+        s0 = edge(s0, p.there_0);
+        s1 = edge(s1, p.there_1);
+        s2 = edge(s2, p.there_2);
+        s3 = edge(s3, p.there_3);
+        s4 = edge(s4, p.there_4);
+    }
     PLACE(0u, s0, p.from_0)
     PLACE(1u, s1, p.from_1)
     PLACE(2u, s2, p.from_2)
@@ -90,6 +111,9 @@ void main()
             v[i] = c5 < p.size_5 ? reshaped(c0, c1, c2, c3, c4, c5) : 0.0;
         } else {
             uint s5 = c5 - p.count_5;
+            if (EDGE >= 2u) {
+                s5 = edge(s5, p.there_5);
+            }
             bool there = c5 < p.size_5 && inside && (!FILLED || s5 < p.there_5);
             uint place = there ? at + (PACKED == 5u ? s5 >> 2 : s5) * p.from_5 : p.from_offset;
             float x = load(place, PACKED == 5u ? s5 & 3u : lane);

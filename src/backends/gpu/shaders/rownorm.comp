@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Softmax, log-softmax and layer norm of rows. MODE 0: softmax; 1: log-softmax; 2: layer norm (steps do weight and bias).
+// Softmax, log-softmax, layer norm and running sums of rows. MODE 0: softmax; 1: log-softmax; 2: layer norm (steps do weight
+// and bias); 3: sums.
 // With LANES a row is the packed dimension, which one result vector after the other is made of; else it is a strided
 // dimension, and four rows are done at once.
 #version 450
@@ -50,6 +51,25 @@ void main()
             } else {
                 out_shift = i * p.out_step;
                 finish(v, n, y, x, group);
+            }
+        }
+        return;
+    }
+    if (MODE == 3u) {
+        vec4 sum = vec4(0.0);
+        for (uint i = 0u; i < length; i++) {
+            vec4 v = LOAD_1(base + i * step_in);
+            if (LANES) {
+                v.y += v.x;
+                v.z += v.y;
+                v.w += v.z;
+                v += sum;
+                sum = vec4(v.w);
+                finish(v, n, y, x, i);
+            } else {
+                sum += v;
+                out_shift = i * p.out_step;
+                finish(sum, n, y, x, group);
             }
         }
         return;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators element by element that take more than one chain of steps.
+#include "backends/gpu/gpu_emit.h"
+
+// Tensors of the result's own sizes.
+static taper_status read_same(taper_gpu_emitter *e, const taper_ir_value *value, const taper_shape *shape, int packed,
+                              taper_gpu_view *view)
+{
+    taper_gpu_view from;
+    bool splat;
+    TAPER_TRY(taper_gpu_operand(e, value, &from));
+    taper_gpu_view like = {.rank = shape->rank, .packed = packed};
+    int64_t vectors;
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(shape), "a result that is not float32");
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
+    if (from.rank == like.rank && from.packed != packed) {
+        const taper_gpu_view before = from;
+        TAPER_TRY(taper_gpu_repack(e, &before, packed, &from));
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_broadcast(&from, &like, view, &splat) || splat,
+                     "tensors of sizes that are broadcast in vectors");
+    return TAPER_OK;
+}
+
+// self + weight (end - self)
+taper_status taper_gpu_rule_lerp(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    const int packed = taper_gpu_usual_packed(shape.rank);
+    taper_gpu_view self, end, weight, apart, out;
+    taper_gpu_chain chain = {.most_operands = 2};
+    double number;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 1)));
+    const taper_ir_value *by = taper_node_in(node, 2);
+    const bool is_tensor = by->type != NULL && by->type->kind == TAPER_TYPE_TENSOR;
+    TAPER_TRY(is_tensor ? taper_gpu_ask_operand(e, by) : taper_read_number(&e->reader, node, "weight", 0, &number));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(read_same(e, taper_node_in(node, 0), &shape, packed, &self));
+    TAPER_TRY(read_same(e, taper_node_in(node, 1), &shape, packed, &end));
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, &apart));
+    taper_gpu_append(&chain, TAPER_GPU_STEP_SUB_FROM, &end, 0, 1);
+    if (is_tensor) {
+        TAPER_TRY(read_same(e, by, &shape, packed, &weight));
+        taper_gpu_append(&chain, TAPER_GPU_STEP_MUL, &weight, 0, 0);
+        TAPER_TRY(taper_gpu_elementwise(e, &self, false, &chain, &apart));
+        chain = (taper_gpu_chain){.most_operands = 2};
+        TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
+        taper_gpu_append(&chain, TAPER_GPU_STEP_ADD, &self, 0, 1);
+        TAPER_TRY(taper_gpu_elementwise(e, &apart, false, &chain, &out));
+    } else {
+        taper_gpu_append(&chain, TAPER_GPU_STEP_MUL, NULL, number, 0);
+        taper_gpu_append(&chain, TAPER_GPU_STEP_ADD, &self, 0, 1);
+        TAPER_TRY(taper_gpu_elementwise(e, &self, false, &chain, &apart));
+        out = apart;
+    }
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+// The first half times the second one's sigmoid.
+taper_status taper_gpu_rule_glu(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), shape = taper_gpu_shape(e, &node->outputs[0]);
+    taper_gpu_view x, halves[2], out;
+    taper_gpu_chain chain = {.most_operands = 2};
+    int d;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_dim(e, node, "dim", from.rank, -1, &d));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &x));
+    TAPER_GPU_REFUSE(e, x.sizes[d] % 2 != 0, "halves that are none");
+    for (int i = 0; i < 2; i++) {
+        TAPER_TRY(taper_gpu_piece(e, &x, d, i * x.sizes[d] / 2, x.sizes[d] / 2, 1, &halves[i]));
+    }
+    TAPER_TRY(taper_gpu_new(e, &shape, x.packed, &out));
+    taper_gpu_append(&chain, TAPER_GPU_STEP_SIGMOID, NULL, 0, 0);
+    taper_gpu_append(&chain, TAPER_GPU_STEP_MUL, &halves[0], 0, 0);
+    TAPER_TRY(taper_gpu_elementwise(e, &halves[1], false, &chain, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
+
+// self + value tensor1 tensor2
+taper_status taper_gpu_rule_addcmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    const int packed = taper_gpu_usual_packed(shape.rank);
+    taper_gpu_view parts[3], out;
+    taper_gpu_chain chain = {.most_operands = 2};
+    double value;
+    (void)code;
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, i)));
+    }
+    TAPER_TRY(taper_read_number(&e->reader, node, "value", 1, &value));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(read_same(e, taper_node_in(node, i), &shape, packed, &parts[i]));
+    }
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, &out));
+    taper_gpu_append(&chain, TAPER_GPU_STEP_MUL, &parts[2], 0, 0);
+    taper_gpu_append(&chain, TAPER_GPU_STEP_MUL, NULL, value, 0);
+    taper_gpu_append(&chain, TAPER_GPU_STEP_ADD, &parts[0], 0, 1);
+    TAPER_TRY(taper_gpu_elementwise(e, &parts[1], false, &chain, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
