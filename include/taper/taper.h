@@ -340,7 +340,8 @@ typedef struct taper_load_options {
      * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A driver
      * that computes on the CPU is only taken by number or name. */
     const char *device;
-    /* Of what is computed: "fp32" (NULL), "fp16", "bf16". This version has "fp32" alone and refuses the others. */
+    /* Of what is computed: "fp32" (NULL); "fp16", on devices that have it: vulkan and metal keep weights and what lies
+     * between layers in half precision and compute in fp32, nnapi computes as it sees fit. "bf16" is refused. */
     const char *precision;
     /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;

@@ -116,7 +116,8 @@ struct taper_backend {
     // The plain nodes did a call that run declined, in so many seconds. With run->replan set, here or in run, the next
     // runs' memory is planned anew: what is done from now on is something else. NULL: nobody wants to know.
     void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
-    bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
+    const char *half; // the option by which it computes with half precision; NULL: it cannot
+    bool lasting;     // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
 };
 
 // ---- for backends

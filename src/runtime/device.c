@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "platform/platform.h"
@@ -63,17 +64,26 @@ static taper_status absent(const taper_device_name *name, const char *why, taper
 
 static const char unknown[] = "is not part of this build";
 
+static taper_status no_half(bool missing, taper_error *error)
+{
+    return missing ? taper_fail(
+                         error, TAPER_ERROR_UNSUPPORTED,
+                         "precision fp16 is what GPUs have (device \"vulkan\" or \"metal\"): the CPU computes in fp32")
+                   : TAPER_OK;
+}
+
 #ifdef TAPER_WITHOUT_DEVICES // the CPU alone
 static bool is_host(const taper_device_name *name)
 {
     return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0 && name->called == 0;
 }
 
-taper_status taper_context_device(taper_context *context, const char *text, const char *options, taper_device **device,
-                                  const char **why, taper_error *error)
+taper_status taper_context_device(taper_context *context, const char *text, const char *options, bool half,
+                                  taper_device **device, const char **why, taper_error *error)
 {
     taper_device_name name;
     (void)options; // the CPU has none
+    TAPER_TRY(no_half(half, error));
     *why = unknown;
     TAPER_TRY(taper_device_read(text, &name, error));
     *device = is_host(&name) ? context->host : NULL;
@@ -84,7 +94,7 @@ taper_status taper_device_check(taper_context *context, const char *text, taper_
 {
     taper_device *device;
     const char *why;
-    return taper_context_device(context, text, NULL, &device, &why, error);
+    return taper_context_device(context, text, NULL, false, &device, &why, error);
 }
 
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
@@ -196,8 +206,8 @@ taper_status taper_device_check(taper_context *context, const char *text, taper_
     return find_backend(context, &name) != NULL ? TAPER_OK : absent(&name, unknown, error);
 }
 
-taper_status taper_context_device(taper_context *context, const char *text, const char *options, taper_device **device,
-                                  const char **why, taper_error *error)
+taper_status taper_context_device(taper_context *context, const char *text, const char *options, bool half,
+                                  taper_device **device, const char **why, taper_error *error)
 {
     taper_device_name name;
     *device = NULL;
@@ -206,8 +216,17 @@ taper_status taper_context_device(taper_context *context, const char *text, cons
     TAPER_TRY(taper_device_read(text, &name, error));
     const taper_backend *backend = find_backend(context, &name);
     if (backend != NULL) {
+        char all[256];
         if (backend->open == NULL && *options != '\0') {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options: device %s has none", backend->name);
+        }
+        if (half) {
+            TAPER_TRY(no_half(backend->half == NULL, error));
+            const int length = snprintf(all, sizeof all, "%s%s%s", backend->half, *options != '\0' ? "," : "", options);
+            if (length < 0 || (size_t)length >= sizeof all) {
+                TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options are longer than there is room for");
+            }
+            options = all;
         }
         taper_mutex_lock(context->device_lock);
         opened *o = find_opened(context, backend, &name, options);
@@ -224,7 +243,7 @@ taper_status taper_context_device(taper_context *context, const char *text, cons
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
 {
     const char *why;
-    return taper_context_device(context, NULL, NULL, &context->host, &why, error);
+    return taper_context_device(context, NULL, NULL, false, &context->host, &why, error);
 }
 
 taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
@@ -254,13 +273,15 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
     return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
 }
 
-taper_status taper_precision_check(const char *text, taper_error *error)
+taper_status taper_precision_read(const char *text, const char *device, bool *half, taper_error *error)
 {
-    if (text == NULL || strcmp(text, "fp32") == 0) {
-        return TAPER_OK;
+    *half = text != NULL && strcmp(text, "fp16") == 0;
+    if (text == NULL || strcmp(text, "fp32") == 0 || *half) {
+        return no_half(*half && device == NULL, error);
     }
-    if (strcmp(text, "fp16") == 0 || strcmp(text, "bf16") == 0) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32", text);
+    if (strcmp(text, "bf16") == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32, or fp16 on a GPU",
+                   text);
     }
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision \"%.100s\" should be fp32, fp16 or bf16", text);
 }

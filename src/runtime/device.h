@@ -20,10 +20,11 @@ TAPER_MUST_USE taper_status taper_device_read(const char *text, taper_device_nam
 TAPER_MUST_USE taper_status taper_device_check(taper_context *context, const char *text, taper_error *error);
 // What hosts may pass as device_options, as far as that can be said of any device.
 TAPER_MUST_USE taper_status taper_device_options_check(const char *options, taper_error *error);
-// The device, opened with these options if nobody did before. NULL where there is none: *why says so, unless the name
-// insists, which fails.
+// The device, opened with these options, and for half precision, if nobody did before. NULL where there is none: *why
+// says so, unless the name insists, which fails.
 TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, const char *options,
-                                                 taper_device **device, const char **why, taper_error *error);
+                                                 bool half, taper_device **device, const char **why,
+                                                 taper_error *error);
 // Of what works in the host's memory and does single operators, the CPU. NULL: the row's own.
 taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op);
 
@@ -32,7 +33,7 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
 TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
                                                        taper_error *error);
 
-// "fp32" (NULL), or one that is not part of this build.
-TAPER_MUST_USE taper_status taper_precision_check(const char *text, taper_error *error);
+// "fp32" (NULL); "fp16" (*half), which is for a device beside the CPU; or one that is not part of this build.
+TAPER_MUST_USE taper_status taper_precision_read(const char *text, const char *device, bool *half, taper_error *error);
 
 #endif

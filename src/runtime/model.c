@@ -326,13 +326,16 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 }
 
 // Opens the device that was asked for. One line where the CPU stands in for it.
-static taper_status find_device(taper_model *model, const char *name, const char *options, taper_error *error)
+static taper_status find_device(taper_model *model, const taper_load_options *load, taper_error *error)
 {
+    const char *name = load->device;
+    bool half;
     const taper_context *context = model->context;
     taper_device *device;
     const char *why;
     char line[400];
-    TAPER_TRY(taper_context_device(model->context, name, options, &device, &why, error));
+    TAPER_TRY(taper_precision_read(load->precision, name, &half, error));
+    TAPER_TRY(taper_context_device(model->context, name, load->device_options, half, &device, &why, error));
     if (device == NULL) {
         const int length = snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
         context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
@@ -446,7 +449,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
         status = m->draft || m->listing ? taper_device_check(context, options->device, error)
-                                        : find_device(m, options->device, options->device_options, error);
+                                        : find_device(m, options, error);
     }
     if (TAPER_WITH_PACKS_FILE && status == TAPER_OK && !m->draft && !m->listing) {
         status = taper_model_use_cache(m, error);
@@ -462,9 +465,10 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
 {
     taper_device_name name;
+    bool half;
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
     TAPER_TRY(taper_device_read(options->device, &name, error));
-    TAPER_TRY(taper_precision_check(options->precision, error));
+    TAPER_TRY(taper_precision_read(options->precision, options->device, &half, error));
     TAPER_TRY(TAPER_DEVICES ? taper_device_options_check(options->device_options, error) : TAPER_OK);
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);

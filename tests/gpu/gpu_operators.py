@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Small models on the GPU, each kernel at awkward sizes, held against PyTorch: gpu_operators.py TAPER [--filter TEXT]. With "!" behind the
-device a node that the GPU lacks is a failure. TAPER_GPU names the device (vulkan:llvmpipe)."""
+device a node that the GPU lacks is a failure. --half: in half precision, held to what rounding to it in memory may do.
+TAPER_GPU names the device (vulkan:llvmpipe)."""
 import argparse
 import os
 import subprocess
@@ -202,6 +203,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("taper")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--half", action="store_true", help="half precision")
     parser.add_argument("--keep", help="a folder for the models")
     args = parser.parse_args()
     device = os.environ.get("TAPER_GPU", "vulkan:llvmpipe")
@@ -225,13 +227,15 @@ def main():
         model.save(path)
         np.save(os.path.join(folder, "x.npy"), x.numpy())
         out = os.path.join(folder, "y.npz")
-        run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!"],
+        run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
+                              "--precision", "fp16" if args.half else "fp32"],
                              capture_output=True, text=True, check=False)
         if run.returncode != 0:
             print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})")
             failed += 1
             continue
         got = np.load(out)["output"]
+        bound = 2**-8 if args.half else bound  # a unit of inputs, weights and results, and what layers make of them
         error = np.abs(got.astype("f8") - want).max() if got.shape == want.shape else np.inf
         if got.shape != want.shape or not error <= bound * np.abs(want).max() + 1e-5:
             print(f"{name}: {got.shape} for {want.shape}, off by {error:.3g} of {np.abs(want).max():.3g}")

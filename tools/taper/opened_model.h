@@ -56,7 +56,7 @@ enum { THREADS_LIMIT = 1024 };
     "                      --verbose: what each dispatch takes); of nnapi: preference=low_power,\n"                    \
     "                      fast_single_answer or sustained_speed; relax_f32_to_f16=1; level=27 to 31\n"                \
     "  --verbose           say on stderr what ran where, and why\n"                                                    \
-    "  --precision fp32    of what is computed; this build has fp32\n"                                                 \
+    "  --precision fp16    half precision in memory, on a GPU; fp32\n"                                                 \
     "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \

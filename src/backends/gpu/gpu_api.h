@@ -18,7 +18,7 @@ typedef struct taper_gpu_pipeline taper_gpu_pipeline; // the same
 enum {
     TAPER_GPU_READS = 3,      // bindings that are read
     TAPER_GPU_BINDINGS = 4,   // of data: the one that is written, then those
-    TAPER_GPU_CONSTANTS = 18, // specialization constants of a shader
+    TAPER_GPU_CONSTANTS = 19, // specialization constants of a shader
     TAPER_GPU_PARAMETERS = 64 // 32-bit words of a dispatch's parameters
 };
 
@@ -58,6 +58,7 @@ typedef struct taper_gpu_dispatch {
     taper_gpu_range ranges[TAPER_GPU_BINDINGS];
     taper_gpu_range parameters;
     uint32_t groups[3];
+    bool half;    // texel buffers are of half precision
     bool barrier; // what was recorded before is done and seen first
 } taper_gpu_dispatch;
 
@@ -70,7 +71,7 @@ struct taper_gpu {
     uint8_t build[16];               // of the driver, if it says: what it compiled is for this one
     bool is_cpu;                     // a driver that computes on the CPU
     bool discrete;                   // its memory is its own
-    bool has_texels;                 // texel buffers of four floats
+    bool has_texels;                 // texel buffers of four floats, and of four halves
     uint64_t most_texels;            // elements of one
     uint64_t most_bytes;             // of a storage buffer
     uint64_t align;                  // of every range

@@ -31,6 +31,7 @@ TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *
                                                      .run = taper_gpu_run,                                             \
                                                      .forget = taper_gpu_forget,                                       \
                                                      .measured = taper_gpu_measured,                                   \
+                                                     .half = "half=1",                                                 \
                                                      .lasting = true}
 
 #endif

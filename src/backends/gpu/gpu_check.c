@@ -12,7 +12,7 @@
 #include "base/hash.h"
 
 // What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
-static const double most_apart = 1e-3, most_apart_from_zero = 1e-4;
+static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;
 
 // ---- what a verdict is about
 
@@ -51,7 +51,7 @@ static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y
 }
 
 // The largest difference as part of what may be; infinite where one is no number.
-static double apart(const float *a, const float *b, int64_t count)
+static double apart(const float *a, const float *b, int64_t count, double most_part)
 {
     double most = 0, largest = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -66,10 +66,10 @@ static double apart(const float *a, const float *b, int64_t count)
         most = fmax(most, fabs(x - y));
         largest = fmax(largest, fabs(y));
     }
-    return most / (most_apart * largest + most_apart_from_zero);
+    return most / (most_part * largest + most_apart_from_zero);
 }
 
-static taper_status compare(taper_call *call, const taper_val *plain, double *most)
+static taper_status compare(taper_call *call, const taper_val *plain, double most_part, double *most)
 {
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
@@ -83,7 +83,8 @@ static taper_status compare(taper_call *call, const taper_val *plain, double *mo
         }
         const taper_status status = flat(call->run, plain[i].as.tensor, &wanted);
         if (status == TAPER_OK) {
-            *most = fmax(*most, apart(taper_tensor_data(x), taper_tensor_data(wanted), taper_tensor_numel(x)));
+            *most =
+                fmax(*most, apart(taper_tensor_data(x), taper_tensor_data(wanted), taper_tensor_numel(x), most_part));
         }
         if (wanted != NULL) {
             taper_obj_release(&wanted->head);
@@ -106,7 +107,8 @@ static taper_status against_cpu(const taper_segment *segment, taper_call *call, 
     plain.rets = rets;
     taper_status status = taper_segment_run_plain(segment, &cpu, &plain);
     if (status == TAPER_OK) {
-        status = compare(call, rets, most);
+        const taper_gpu_state *s = segment->device->state;
+        status = compare(call, rets, s->half ? most_apart_half : most_apart, most);
     }
     for (size_t i = 0; i < call->ret_count; i++) {
         taper_val_release(rets[i]);

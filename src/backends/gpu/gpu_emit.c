@@ -81,7 +81,7 @@ taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int p
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, view, &vectors), "a tensor that is too large");
-    return taper_gpu_add_memory(e->program, TAPER_GPU_ARENA, (uint64_t)vectors * 16, &view->buffer);
+    return taper_gpu_add_memory(e->program, TAPER_GPU_ARENA, taper_gpu_vector_bytes(e->state, vectors), &view->buffer);
 }
 
 // ---- what comes from outside
@@ -136,7 +136,8 @@ static taper_status bring_constant(taper_gpu_emitter *e, const taper_tensor *ten
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || tensor->hidden_nhwc, "a constant that is not of float32");
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, packed, view, &vectors), "a tensor that is too large");
-    return taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, fill_constant, &fill, &view->buffer);
+    return taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), fill_constant, &fill,
+                                 &view->buffer);
 }
 
 static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_value *slot)

@@ -12,6 +12,7 @@ typedef struct taper_gpu_options {
     int alias;    // memory between dispatches is used again; -1 the same
     int tiles;    // 0: small, 1: large; -1 the same
     int checks;   // first results are held against the CPU's; -1 the same
+    int half;     // vectors are of half precision in memory
     int times;    // every tenth run says what each dispatch took (TAPER_LOG_INFO)
 } taper_gpu_options;
 

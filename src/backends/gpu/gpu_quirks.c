@@ -47,6 +47,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
+    s->half = options->half > 0;
     s->times = options->times > 0;
     s->checks = options->checks != 0;
     s->quirk = known ? rows[i].quirk : NULL;

@@ -194,13 +194,15 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
         }
         for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
             d->ranges[b] = range_of(rec->r, w->buffers[b]);
-            texels = texels && (b == 0 || d->ranges[b].bytes / 16 <= s->gpu->most_texels);
+            texels = texels && (b == 0 || d->ranges[b].bytes / taper_gpu_vector_bytes(s, 1) <= s->gpu->most_texels);
             if (d->ranges[b].bytes > s->gpu->most_bytes) {
                 rec->call->run->why = "a tensor that is larger than a buffer may be";
                 return TAPER_DECLINED;
             }
         }
         d->parameters = (taper_gpu_range){&rec->r->parameters, i * each, sizeof(taper_gpu_parameters)};
+        d->half = s->half;
+        w->constants[18] = s->half;
         d->barrier = i - since >= MOST_AT_ONCE || taper_gpu_needs_barrier(p, since, i);
         since = d->barrier ? i : since;
         TAPER_TRY(taper_gpu_pipeline_get(s, w->kernel, texels, w->constants, &d->pipeline));

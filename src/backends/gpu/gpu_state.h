@@ -32,11 +32,18 @@ typedef struct taper_gpu_state {
     bool reads_texels;         // texel buffers where they are large enough
     bool alias;                // memory of the arena is used again
     bool wide;                 // the largest tiles
+    bool half;                 // vectors are of half precision in memory
     bool times;                // dispatches are timed
     bool checks;               // first results are held against those of the CPU
     uint32_t group_x, group_y; // threads of a workgroup
     const char *quirk;         // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
+
+// Bytes of vectors in memory.
+static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int64_t vectors)
+{
+    return (uint64_t)vectors * (state->half ? 8 : 16);
+}
 
 // taper_backend.open, over this interface.
 TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/half.h"
+
 static void name_of(const taper_gpu_key *key, taper_gpu_weights *w)
 {
     for (size_t i = 0; i < TAPER_GPU_KEY_TENSORS; i++) {
@@ -25,6 +27,29 @@ static bool is_same(const taper_gpu_weights *a, const taper_gpu_weights *b)
            memcmp(a->names, b->names, sizeof a->names) == 0;
 }
 
+// They are filled as floats, and become halves where the device has these.
+static taper_status fill_buffer(const taper_gpu_state *s, void *to, uint64_t bytes, void (*fill)(void *user, float *to),
+                                void *user)
+{
+    const size_t count = (size_t)(bytes / sizeof(uint16_t));
+    uint16_t *halves = to;
+    if (!s->half) {
+        memset(to, 0, (size_t)bytes);
+        fill(user, to);
+        return TAPER_OK;
+    }
+    float *floats = taper_alloc_zeroed(s->allocator, count * sizeof *floats);
+    if (floats == NULL) {
+        return TAPER_ERROR_RESOURCE;
+    }
+    fill(user, floats);
+    for (size_t i = 0; i < count; i++) {
+        halves[i] = taper_float_to_f16(floats[i]);
+    }
+    taper_free(s->allocator, floats, count * sizeof *floats);
+    return TAPER_OK;
+}
+
 // Where the host does not see the device's memory, by way of memory that it sees.
 static taper_status upload(taper_gpu_state *s, taper_gpu_buffer *to, uint64_t bytes,
                            void (*fill)(void *user, float *to), void *user)
@@ -35,9 +60,10 @@ static taper_status upload(taper_gpu_state *s, taper_gpu_buffer *to, uint64_t by
         TAPER_TRY(s->api->buffer_new(s->gpu, bytes, TAPER_GPU_FOR_UPLOAD, &staging));
         seen = &staging;
     }
-    memset(seen->data, 0, (size_t)bytes);
-    fill(user, seen->data);
-    taper_status status = s->api->flush(s->gpu, seen);
+    taper_status status = fill_buffer(s, seen->data, bytes, fill, user);
+    if (status == TAPER_OK) {
+        status = s->api->flush(s->gpu, seen);
+    }
     if (status == TAPER_OK && seen == &staging) {
         status = s->api->copy(s->gpu, &staging, to, bytes);
     }

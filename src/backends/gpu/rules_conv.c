@@ -106,8 +106,8 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *
     taper_gpu_loops loops;
     taper_gpu_work *w;
     uint32_t at = 0, weights;
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)((taps + 1) * groups) * 16, taper_gpu_fill_depthwise,
-                                    (void *)(uintptr_t)l, &weights));
+    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, (taps + 1) * groups),
+                                    taper_gpu_fill_depthwise, (void *)(uintptr_t)l, &weights));
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
     w->kernel = depthwise_kernel(l, g);
     loops_of_images(out, chain, &loops);
@@ -161,7 +161,8 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const g
     p.linear = one && joins;
     const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_CONV);
     const int64_t vectors = taper_gpu_layer_vectors(l, &p.bias);
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, taper_gpu_fill_layer, l, &p.weights));
+    TAPER_TRY(
+        taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), taper_gpu_fill_layer, l, &p.weights));
     p.w_row = l->tile;
     p.w_group = 1;
     p.w_tile = l->kernel[0] * l->kernel[1] * p.in_groups * TAPER_GPU_VECTOR * l->tile;
@@ -297,7 +298,8 @@ taper_status taper_gpu_rule_batch_norm(taper_gpu_emitter *e, const taper_node *n
     TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &in));
     const taper_gpu_key key = taper_gpu_layer_key(&l, TAPER_GPU_KIND_NORM);
     const int64_t vectors = taper_gpu_vectors(l.out);
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 32, taper_gpu_fill_norm, &l, &weights));
+    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, 2 * vectors), taper_gpu_fill_norm, &l,
+                                    &weights));
     for (uint32_t i = 0; i < 2; i++) {
         taper_gpu_view *v = &chain.operands[i];
         *v = (taper_gpu_view){.buffer = weights, .rank = shape.rank, .packed = 1, .offset = i == 0 ? 0 : vectors};

@@ -284,8 +284,8 @@ taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node,
     }
     number_fill fill = {&view, (float)number};
     number_fill zero = {&(taper_gpu_view){.rank = 1, .sizes = {4}, .strides = {1}}, 0};
-    TAPER_TRY(
-        taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, fill_number, number == 0 ? &zero : &fill, &view.buffer));
+    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), fill_number,
+                                    number == 0 ? &zero : &fill, &view.buffer));
     taper_gpu_give(e, &node->outputs[0], &view);
     return TAPER_OK;
 }

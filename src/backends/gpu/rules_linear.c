@@ -81,7 +81,8 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
         }
         const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_LINEAR);
         const int64_t vectors = taper_gpu_layer_vectors(l, &part.bias);
-        TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 16, taper_gpu_fill_layer, l, &part.weights));
+        TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), taper_gpu_fill_layer, l,
+                                        &part.weights));
         TAPER_TRY(taper_gpu_add_product(e, &part, &loops, &steps));
     }
     return TAPER_OK;

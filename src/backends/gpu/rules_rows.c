@@ -224,7 +224,8 @@ taper_status taper_gpu_add_affine(taper_gpu_emitter *e, const taper_gpu_affine *
     }
     const taper_gpu_key key = {.tensors = {a->weight, a->bias}, .numbers = {(double)a->count}, .kind = KIND_AFFINE};
     const int64_t vectors = taper_gpu_vectors(a->count);
-    TAPER_TRY(taper_gpu_add_weights(e, &key, (uint64_t)vectors * 32, fill_affine, (void *)(uintptr_t)a, &weights));
+    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, 2 * vectors), fill_affine,
+                                    (void *)(uintptr_t)a, &weights));
     for (uint32_t i = 0; i < 2; i++) {
         taper_gpu_view one = {.buffer = weights, .rank = v->rank, .packed = v->packed, .offset = i == 0 ? 0 : vectors};
         memcpy(one.sizes, v->sizes, sizeof one.sizes);

@@ -43,6 +43,7 @@ const taper_backend taper_backend_nnapi = {.struct_size = sizeof taper_backend_n
                                            .name = "nnapi",
                                            .state_bytes = sizeof(taper_nnapi_driver),
                                            .copies = true,
+                                           .half = "relax_f32_to_f16=1",
                                            .recording_bytes = sizeof(taper_nnapi_recording),
                                            .open = open,
                                            .close = close,

@@ -8,9 +8,15 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/half.h"
 #include "metal/kernels.h"
 
 typedef uint32_t uint;
+typedef float float2 __attribute__((ext_vector_type(2)));
+struct half2 { // clang has such numbers on some processors only
+    uint16_t x, y;
+};
+typedef uint uint2 __attribute__((ext_vector_type(2)));
 typedef float float4 __attribute__((ext_vector_type(4)));
 typedef uint uint3 __attribute__((ext_vector_type(3)));
 typedef uint uint4 __attribute__((ext_vector_type(4)));
@@ -49,7 +55,26 @@ inline uint3 msl_make(uint3, uint3 v)
 {
     return v;
 }
+inline uint2 msl_make(uint2, uint a, uint b)
+{
+    return uint2{a, b};
+}
+inline half2 msl_make(half2, float2 v)
+{
+    return half2{taper_float_to_f16(v.x), taper_float_to_f16(v.y)};
+}
+inline float2 msl_make(float2, half2 v)
+{
+    return float2{taper_f16_to_float(v.x), taper_f16_to_float(v.y)};
+}
+inline float4 msl_make(float4, float2 a, float2 b)
+{
+    return float4{a.x, a.y, b.x, b.y};
+}
 // NAME(…) makes a vector; the names alone are types.
+#define float2(...) msl_make(float2{}, __VA_ARGS__)
+#define half2(...) msl_make(half2{}, __VA_ARGS__)
+#define uint2(...) msl_make(uint2{}, __VA_ARGS__)
 #define float4(...) msl_make(float4{}, __VA_ARGS__)
 #define uint3(...) msl_make(uint3{}, __VA_ARGS__)
 #define uint4(...) msl_make(uint4{}, __VA_ARGS__)

@@ -64,12 +64,12 @@ void main()
         vec4 g = tanh4(from_state(row, 2u, group) + from_input(row, 2u, group));
         vec4 o = sigmoid4(from_state(row, 3u, group) + from_input(row, 3u, group));
         vec4 c = f * state + i * g;
-        out_data[at + p.c_out] = tail(c, group);
-        out_data[at] = tail(o * tanh4(c), group);
+        store(at + p.c_out, tail(c, group));
+        store(at, tail(o * tanh4(c), group));
     } else {
         vec4 r = sigmoid4(from_state(row, 0u, group) + from_input(row, 0u, group));
         vec4 z = sigmoid4(from_state(row, 1u, group) + from_input(row, 1u, group));
         vec4 n = tanh4(from_input(row, 2u, group) + r * from_state(row, 2u, group));
-        out_data[at] = tail(n + z * (state - n), group);
+        store(at, tail(n + z * (state - n), group));
     }
 }

@@ -7,7 +7,7 @@
 // the cheap ones.
 //
 // Constants 0 and 1 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have theirs
-// from 11 on.
+// from 11 to 17.
 layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E is there, bit 1: F
 layout(constant_id = 3) const uint STEP_0 = 0u;
@@ -19,15 +19,29 @@ layout(constant_id = 8) const uint STEP_5 = 0u;
 layout(constant_id = 9) const uint STEP_6 = 0u;
 layout(constant_id = 10) const uint STEP_7 = 0u;
 
+layout(constant_id = 18) const uint HALF_SET = 0u; // vectors are of half precision; what is computed is not
+const bool HALF = HALF_SET != 0u;
+
 #if defined(OUT_SCALARS) || defined(OUT_NUMBERS)
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
 #else
-layout(std430, binding = 0) writeonly buffer Out { vec4 out_data[]; };
+layout(std430, binding = 0) writeonly buffer Out { uvec4 out_data[]; };
+void store(uint at, vec4 v)
+{
+    if (HALF) {
+        uvec2 h = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+        if ((at & 1u) == 0u) {
+            out_data[at >> 1].xy = h;
+        } else {
+            out_data[at >> 1].zw = h;
+        }
+    } else {
+        out_data[at] = floatBitsToUint(v);
+    }
+}
 #endif
 #ifdef IN_SCALARS
 layout(std430, binding = 1) readonly buffer In1 { float in_1[]; };
-layout(std430, binding = 2) readonly buffer In2 { vec4 in_2[]; };
-layout(std430, binding = 3) readonly buffer In3 { vec4 in_3[]; };
 #elif defined(TEXELS)
 layout(binding = 1) uniform samplerBuffer in_1;
 layout(binding = 2) uniform samplerBuffer in_2;
@@ -36,12 +50,28 @@ layout(binding = 3) uniform samplerBuffer in_3;
 #define LOAD_2(i) texelFetch(in_2, int(i))
 #define LOAD_3(i) texelFetch(in_3, int(i))
 #else
-layout(std430, binding = 1) readonly buffer In1 { vec4 in_1[]; };
-layout(std430, binding = 2) readonly buffer In2 { vec4 in_2[]; };
-layout(std430, binding = 3) readonly buffer In3 { vec4 in_3[]; };
-#define LOAD_1(i) in_1[i]
-#define LOAD_2(i) in_2[i]
-#define LOAD_3(i) in_3[i]
+layout(std430, binding = 1) readonly buffer In1 { uvec4 in_1[]; };
+layout(std430, binding = 2) readonly buffer In2 { uvec4 in_2[]; };
+layout(std430, binding = 3) readonly buffer In3 { uvec4 in_3[]; };
+vec4 halves(uint at, uvec4 two)
+{
+    uvec2 h = (at & 1u) == 0u ? two.xy : two.zw;
+    return vec4(unpackHalf2x16(h.x), unpackHalf2x16(h.y));
+}
+#define LOADER(number)                                                                                                 \
+    vec4 load_##number(uint at)                                                                                        \
+    {                                                                                                                  \
+        if (HALF) {                                                                                                    \
+            return halves(at, in_##number[at >> 1]);                                                                   \
+        }                                                                                                              \
+        return uintBitsToFloat(in_##number[at]);                                                                       \
+    }
+LOADER(1)
+LOADER(2)
+LOADER(3)
+#define LOAD_1(i) load_1(i)
+#define LOAD_2(i) load_2(i)
+#define LOAD_3(i) load_3(i)
 #endif
 
 // Words in the order of taper_gpu_parameters (gpu_program.h).
@@ -188,7 +218,7 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
         out_data[at + (group * 4u + lane) * p.out_group] = v[lane];
     }
 #else
-    out_data[at + group * p.out_group] = v;
+    store(at + group * p.out_group, v);
 #endif
 }
 #endif

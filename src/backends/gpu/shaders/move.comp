@@ -123,6 +123,6 @@ void main()
 #ifdef OUT_SCALARS
     out_data[to + last] = v.x;
 #else
-    out_data[to + last * p.out_group] = v;
+    store(to + last * p.out_group, v);
 #endif
 }

@@ -44,8 +44,9 @@ static void read_limits(taper_vulkan *v, const VkPhysicalDeviceProperties *p)
 {
     taper_gpu *gpu = &v->gpu;
     const VkPhysicalDeviceLimits *limits = &p->limits;
-    VkFormatProperties format;
+    VkFormatProperties format, half;
     v->call.GetPhysicalDeviceFormatProperties(v->physical, VK_FORMAT_R32G32B32A32_SFLOAT, &format);
+    v->call.GetPhysicalDeviceFormatProperties(v->physical, VK_FORMAT_R16G16B16A16_SFLOAT, &half);
     snprintf(gpu->name, sizeof gpu->name, "%s", p->deviceName);
     gpu->vendor = p->vendorID;
     gpu->device = p->deviceID;
@@ -53,7 +54,7 @@ static void read_limits(taper_vulkan *v, const VkPhysicalDeviceProperties *p)
     memcpy(gpu->build, p->pipelineCacheUUID, sizeof gpu->build);
     gpu->is_cpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     gpu->discrete = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    gpu->has_texels = (format.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) != 0;
+    gpu->has_texels = (format.bufferFeatures & half.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) != 0;
     gpu->most_texels = limits->maxTexelBufferElements;
     gpu->most_bytes = limits->maxStorageBufferRange;
     gpu->align = both(both(limits->minStorageBufferOffsetAlignment, limits->minTexelBufferOffsetAlignment),

@@ -43,11 +43,12 @@ static taper_status make_pool(taper_vulkan *v, const taper_gpu_dispatch *dispatc
     return r->views != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
 }
 
-static taper_status make_view(taper_vulkan *v, taper_gpu_recorded *r, const taper_gpu_range *range, VkBufferView *view)
+static taper_status make_view(taper_vulkan *v, taper_gpu_recorded *r, const taper_gpu_range *range, bool half,
+                              VkBufferView *view)
 {
     const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                          .buffer = taper_vulkan_buffer(range->buffer),
-                                         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                         .format = half ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT,
                                          .offset = range->offset,
                                          .range = range->bytes};
     TAPER_TRY(TAPER_VULKAN(v, CreateBufferView, v->device, &info, NULL, view));
@@ -70,7 +71,7 @@ static taper_status write_set(taper_vulkan *v, taper_gpu_recorded *r, const tape
         const bool texel = texels && i != 0 && i != TAPER_GPU_BINDINGS;
         buffers[i] = (VkDescriptorBufferInfo){taper_vulkan_buffer(range->buffer), range->offset, range->bytes};
         if (texel) {
-            TAPER_TRY(make_view(v, r, range, &views[i]));
+            TAPER_TRY(make_view(v, r, range, d->half, &views[i]));
         }
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                            .dstSet = set,
