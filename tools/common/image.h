@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pictures as rows of 8-bit red, green, blue. Reading gives what PIL's Image.open(path).convert("RGB") gives: alpha is
-// dropped, EXIF orientation ignored; resizing gives what PIL's Image.resize(size, BILINEAR) gives, to the bit. The one
+// dropped. The one
 // difference: PIL clips 16-bit grey pictures, here they keep their high byte, as 16-bit coloured ones do in both.
 #ifndef TAPER_TOOLS_IMAGE_H
 #define TAPER_TOOLS_IMAGE_H
@@ -20,9 +20,6 @@ void image_release(image *picture);
 
 bool image_read(const char *path, image *out); // PNG or JPEG; failures are reported
 bool image_write_png(const char *path, const image *picture);
-
-bool image_resize(const char *subject, const image *from, int width, int height, image *out);
-bool image_crop(const char *subject, const image *from, int left, int top, int width, int height, image *out);
 
 // The two decoders, for image_read: `out` holds what there is so far also on failure. They end in setjmp handlers, so
 // that no local variable is changed after setjmp.

@@ -6,8 +6,6 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
-#include "common/stats.h"
-#include "common/tensor_data.h"
 #include "common/terminal.h"
 #include "taper/commands.h"
 #include "taper/vision.h"
@@ -31,16 +29,13 @@ typedef struct classify_options {
 } classify_options;
 
 typedef struct ranking {
-    float *scores;
-    size_t count; // of classes
-    size_t *best;
+    taper_ranked *best;
     size_t shown;
     double milliseconds;
 } ranking;
 
 static void ranking_release(ranking *r)
 {
-    free(r->scores);
     free(r->best);
     *r = (ranking){0};
 }
@@ -60,15 +55,15 @@ static void put_ranking(const vision *v, const char *path, const image *picture,
     char buffer[32];
     int width = 0;
     for (size_t i = 0; i < r->shown; i++) {
-        const int one = label_width(vision_label(v, r->best[i], buffer));
+        const int one = label_width(vision_label(v, r->best[i].index, buffer));
         width = one > width ? one : width;
     }
     fputs(colors ? "\033[1m" : "", stdout);
     text_put(stdout, path, strlen(path), false);
     printf("%s  %dx%d, %.1f ms\n", colors ? "\033[0m" : "", picture->width, picture->height, r->milliseconds);
     for (size_t i = 0; i < r->shown; i++) {
-        const char *label = vision_label(v, r->best[i], buffer);
-        const double part = (double)r->scores[r->best[i]];
+        const char *label = vision_label(v, r->best[i].index, buffer);
+        const double part = (double)r->best[i].score;
         fputs("  ", stdout);
         text_put(stdout, label, strlen(label), false);
         printf("%*s  %5.1f %%  ", width - label_width(label), "", 100 * part);
@@ -85,11 +80,11 @@ static void put_ranking_json(const vision *v, const char *path, const ranking *r
     fputs(": [", stdout);
     for (size_t i = 0; i < r->shown; i++) {
         char buffer[32];
-        const char *label = vision_label(v, r->best[i], buffer);
+        const char *label = vision_label(v, r->best[i].index, buffer);
         fputs(i != 0 ? ",\n    {\"label\": " : "\n    {\"label\": ", stdout);
         json_put_text(stdout, label, strlen(label));
-        printf(", \"index\": %zu, \"probability\": ", r->best[i]);
-        json_put_float(stdout, r->scores[r->best[i]]);
+        printf(", \"index\": %zu, \"probability\": ", r->best[i].index);
+        json_put_float(stdout, r->best[i].score);
         fputc('}', stdout);
     }
     fputs("\n  ]", stdout);
@@ -97,29 +92,20 @@ static void put_ranking_json(const vision *v, const char *path, const ranking *r
 
 static bool rank(const opened_model *opened, const taper_value *result, size_t top, ranking *r)
 {
-    taper_value *tensor;
-    taper_tensor_info info;
-    if (!vision_scores(opened, result, &tensor)) {
+    taper_value *scores, *probabilities = NULL;
+    if (!vision_scores(opened, result, &scores)) {
         return false;
     }
-    if (tensor_info(opened->path, tensor, opened->error, &info)) {
-        r->scores = tensor_floats(opened->path, &info, &r->count);
+    r->best = calloc(top, sizeof *r->best);
+    bool done = r->best != NULL || error_report_memory(opened->path);
+    if (done) {
+        done = (taper_scores_softmax(opened->context, scores, &probabilities, opened->error) == TAPER_OK &&
+                taper_scores_top(opened->context, probabilities, r->best, top, &r->shown, opened->error) == TAPER_OK) ||
+               error_report_library(opened->path, opened->error);
     }
-    taper_value_release(tensor);
-    if (r->scores == NULL) {
-        return false;
-    }
-    if (r->count == 0) {
-        return error_report(opened->path, "the result holds no scores");
-    }
-    stats_to_probabilities(r->scores, r->count);
-    r->shown = top < r->count ? top : r->count;
-    r->best = calloc(r->shown, sizeof *r->best);
-    if (r->best == NULL) {
-        return error_report_memory(opened->path);
-    }
-    r->shown = stats_top(r->scores, r->count, r->shown, r->best);
-    return true;
+    taper_value_release(probabilities);
+    taper_value_release(scores);
+    return done && (r->shown != 0 || error_report(opened->path, "the result holds no scores"));
 }
 
 static bool classify_picture(const classify_options *options, const opened_model *opened, const vision *v,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a picture becomes a model's input and what the result's numbers are called: from the model's extra file
 // taper.json
-//     {"task": …, "size": [W, H], "resize": N, "mean": [r, g, b], "std": [r, g, b], "labels": […], "colors":
-//     ["#rrggbb", …]}
-// and from options, which win. Without a file torchvision's presets hold.
+// (taper_app.h) and from options, which win. Without a file torchvision's presets hold.
 #ifndef TAPER_TOOLS_VISION_H
 #define TAPER_TOOLS_VISION_H
+
+#include <taper/taper_app.h>
 
 #include "common/image.h"
 #include "taper/opened_model.h"
@@ -33,13 +33,11 @@ typedef struct vision_options {
     "  --std R,G,B         the channels are divided by it\n"
 
 typedef struct vision {
-    int width, height; // 0: as the shorter side asks for
-    int shorter;       // the shorter side is resized to this first; 0: the whole picture is resized to width x height
-    float mean[3], std[3];
-    char **labels;
+    taper_settings *settings; // of the model
+    taper_preparation preparation;
+    char **labels; // of the file that --labels names
     size_t label_count;
-    unsigned char (*colors)[3];
-    size_t color_count;
+    bool has_labels; // that file wins
 } vision;
 
 // Call before args_parse: not-a-number tells that --mean or --std was not given.
@@ -51,11 +49,11 @@ void vision_release(vision *v);
 // A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
+size_t vision_label_count(const vision *v);
 // "label", or "class 7" written to buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
 
-// The tensor in a result: itself, dict entry "out", "logits" or the first, or the first item of a tuple. A new
-// reference.
+// The tensor in a result (taper_scores_find). A new reference; failures are reported.
 bool vision_scores(const opened_model *opened, const taper_value *result, taper_value **tensor);
 
 #endif
