@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl, data/bundled.ptl and data/defaults.ptl with PyTorch 1.13: one method for each kind of value that goes into or
-comes out of a model.  The files are kept; run this only to change them."""
+"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl and data/listener.ptl with PyTorch 1.13: one method for each kind of value
+that goes into or
+comes out of a model, and a model of sound.  The files are kept; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -135,6 +136,22 @@ class AllDefaults(torch.nn.Module):
         return k
 
 
+class Listener(torch.nn.Module):
+    """Sound as it comes, in pieces of a multiple of 16 samples: how loud it was lately, and what it remembers."""
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.remember = torch.nn.GRU(16, 8, batch_first=True)
+        self.head = torch.nn.Linear(8, 1)
+
+    def forward(self, sound: torch.Tensor, state: Optional[torch.Tensor] = None) -> Tuple[torch.Tensor, torch.Tensor]:
+        frames = sound.reshape(1, -1, 16)
+        if state is None:
+            state = torch.zeros(1, 1, 8)
+        steps, state = self.remember(frames, state)
+        return torch.sigmoid(self.head(steps[:, -1])), state
+
+
 def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
@@ -143,6 +160,7 @@ def main():
         (torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
     model._save_for_lite_interpreter(os.path.join(DATA, "bundled.ptl"))
     torch.jit.script(AllDefaults())._save_for_lite_interpreter(os.path.join(DATA, "defaults.ptl"))
+    torch.jit.script(Listener().eval())._save_for_lite_interpreter(os.path.join(DATA, "listener.ptl"))
 
 
 if __name__ == "__main__":
