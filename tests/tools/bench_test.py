@@ -30,6 +30,26 @@ class Bench(ToolCase):
         done = stem["gflops"] * stem["ms"] * 1e6
         self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
+    def test_layers(self):
+        model = os.path.join(DEMO, "classifier.pt")
+        for arguments in ([], ["--no-optimize"], ["--disable", "segments"]):
+            done = self.call("bench", model, "--input-dims", "1,3,96,96", "--iter", 3, "--profile", "--json", *arguments)
+            found = json.loads(done.stdout)
+            layers = {layer["module"]: layer for layer in found["layers"]}
+            self.assertEqual(len(layers), len(found["layers"]))
+            for name in ["features.0.0", "features.1.conv.0.0", "classifier.1"]:
+                self.assertIn(name, layers)
+            for name, layer in layers.items():
+                ops = [op for op in found["ops"] if op["layer"] == name]
+                self.assertEqual(layer["operators"], len(ops))
+                self.assertAlmostEqual(layer["ms"], sum(op["ms"] for op in ops), delta=1e-5 * len(ops) + 1e-6)
+            parts = sum(layer["ms"] for layer in found["layers"]) + found["outside_ms"]
+            self.assertAlmostEqual(parts, found["run_ms"], delta=1e-5 * len(layers))
+            self.assertGreaterEqual(found["run_ms"], sum(found["iter_ms"]) / 3 - 1e-3)
+        text = self.call("bench", model, "--input-dims", "1,3,96,96", "--iter", 3, "--profile").stdout
+        self.assertRegex(text, r"% +features\.0\.0 +[0-9]+  ")
+        self.assertRegex(text, r"ms in layers, and [0-9.]+ ms outside of operators: [0-9.]+ ms a run")
+
     def test_inputs(self):
         self.save("x.npy", np.ones((2, 2), "float32"))
         self.assertIn("median", self.call("bench", VALUES, "-i", "x.npy", "-i", "3").stdout)
