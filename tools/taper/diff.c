@@ -10,7 +10,7 @@
 static const char usage[] =
     "usage: taper diff MODEL [--device D | --against MODEL2] [-i INPUT]… [options]\n\n"
     "Runs a model in two ways on the same inputs and names the first operator whose result differs.\n"
-    "Exit status: 0 when nothing diverges, 1 when something does.\n\n"
+    "Exit status: 0 when nothing diverges, 1 when something does (the first is named on stderr) or the work failed.\n\n"
     "  --device cpu        compare the portable reference operators, the model as it was saved, with the device's\n"
     "                      fast ones and the optimizer (default)\n"
     "  --precision fp32    the device's\n"
