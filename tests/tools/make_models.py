@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl and data/listener.ptl with PyTorch 1.13: one method for each kind of value
-that goes into or
-comes out of a model, and a model of sound.  The files are kept; run this only to change them."""
+that goes into or comes out of a model; inputs bundled with one; a model of sound.  The files are kept; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 

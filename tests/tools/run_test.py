@@ -4,7 +4,7 @@ import json
 import os
 import zipfile
 
-from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
+from toolcase import BUNDLED, DEMO, IN_TRAINING, VALUES, ToolCase, main, np
 
 DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64",
           "bool"]
@@ -129,11 +129,23 @@ class Npz(ToolCase):
         text = r'"no UTF-8: \udcc8 \udcff"'
         self.assertEqual(self.run_npz(VALUES, "--method", "same_any", "-i", text)["output"].item(), json.loads(text))
 
+    def test_training_mode_is_said_once(self):
+        self.save("x.npy", np.ones((2, 2), np.float32))
+        said = VALUES + IN_TRAINING
+        for verb in (["run", "--json"], ["bench", "--iter", "1"], ["bench", "--iter", "1", "--profile"], ["diff"],
+                     ["inspect", "--graph"], ["inspect", "--memory"]):
+            self.assertEqual(self.call(verb[0], VALUES, "-i", "x.npy", "-i", "2", *verb[1:]).stderr, said, verb)
+        for command in (["run", VALUES, "--eval", "-i", "x.npy"], ["inspect", VALUES], ["ops", VALUES],
+                        ["optimize", VALUES, "-o", "o.ptl"], ["run", "o.ptl", "-i", "x.npy"]):
+            self.assertEqual(self.call(*command).stderr, "", command)
+        done = self.fails("run", VALUES, "--method", "absent")
+        self.assertNotIn("training", done.stderr)
+
     def test_what_is_left_out_is_said(self):
         given = ["--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-o", "out.npz"]
-        self.assertEqual(self.call("run", VALUES, *given, "-i", "null").stderr,
+        self.assertEqual(self.remarks("run", VALUES, *given, "-i", "null"),
                          "not in the archive, which holds arrays: output.4 (NoneType); -o FILE.json holds everything\n")
-        self.assertEqual(self.call("run", VALUES, *given, "-i", "1.5").stderr, "")
+        self.assertEqual(self.remarks("run", VALUES, *given, "-i", "1.5"), "")
         done = self.call("run", VALUES, "--method", "same_any", "-i", "[null, [], {}]", "-o", "out.npz")
         self.assertIn("output.0 (NoneType) and 2 more", done.stderr)
 

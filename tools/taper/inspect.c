@@ -306,7 +306,7 @@ static int inspect_checked(inspect_options *options)
     options->model.print_to_stderr = options->json;
     const char *path = options->positional.items[0];
     opened_model opened;
-    options->model.listing = !running;
+    options->model.listing = options->model.quiet = !running;
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
     }

@@ -111,6 +111,8 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
         done = error_report_library(path, opened->error);
     }
     free(disabled);
+    opened->runs_in_training = done && opened->session != NULL && !options->quiet && options->context == NULL &&
+                               taper_model_is_training(opened->model) != 0;
     if (!done) {
         model_close(opened);
     }
@@ -119,6 +121,11 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 
 void model_close(opened_model *opened)
 {
+    if (opened->runs_in_training && !errors_reported()) { // dropout and batch norm do what nobody wants by chance
+        fflush(stdout);
+        text_put(stderr, opened->path, strlen(opened->path), false);
+        fputs(": the model was saved in training mode and ran in it; --eval runs it in evaluation mode\n", stderr);
+    }
     taper_session_destroy(opened->session);
     taper_model_release(opened->model);
     if (opened->has_context) {

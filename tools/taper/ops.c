@@ -52,7 +52,7 @@ int command_ops(int argc, char **argv)
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &positional};
     int status = args_parse(&table, argc, argv);
     if (status == ARGS_GO_ON) {
-        const model_options as_saved = {.no_optimize = true, .listing = !config, .limits = limits};
+        const model_options as_saved = {.no_optimize = true, .quiet = true, .listing = !config, .limits = limits};
         opened_model opened;
         status = EXIT_WORK_FAILED;
         if (model_open(&opened, positional.items[0], &as_saved)) {
