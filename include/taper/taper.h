@@ -233,6 +233,7 @@ typedef struct taper_tensor_info {
     double scale;
     int64_t zero_point;
     int read_only; /* 1: not to be written to: the model's own bytes, or a constant input (taper_value_make_writable) */
+    int requires_grad; /* 1: a parameter of a model that was saved as such. Nothing here computes gradients. */
 } taper_tensor_info;
 
 /* Uses the caller's memory in place: [data, data + bytes) must stay valid until release(user) is called (release may be

@@ -74,6 +74,14 @@ class SpeedBenchmark(ToolCase):
         line = r'PyTorchObserver {"type": "NET", "unit": "us", "metric": "latency", "value": "\d+"}' + "\n"
         self.assertRegex(done.stdout, "Main runs\\.\n" + line * 2 + FINISHED)
 
+    def test_bundled_by_default(self):
+        done = self.bench("--model", BUNDLED, "--iter=1", "--print_output")
+        self.assertEqual(done.stderr, "no input is given: the model's bundled input 0 is used\n")
+        self.assertEqual(done.stdout.split("\n")[0],
+                         self.bench("--model", BUNDLED, "--iter=1", "--print_output", "--use_bundled_input=0").stdout.split("\n")[0])
+        self.bench("--model", CLASSIFIER, "--iter=1", status=1)  # has none
+        self.bench("--model", BUNDLED, "--iter=1", "--no_inputs", status=1)
+
     def test_flags(self):
         self.bench("--model", CLASSIFIER, "--input_dims", "1,3,96,96", "--input_type", "float",
                    "--input_memory_format", "channels_last", "--use_caching_allocator", "--iter", "1",

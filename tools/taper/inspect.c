@@ -12,8 +12,10 @@
 #include "taper/inspect_detail.h"
 
 static const char usage[] =
-    "usage: taper inspect MODEL [--graph] [--memory] [-i INPUT…] [--json]\n\n"
+    "usage: taper inspect MODEL [--lint] [--graph] [--memory] [-i INPUT…] [--json]\n\n"
     "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
+    "  --lint              what had better be otherwise before the file goes to phones: no bundled input, training\n"
+    "                      mode, dropout, batch norm, gradients, float64, the same weights twice\n"
     "  --graph             the methods as graphs, as they run after optimization; with --no-optimize as they are\n"
     "                      before it; with inputs forward is run once and shows the shapes of its values\n"
     "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
@@ -125,12 +127,14 @@ static void put_text(const opened_model *opened)
               "so\n",
               stdout);
     }
+    inspect_put_facts(opened);
     fputs("\nmethods\n", stdout);
     for (size_t i = 0; i < taper_model_method_count(model); i++) {
         fputs("  ", stdout);
         put_signature(model, taper_model_method_name(model, i));
         fputc('\n', stdout);
     }
+    inspect_put_bundled(opened);
     if (taper_model_extra_count(model) != 0) {
         fputs("\nextra files\n", stdout);
     }
@@ -213,6 +217,7 @@ static void put_json(const opened_model *opened)
     printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
            taper_model_bytecode_version(model), taper_model_operator_version(model));
     printf("  \"training\": %s,\n", taper_model_is_training(model) ? "true" : "false");
+    inspect_put_facts_json(opened);
     if (opened->session != NULL) {
         printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n", parameters.tensors, parameters.elements);
     }
@@ -251,7 +256,7 @@ typedef struct inspect_options {
     arg_texts positional, inputs;
     const char *dims;
     long bundled;
-    bool graph, memory, json;
+    bool graph, memory, lint, json;
 } inspect_options;
 
 static bool has_inputs(const inspect_options *options)
@@ -302,6 +307,9 @@ static int inspect_checked(inspect_options *options)
         return status;
     }
     const bool running = options->graph || options->memory;
+    if (options->lint && running) {
+        return error_usage(usage, "--lint looks at the file, --graph and --memory at how it runs: one at a time");
+    }
     options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
     options->model.print_to_stderr = options->json;
     const char *path = options->positional.items[0];
@@ -318,7 +326,9 @@ static int inspect_checked(inspect_options *options)
         }
     }
     bool done = true;
-    if (!running) {
+    if (options->lint) {
+        done = inspect_print_lints(&opened, options->json);
+    } else if (!running) {
         (options->json ? put_json : put_text)(&opened);
     }
     if (options->graph) {
@@ -337,6 +347,7 @@ int command_inspect(int argc, char **argv)
     const arg_option rows[] = {
         {"--graph", 0, ARG_FLAG, &options.graph, 0, 0},
         {"--memory", 0, ARG_FLAG, &options.memory, 0, 0},
+        {"--lint", 0, ARG_FLAG, &options.lint, 0, 0},
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},

@@ -131,6 +131,14 @@ static bool apply_options(const opened_model *opened, const vision_options *opti
         if (p->std[i] == 0) {
             return error_report(opened->path, "the standard deviation of a channel is 0; give --std");
         }
+        // The habit of pictures in 0..255.
+        if (fabsf(p->mean[i]) > 2 || fabsf(p->std[i]) > 16) {
+            return error_report(opened->path,
+                                "mean %g and std %g are of channels in 0..255, here they are in 0..1: give --mean and "
+                                "--std as 255th parts, %.3g and %.3g",
+                                (double)p->mean[i], (double)p->std[i], (double)p->mean[i] / 255,
+                                (double)p->std[i] / 255);
+        }
     }
     return true;
 }
@@ -145,6 +153,7 @@ bool vision_create(const opened_model *opened, const vision_options *options, bo
     if (done && options->labels != NULL) {
         done = read_labels_file(options->labels, v);
         v->has_labels = true;
+        v->labels_path = options->labels;
     }
     done = done && apply_options(opened, options, segment, &v->preparation);
     if (!done) {
@@ -162,13 +171,37 @@ void vision_release(vision *v)
 
 size_t vision_label_count(const vision *v)
 {
-    return v->has_labels ? v->label_count : taper_settings_label_count(v->settings);
+    return v->has_labels      ? v->label_count
+           : v->known != NULL ? v->known->count
+                              : taper_settings_label_count(v->settings);
+}
+
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes)
+{
+    const size_t labels = vision_label_count(v);
+    if (v->checked) {
+        return;
+    }
+    v->checked = true;
+    if (labels == 0 && !v->has_labels) {
+        v->known = known_labels_of(classes);
+        if (v->known != NULL) {
+            fprintf(stderr, "the model does not name its %zu classes: they are called as %s's, which has as many\n",
+                    classes, v->known->set);
+        }
+    } else if (labels != classes) {
+        const char *path = v->has_labels ? v->labels_path : opened->path;
+        text_put(stderr, path, strlen(path), false);
+        fprintf(stderr, ": there are %zu labels for %zu classes\n", labels, classes);
+    }
 }
 
 const char *vision_label(const vision *v, size_t index, char buffer[32])
 {
     if (index < vision_label_count(v)) {
-        return v->has_labels ? v->labels[index] : taper_settings_label(v->settings, index);
+        return v->has_labels      ? v->labels[index]
+               : v->known != NULL ? v->known->names[index]
+                                  : taper_settings_label(v->settings, index);
     }
     snprintf(buffer, 32, "class %zu", index);
     return buffer;

@@ -8,6 +8,7 @@
 #include <taper/taper_app.h>
 
 #include "common/image.h"
+#include "taper/known_labels.h"
 #include "taper/opened_model.h"
 
 typedef struct vision_options {
@@ -26,7 +27,8 @@ typedef struct vision_options {
 #define VISION_OPTION_ROWS(o) {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, PICTURE_OPTION_ROWS(o)
 
 #define VISION_OPTION_USAGE                                                                                            \
-    "  --labels FILE       names of the classes, one a line or a JSON array\n" PICTURE_OPTION_USAGE
+    "  --labels FILE       names of the classes, one a line or a JSON array (default: the model's, or of ImageNet,\n"  \
+    "                      COCO or VOC by their number)\n" PICTURE_OPTION_USAGE
 #define PICTURE_OPTION_USAGE                                                                                           \
     "  --size WxH          size of the model's input, for pictures\n"                                                  \
     "  --mean R,G,B        subtracted from the channels, which are in 0..1\n"                                          \
@@ -38,6 +40,9 @@ typedef struct vision {
     char **labels; // of the file that --labels names
     size_t label_count;
     bool has_labels; // that file wins
+    const char *labels_path;
+    const known_labels *known; // of the data set that has so many classes, where neither names any
+    bool checked;              // vision_check_classes was called
 } vision;
 
 // Call before args_parse: not-a-number tells that --mean or --std was not given.
@@ -49,6 +54,9 @@ void vision_release(vision *v);
 // A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
+// Once it is known how many classes there are: chooses labels where none are given, and says on stderr when there are
+// more or fewer of them. The first call counts.
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes);
 size_t vision_label_count(const vision *v);
 // "label", or "class 7" written to buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
