@@ -141,6 +141,28 @@ class Npz(ToolCase):
         done = self.fails("run", VALUES, "--method", "absent")
         self.assertNotIn("training", done.stderr)
 
+    def test_folder(self):
+        os.mkdir(self.path("in"))
+        arrays = {f"x{i}": np.full((2, 2), i, np.float32) for i in range(3)}
+        for name, array in arrays.items():
+            self.save(f"in/{name}.npy", array)
+        self.write("in/notes.txt", "no input")
+        found = self.run_npz(VALUES, "-i", "in")
+        self.assertEqual(sorted(found), [f"x{i}.output" for i in range(3)])
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name + ".output"], 2 * array)
+        rows = self.run_json(VALUES, "-i", "in")
+        self.assertEqual([row["shape"] for row in rows], [[2, 2]] * 3)
+        self.write("in/x1.npy", b"damaged")
+        self.save("in/x2.npy", np.ones((3, 3), np.float32))
+        found = self.run_npz(VALUES, "-i", "in", status=1)  # the others are kept
+        self.assertEqual(sorted(found), ["x0.output", "x2.output"])
+        self.write("in/x0.npz", b"PK")
+        self.assertIn("would be named as", self.call("run", VALUES, "-i", "in", status=1).stderr)
+        self.misused("run", VALUES, "-i", "in", "-o", "out.npy", says="holds one result")
+        os.mkdir(self.path("empty"))
+        self.fails("run", VALUES, "-i", "empty", says="the folder holds no inputs")
+
     def test_what_is_left_out_is_said(self):
         given = ["--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-o", "out.npz"]
         self.assertEqual(self.remarks("run", VALUES, *given, "-i", "null"),

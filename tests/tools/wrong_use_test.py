@@ -35,7 +35,7 @@ MISUSES = [
     ("run v.ptl -i x.npy -o y.csv", "-o y.csv: results are written as .npz, .npy or .json"),
     ("run v.ptl -i x.npy -o y.PNG", "-o y.PNG: results are written as .npz, .npy or .json"),
     ("run v.ptl -i x.npy -o v.ptl", "-o v.ptl: results are written as .npz, .npy or .json"),
-    ("run v.ptl --calls c.json -o y.npy", "-o y.npy: a .npy file holds one result, --calls gives several"),
+    ("run v.ptl --calls c.json -o y.npy", "-o y.npy: a .npy file holds one result, there are several"),
     ("segment m.ptl a.jpg -o y.jpg", "-o y.jpg: the picture is written as .png"),
     ("optimize v.ptl -o y.npz", "-o y.npz: models are written for the lite interpreter, as .ptl"),
     ("convert v.ptl -o y.pt2", "-o y.pt2: models are written for the lite interpreter, as .ptl"),
