@@ -10,6 +10,7 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/stats.h"
+#include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/bench_inputs.h"
 #include "taper/bench_profile.h"
@@ -28,15 +29,16 @@ static const char usage[] =
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator and in each layer\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
-        MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
+    "  --profile           time spent in each operator and in each layer\n"
+    "  -o, --output FILE   with --profile: write it as FILE.html, too, for a browser\n" PICTURE_OPTION_USAGE
+        MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
     run_limits limits;
     vision_options vision;
     arg_texts positional, inputs;
-    const char *dims, *method;
+    const char *dims, *method, *output;
     long bundled, warmup, iterations;
     bool json, profile;
 } bench_options;
@@ -161,6 +163,9 @@ static bool bench(const bench_options *options, const opened_model *opened)
         done =
             bench_profile_create(opened, &options->model, options->method, &inputs, figures.count, seconds, &profile);
     }
+    if (done && options->output != NULL) {
+        done = bench_profile_page(&profile, opened->path, options->output);
+    }
     if (done && options->json) {
         put_figures_json(options, opened, &figures, &profile);
     } else if (done) {
@@ -176,6 +181,9 @@ static int bench_checked(bench_options *options)
 {
     if ((options->inputs.count != 0) + (options->bundled >= 0) + (options->dims != NULL) > 1) {
         return error_usage(usage, "-i, --bundled and --input-dims exclude each other");
+    }
+    if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html"))) {
+        return error_usage(usage, "-o takes the profile as a page: --profile -o FILE.html");
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {
@@ -203,6 +211,7 @@ int command_bench(int argc, char **argv)
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
+        {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--warmup", 0, ARG_COUNT, &options.warmup, 0, 1 << 24},
         {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},

@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/markup.h"
 
 enum { MOST_ROWS = 30, BAR = 30 };
 
@@ -208,4 +209,62 @@ void bench_profile_json(const bench_profile *p)
     }
     printf("], \"run_ms\": %.6f, \"outside_ms\": %.6f", milliseconds(p, p->seconds + outside(p)),
            milliseconds(p, outside(p)));
+}
+
+// ---- a page
+
+static void put_cells(FILE *stream, const bench_profile *p, double seconds, const char *name, size_t length)
+{
+    fprintf(stream, "<tr><td class=\"n\">%.4f</td><td class=\"n\">%.1f %%</td><td>", milliseconds(p, seconds),
+            share_of(p, seconds) * 100);
+    markup_text(stream, name, length);
+    fputs("</td>", stream);
+}
+
+static void put_bar_cell(FILE *stream, const bench_profile *p, double seconds)
+{
+    fprintf(stream, "<td><div class=\"bar\" style=\"width:%.1fem\"></div></td></tr>\n", share_of(p, seconds) * 40);
+}
+
+bool bench_profile_page(const bench_profile *p, const char *title, const char *path)
+{
+    output_file output;
+    if (!markup_open_page(&output, path, title)) {
+        return false;
+    }
+    FILE *stream = output.stream;
+    fprintf(
+        stream,
+        "<p>%.4f ms a run: %.4f ms in %zu operators of %zu layers, %.4f ms outside of them; %zu runs</p>\n"
+        "<h2>Layers, in the order of the program</h2>\n<table><tr><th>ms/run<th>share<th>layer<th>operators<th></tr>\n",
+        milliseconds(p, p->seconds + outside(p)), milliseconds(p, p->seconds), p->count, p->layer_count,
+        milliseconds(p, outside(p)), p->runs);
+    for (size_t i = 0; i < p->layer_count; i++) {
+        const profile_layer *layer = &p->layers[i];
+        const char *name = *layer->module != '\0' ? layer->module : "(no module)";
+        put_cells(stream, p, layer->seconds, name, strlen(name));
+        fprintf(stream, "<td class=\"n\">%zu</td>", layer->operators);
+        put_bar_cell(stream, p, layer->seconds);
+    }
+    fputs("</table>\n<h2>Operators, in the order of the "
+          "program</h2>\n<table><tr><th>ms/run<th>share<th>operator<th>kernel"
+          "<th>GFLOP/s<th>layer<th></tr>\n",
+          stream);
+    for (size_t i = 0; i < p->count; i++) {
+        const taper_profile_item *item = &p->items[i];
+        const char *module = profile_layers_module(&p->names, item);
+        put_cells(stream, p, item->seconds, item->name, item->name_length);
+        fprintf(stream, "<td>%s", item->fused ? "+ " : "");
+        markup_text(stream, item->kernel, strlen(item->kernel));
+        if (item->flops > 0) {
+            fprintf(stream, "</td><td class=\"n\">%.1f</td><td>", gflops(item));
+        } else {
+            fputs("</td><td></td><td>", stream);
+        }
+        markup_text(stream, module, strlen(module));
+        fputs("</td>", stream);
+        put_bar_cell(stream, p, item->seconds);
+    }
+    fputs("</table>\n<p>+: with what follows it</p>\n", stream);
+    return markup_close_page(&output, path);
 }

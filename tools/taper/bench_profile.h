@@ -33,4 +33,7 @@ bool bench_profile_print(const bench_profile *profile);
 // run, in the order of the program.
 void bench_profile_json(const bench_profile *profile);
 
+// The same two tables as a page for a browser, whole. title: the model's path.
+bool bench_profile_page(const bench_profile *profile, const char *title, const char *path);
+
 #endif

@@ -6,6 +6,8 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/markup.h"
+#include "common/suffix.h"
 #include "taper/bench_inputs.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
@@ -19,6 +21,7 @@ static const char usage[] =
     "  --graph             the methods as graphs, as they run after optimization; with --no-optimize as they are\n"
     "                      before it; with inputs forward is run once and shows the shapes of its values\n"
     "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
+    "  -o, --output FILE   draw it instead, as FILE.svg or FILE.html for a browser: of --graph forward alone\n"
     "  -i, --input INPUT   an input\n"
     "  --bundled K         the model's bundled inputs, number K\n"
     "  --input-dims D;…    float tensors of ones: 1,3,224,224\n"
@@ -254,7 +257,7 @@ static void put_json(const opened_model *opened)
 typedef struct inspect_options {
     model_options model;
     arg_texts positional, inputs;
-    const char *dims;
+    const char *dims, *output;
     long bundled;
     bool graph, memory, lint, json;
 } inspect_options;
@@ -283,19 +286,19 @@ static bool inspect_memory(const inspect_options *options, const opened_model *o
         taper_value_release(result);
     }
     inputs_release(&inputs);
-    return done && inspect_print_memory(opened, options->json);
+    return done && inspect_print_memory(opened, options->json, options->output);
 }
 
 static bool inspect_graphs(const inspect_options *options, const opened_model *opened)
 {
     call_inputs inputs;
     if (!has_inputs(options)) {
-        return inspect_print_graphs(opened, NULL);
+        return inspect_print_graphs(opened, NULL, options->output);
     }
     if (!read_inputs(options, opened, &inputs)) {
         return false;
     }
-    const bool done = inspect_print_graphs(opened, &inputs);
+    const bool done = inspect_print_graphs(opened, &inputs, options->output);
     inputs_release(&inputs);
     return done;
 }
@@ -310,11 +313,18 @@ static int inspect_checked(inspect_options *options)
     if (options->lint && running) {
         return error_usage(usage, "--lint looks at the file, --graph and --memory at how it runs: one at a time");
     }
+    if (options->output != NULL && options->graph == options->memory) {
+        return error_usage(usage, "-o takes the picture of --graph or of --memory");
+    }
+    if (options->output != NULL && (options->json || !suffix_among(options->output, MARKUP_SUFFIXES))) {
+        return error_usage(usage, "-o %.200s: pictures are written as .svg or .html, without --json", options->output);
+    }
     options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
     options->model.print_to_stderr = options->json;
     const char *path = options->positional.items[0];
     opened_model opened;
-    options->model.listing = options->model.quiet = !running;
+    options->model.listing = !running;
+    options->model.quiet = !options->memory && !(options->graph && has_inputs(options)); // nothing runs
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
     }
@@ -348,6 +358,7 @@ int command_inspect(int argc, char **argv)
         {"--graph", 0, ARG_FLAG, &options.graph, 0, 0},
         {"--memory", 0, ARG_FLAG, &options.memory, 0, 0},
         {"--lint", 0, ARG_FLAG, &options.lint, 0, 0},
+        {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
