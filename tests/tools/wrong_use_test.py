@@ -27,7 +27,7 @@ MISUSES = [
     ("run v.ptl --dance", "unknown option --dance"),
     ("run v.ptl --threads", "--threads needs a value"),
     ("run v.ptl --threads two", '--threads takes a whole number from 1 to 1024, not "two"'),
-    ("run v.ptl --json=yes", "--json takes no value"),
+    ("run v.ptl --json=yes", "--json takes no value but strict, not \"yes\""),
     ("run v.ptl --disable csee", '--disable: there is no pass "csee"; did you mean cse?'),
     ("run v.ptl --disable luck", '--disable: there is no pass "luck"; `taper optimize --list-passes` lists them'),
     ("run v.ptl -i 1 --bundled 0", "--bundled takes the place of -i"),

@@ -215,7 +215,7 @@ int command_bench(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--warmup", 0, ARG_COUNT, &options.warmup, 0, 1 << 24},
         {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
         PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),

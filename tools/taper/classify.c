@@ -203,7 +203,7 @@ int command_classify(int argc, char **argv)
     vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--top", 0, ARG_COUNT, &options.top, 1, 1000000},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),

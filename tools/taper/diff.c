@@ -271,7 +271,7 @@ int command_diff(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--tolerance", 0, ARG_TEXT, &options.tolerance_text, 0, 0},
         {"--top", 0, ARG_COUNT, &options.top, 0, 1 << 20},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
     };

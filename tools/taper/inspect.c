@@ -362,7 +362,7 @@ int command_inspect(int argc, char **argv)
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};

@@ -30,7 +30,7 @@ static const char usage[] =
     "  -o, --output FILE   store the result as FILE.npz: arrays output, output.0, output.key, …; as FILE.npy, one "
     "tensor;\n"
     "                      or as FILE.json, what --json prints\n"
-    "  --json              print the result as JSON\n"
+    "  --json[=strict]     print the result as JSON; strict: NaN and infinities as strings, which all programs read\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
     "                      results are named 0.output, 1.output, …\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
@@ -211,7 +211,7 @@ int command_run(int argc, char **argv)
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
