@@ -14,8 +14,8 @@
 // Text between tags or in quotes; what is no UTF-8 and control characters become '?'.
 void markup_text(FILE *stream, const char *text, size_t length);
 
-// A file that ends in .svg or .html. Failures are reported. What is written between is SVG's content, of so many pixels;
-// as .html it stands in a page with the title.
+// A file that ends in .svg or .html. Failures are reported. What is written between is SVG's content, of so many
+// pixels; as .html it stands in a page with the title.
 bool markup_open_picture(output_file *output, const char *path, const char *title, double width, double height);
 bool markup_close_picture(output_file *output, const char *path);
 

@@ -116,7 +116,8 @@ static void put_classes_json(const vision *v, const segmentation *s, const char 
 {
     fputs("{\"image\": ", stdout);
     json_put_text(stdout, path, strlen(path));
-    printf(", \"width\": %d, \"height\": %d, \"classes\": [", s->photo.width, s->photo.height);
+    printf(", \"width\": %d, \"height\": %d, \"ms\": %.3f, \"classes\": [", s->photo.width, s->photo.height,
+           s->milliseconds);
     for (size_t i = 0; i < s->map.classes; i++) {
         char buffer[32];
         const char *label = vision_label(v, i, buffer);
@@ -303,7 +304,7 @@ int command_segment(int argc, char **argv)
     const arg_option rows[] = {
         {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
         {"--map", 0, ARG_FLAG, &options.map, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
