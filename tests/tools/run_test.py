@@ -141,6 +141,35 @@ class Npz(ToolCase):
         done = self.fails("run", VALUES, "--method", "absent")
         self.assertNotIn("training", done.stderr)
 
+    def test_what_takes_long_is_shown_on_a_terminal(self):
+        """Here all does: the patience is none.  In a pipe nothing is said, and on a terminal nothing stays."""
+        import pty
+        import subprocess
+        from toolcase import BIN
+        model = os.path.join(DEMO, "classifier.pt")
+        self.save("x.npy", np.zeros((16, 3, 96, 96), np.float32))
+        for command, words in ((["run", model, "-i", "x.npy", "-o", "r.npz"], {"loading", "running"}),
+                               (["optimize", model, "-o", "o.ptl"], {"loading", "optimizing", "saving"})):
+            controller, terminal = pty.openpty()
+            done = subprocess.run([os.path.join(BIN, "taper"), *command], stderr=terminal, stdout=subprocess.PIPE,
+                                  cwd=self.folder.name, env={**os.environ, "TAPER_PATIENCE": "0"}, timeout=60)
+            os.close(terminal)
+            text = b""
+            while True:
+                try:
+                    piece = os.read(controller, 65536)
+                except OSError:  # Linux's way to say that all is read
+                    break
+                if not piece:
+                    break
+                text += piece
+            os.close(controller)
+            self.assertEqual(done.returncode, 0)
+            for word in words:
+                self.assertIn(f"{word} {'o.ptl' if word == 'saving' else model}, 0 s ".encode(), text)
+            self.assertTrue(text.endswith(b"\r\033[K"), text)
+            self.assertEqual(self.call(*command, env={"TAPER_PATIENCE": "0"}).stderr, "")
+
     def test_folder(self):
         os.mkdir(self.path("in"))
         arrays = {f"x{i}": np.full((2, 2), i, np.float32) for i in range(3)}

@@ -198,6 +198,7 @@ static int bench_checked(bench_options *options)
         return EXIT_WORK_FAILED;
     }
     opened.vision = &options->vision;
+    opened.measured = true;
     const bool done = bench(options, &opened);
     model_close(&opened);
     return done ? 0 : EXIT_WORK_FAILED;

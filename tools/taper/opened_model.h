@@ -72,6 +72,7 @@ typedef struct opened_model {
     taper_error *error;
     taper_context *context;
     bool has_context;      // it is its own
+    bool measured;         // how long runs take: nothing is shown meanwhile
     bool runs_in_training; // which is said when it is closed
     taper_model *model;
     taper_session *session;
