@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/tensor_data.h"
+#include "taper/failing_layer.h"
 
 // Each makes the tensor that may have been meant, or returns false when it does not apply. The new one lies over the
 // old one's memory or over its own.
@@ -157,7 +158,13 @@ bool inputs_run(const opened_model *opened, const char *method, const call_input
         }
     }
     if (!found) {
+        char module[1024];
         tell_inputs(opened, method, inputs);
+        if (failing_layer(opened, method, inputs, module, sizeof module)) {
+            fputs("refused in ", stderr);
+            text_put(stderr, module, strlen(module), false);
+            fputc('\n', stderr);
+        }
     }
     return false;
 }
