@@ -50,6 +50,44 @@ class Bench(ToolCase):
         self.assertRegex(text, r"% +features\.0\.0 +[0-9]+  ")
         self.assertRegex(text, r"ms in layers, and [0-9.]+ ms outside of operators: [0-9.]+ ms a run")
 
+    def test_terminal(self):
+        """Bars take what is left of a terminal's width, and are coloured there; a pipe gets neither."""
+        import fcntl
+        import pty
+        import re
+        import struct
+        import subprocess
+        import termios
+        from toolcase import BIN
+        command = [os.path.join(BIN, "taper"), "bench", os.path.join(DEMO, "classifier.pt"), "--input-dims", "1,3,96,96",
+                   "--iter", "1", "--profile"]
+        longest = {}
+        for columns in (100, 140):
+            controller, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE,
+                                       env={**os.environ, "TERM": "xterm", "LC_ALL": "C", "NO_COLOR": ""})
+            os.close(terminal)
+            text = b""
+            try:
+                piece = os.read(controller, 65536)
+                while piece:
+                    text += piece
+                    piece = os.read(controller, 65536)
+            except OSError:  # Linux's way to say that all is read
+                pass
+            os.close(controller)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+            self.assertIn(b"\033[32m", text)
+            lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
+            rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
+            self.assertGreater(len(rows), 20)  # of layers
+            longest[columns] = max(map(len, rows))
+            self.assertLess(longest[columns], columns)
+        self.assertGreater(longest[140], longest[100])
+        self.assertNotIn("\033", self.call(*command[1:]).stdout)
+
     def test_inputs(self):
         self.save("x.npy", np.ones((2, 2), "float32"))
         self.assertIn("median", self.call("bench", VALUES, "-i", "x.npy", "-i", "3").stdout)

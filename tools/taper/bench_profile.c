@@ -8,8 +8,9 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/markup.h"
+#include "common/terminal.h"
 
-enum { MOST_ROWS = 30, BAR = 30 };
+enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
 // ---- collecting
 
@@ -97,10 +98,18 @@ static double share_of(const bench_profile *p, double seconds)
     return p->seconds > 0 ? seconds / p->seconds : 0;
 }
 
-static void put_bar(double share)
+// At the end of a line that has `used` columns: what is left of the terminal, or some of a pipe's.
+static void put_bar(double share, int used)
 {
-    for (int b = 0; b < (int)(share * 4 * BAR + 0.5) && b < BAR; b++) {
+    const int columns = terminal_columns(stdout), left = columns - used - 1;
+    for (int b = 0; columns == 0 && b < (int)(share * 4 * BAR + 0.5) && b < BAR; b++) {
         fputs("#", stdout);
+    }
+    if (left >= 4) {
+        const bool colors = terminal_has_colors(stdout);
+        fputs(colors ? "\033[32m" : "", stdout);
+        terminal_bar(stdout, share * 4, left < 2 * BAR ? left : 2 * BAR);
+        fputs(colors ? "\033[0m" : "", stdout);
     }
     fputc('\n', stdout);
 }
@@ -131,7 +140,7 @@ static bool put_operators(const bench_profile *p)
                speed);
         text_put(stdout, module, strlen(module), false);
         fputs(*module != '\0' ? "  " : "", stdout);
-        put_bar(share);
+        put_bar(share, OPERATOR_COLUMNS + (*module != '\0' ? (int)strlen(module) + 2 : 0));
         shown += item->seconds;
     }
     if (p->count > MOST_ROWS) {
@@ -168,7 +177,7 @@ static bool put_layers(const bench_profile *p)
         printf("  %9.4f %5.1f%%  ", milliseconds(p, layers[i].seconds), share * 100);
         text_put(stdout, name, strlen(name), false);
         printf("%*s %9zu  ", 34 - (int)strlen(name), "", layers[i].operators);
-        put_bar(share);
+        put_bar(share, LAYER_COLUMNS);
         shown += layers[i].seconds;
     }
     if (p->layer_count > MOST_ROWS) {
