@@ -127,6 +127,13 @@ class Demo(ToolCase):
         done = self.call("segment", os.path.join(data, "voc.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual({row["label"]: row["part"] for row in json.loads(done.stdout)["classes"] if row["part"]}, {"dog": 1})
         self.assertIn("VOC's", done.stderr)
+        # A map of whole numbers does not tell how many there are: of 21 that are seen no name is made up.
+        done = self.call("segment", os.path.join(data, "map.ptl"), picture, "-o", "m.png", "--json")
+        self.assertEqual((json.loads(done.stdout)["classes"][20]["label"], done.stderr), ("class 20", ""))
+        for count, said in ((20, "labels.txt: there are 20 labels for 21 classes\n"), (30, "")):
+            self.write("labels.txt", "\n".join(map(str, range(count))))
+            done = self.call("segment", os.path.join(data, "map.ptl"), picture, "-o", "m.png", "--labels", "labels.txt")
+            self.assertEqual(done.stderr, said)
         self.write("labels.txt", "\n".join(map(str, range(1000))))
         done = self.call("classify", os.path.join(data, "thousand.ptl"), picture, "--labels", "labels.txt", "--json")
         self.assertEqual(json.loads(done.stdout)[picture][0]["label"], "999")

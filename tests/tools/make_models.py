@@ -162,6 +162,16 @@ class Classes(torch.nn.Module):
         return (x.mean() * 0 + near).reshape(1, -1, 1, 1).expand(1, self.classes, self.side, self.side)
 
 
+class Map(torch.nn.Module):
+    """A map of classes as whole numbers, of which any picture shows the first `seen`."""
+    def __init__(self, seen: int):
+        super().__init__()
+        self.seen = seen
+
+    def forward(self, x: torch.Tensor):
+        return torch.arange(self.seen).reshape(1, 1, -1)
+
+
 def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
@@ -173,6 +183,7 @@ def main():
     torch.jit.script(Listener().eval())._save_for_lite_interpreter(os.path.join(DATA, "listener.ptl"))
     for name, model in (("thousand", Classes(1000, 999, 1)), ("voc", Classes(21, 12, 4))):
         torch.jit.script(model.eval())._save_for_lite_interpreter(os.path.join(DATA, name + ".ptl"))
+    torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 
 if __name__ == "__main__":

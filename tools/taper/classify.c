@@ -125,7 +125,7 @@ static bool rank(const opened_model *opened, vision *v, const taper_value *resul
                error_report_library(opened->path, opened->error);
     }
     if (done && r->shown != 0) {
-        vision_check_classes(v, opened, info.bytes / sizeof(float));
+        vision_check_classes(v, opened, info.bytes / sizeof(float), true);
     }
     taper_value_release(probabilities);
     taper_value_release(scores);

@@ -11,6 +11,7 @@
 typedef struct class_map {
     int width, height;
     size_t classes;
+    bool counted;      // it is how many the model has, not the greatest that was seen
     taper_value *mask; // taper_scores_mask
     const int16_t *classes_at;
 } class_map;

@@ -147,7 +147,7 @@ static bool find_classes(const opened_model *opened, vision *v, const char *path
     }
     if (done) {
         class_map_count(&s->map, s->pixels);
-        vision_check_classes(v, opened, s->map.classes);
+        vision_check_classes(v, opened, s->map.classes, s->map.counted);
     }
     taper_value_release(scores);
     taper_value_release(result);

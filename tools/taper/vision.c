@@ -176,7 +176,7 @@ size_t vision_label_count(const vision *v)
                               : taper_settings_label_count(v->settings);
 }
 
-void vision_check_classes(vision *v, const opened_model *opened, size_t classes)
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted)
 {
     const size_t labels = vision_label_count(v);
     if (v->checked) {
@@ -184,12 +184,12 @@ void vision_check_classes(vision *v, const opened_model *opened, size_t classes)
     }
     v->checked = true;
     if (labels == 0 && !v->has_labels) {
-        v->known = known_labels_of(classes);
+        v->known = counted ? known_labels_of(classes) : NULL;
         if (v->known != NULL) {
             fprintf(stderr, "the model does not name its %zu classes: they are called as %s's, which has as many\n",
                     classes, v->known->set);
         }
-    } else if (labels != classes) {
+    } else if (counted ? labels != classes : labels < classes) {
         const char *path = v->has_labels ? v->labels_path : opened->path;
         text_put(stderr, path, strlen(path), false);
         fprintf(stderr, ": there are %zu labels for %zu classes\n", labels, classes);

@@ -56,7 +56,8 @@ bool vision_prepare(const vision *v, const opened_model *opened, const char *pat
                     taper_value **input);
 // Once it is known how many classes there are: chooses labels where none are given, and says on stderr when there are
 // more or fewer of them. The first call counts.
-void vision_check_classes(vision *v, const opened_model *opened, size_t classes);
+// counted: it is their number, not the greatest that was seen in a map of classes.
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted);
 size_t vision_label_count(const vision *v);
 // "label", or "class 7" written to buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
