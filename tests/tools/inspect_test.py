@@ -5,9 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 import zipfile
 
-from toolcase import BUNDLED, DEMO, ROOT, VALUES, ToolCase, main, np
+from toolcase import BUNDLED, DEMO, HERE, ROOT, VALUES, ToolCase, main, np
 
 SAMPLES = os.path.join(ROOT, "tests", "data", "samples")
 DATA = os.path.join(ROOT, "tests", "data")
@@ -49,6 +50,14 @@ class Inspect(ToolCase):
         self.assertIn("bundled inputs\n  forward  2, the first: float32 [2, 2], int\n", self.call("inspect", BUNDLED).stdout)
         self.assertEqual(self.inspect(VALUES)["bundled_inputs"], {})
         self.assertNotIn("bundled", self.call("inspect", VALUES).stdout)
+
+    def test_inputs_that_take_for_good(self):
+        """The file's own code makes its inputs: it gets two seconds."""
+        model = os.path.join(HERE, "data", "endless.ptl")
+        begin = time.monotonic()
+        self.assertEqual(self.inspect(model)["bundled_inputs"], {"forward": [None]})
+        self.assertIn("  forward  cannot be made: ", self.call("inspect", model).stdout)
+        self.assertLess(time.monotonic() - begin, 60)
 
     def test_lints(self):
         model = os.path.join(DEMO, "classifier.pt")

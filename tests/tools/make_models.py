@@ -162,6 +162,19 @@ class Classes(torch.nn.Module):
         return (x.mean() * 0 + near).reshape(1, -1, 1, 1).expand(1, self.classes, self.side, self.side)
 
 
+class Endless(torch.nn.Module):
+    """Whoever asks for its bundled inputs waits for good."""
+    def forward(self, x: torch.Tensor):
+        return x
+
+    @torch.jit.export
+    def get_all_bundled_inputs(self) -> List[Tuple[torch.Tensor]]:
+        n = 1
+        while n > 0:
+            n = 3 - n
+        return [(torch.ones(n),)]
+
+
 class Map(torch.nn.Module):
     """A map of classes as whole numbers, of which any picture shows the first `seen`."""
     def __init__(self, seen: int):
@@ -183,6 +196,7 @@ def main():
     torch.jit.script(Listener().eval())._save_for_lite_interpreter(os.path.join(DATA, "listener.ptl"))
     for name, model in (("thousand", Classes(1000, 999, 1)), ("voc", Classes(21, 12, 4))):
         torch.jit.script(model.eval())._save_for_lite_interpreter(os.path.join(DATA, name + ".ptl"))
+    torch.jit.script(Endless().eval())._save_for_lite_interpreter(os.path.join(DATA, "endless.ptl"))
     torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 

@@ -134,10 +134,11 @@ bool failing_layer(const opened_model *opened, const char *method, const call_in
 {
     failing f = {.method = method != NULL ? method : "forward"};
     const taper_load_options load = {.struct_size = sizeof load, .evaluation = 1};
+    const taper_session_options limits = {.struct_size = sizeof limits, .time_budget = 10}; // to say more of an error
     taper_value *result = NULL;
     bool found = false;
     if (taper_model_load(opened->context, opened->path, &load, &f.model, NULL) == TAPER_OK &&
-        taper_session_create(f.model, NULL, &f.session, NULL) == TAPER_OK) {
+        taper_session_create(f.model, &limits, &f.session, NULL) == TAPER_OK) {
         taper_session_observe(f.session, note_last, &f);
         const bool fails =
             taper_session_run(f.session, method, inputs->values, inputs->count, &result, NULL) == TAPER_ERROR_ARGUMENT;

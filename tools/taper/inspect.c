@@ -321,6 +321,10 @@ static int inspect_checked(inspect_options *options)
     }
     options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
     options->model.print_to_stderr = options->json;
+    // What is asked of the file is its own code, which makes the bundled inputs.
+    options->model.session = (taper_session_options){.struct_size = sizeof options->model.session,
+                                                     .time_budget = running ? 0 : 2,
+                                                     .memory_budget = running ? 0 : 1 << 30};
     const char *path = options->positional.items[0];
     opened_model opened;
     options->model.listing = !running;

@@ -124,7 +124,12 @@ static void put_samples(const opened_model *opened, const char *method, bool jso
 {
     size_t count = 0;
     if (taper_bundled_count(opened->session, method, &count, opened->error) != TAPER_OK) {
-        count = 0;
+        fputs(json ? "null" : "cannot be made: ", stdout);
+        if (!json) {
+            const char *message = taper_error_message(opened->error);
+            text_put(stdout, message, strlen(message), false);
+        }
+        return;
     }
     if (!json) {
         printf("%zu%s", count, count != 0 ? ", the first: " : "");

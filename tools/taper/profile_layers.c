@@ -99,7 +99,8 @@ bool profile_layers_find(const opened_model *opened, const model_options *option
     taper_value *result = NULL;
     *layers = (profile_layers){0};
     if (taper_model_load(opened->context, opened->path, &load, &plain.model, NULL) == TAPER_OK &&
-        taper_session_create(plain.model, NULL, &plain.session, NULL) == TAPER_OK) {
+        taper_session_create(plain.model, options->session.struct_size != 0 ? &options->session : NULL, &plain.session,
+                             NULL) == TAPER_OK) {
         finding f = {.plain = &plain, .layers = layers};
         taper_session_observe(plain.session, observe, &f);
         if (taper_session_run(plain.session, method, inputs->values, inputs->count, &result, NULL) == TAPER_OK) {
