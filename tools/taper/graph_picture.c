@@ -381,7 +381,7 @@ static size_t count_values(const char *text)
     size_t most = 0, value;
     const char *end = text + strlen(text);
     while (next_value(&text, end, &value)) {
-        most = value >= most && value < (size_t)1 << 30 ? value + 1 : most;
+        most = value >= most && value < (size_t)1 << 24 ? value + 1 : most;
     }
     return most;
 }
