@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime; inside ops as ROOMS says;
+"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime <- app; inside ops as ROOMS says;
 inside a room no two files (a .c and its .h are one) include each other, directly or in a circle; tools and examples include the public
 headers only, but for what SHARED says."""
 import pathlib
 import re
 import sys
 
-RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5, "compiler": 5, "backends": 5, "runtime": 6}
+RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5, "compiler": 5, "backends": 5, "runtime": 6, "app": 7}
 ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compiler
 # The rooms of ops, each over those before it. list/ has what every room shows (the prototypes of kernels) and the tables that are made of
 # all of them, so it stands beside the order.

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy npz json"
+ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy npz json settings"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -41,9 +41,10 @@ files() {
     quantize) ls src/runtime/calibrator*.c src/compiler/quantiz*.c src/compiler/observer*.c src/compiler/unpack.c src/compiler/name_layers.c | grep -v none.c ;;
     nnapi_blob) echo src/frontend/nnapi/*.c src/runtime/nnapi_compilation.c ;;
     torchscript) echo src/frontend/torchscript/*.c ;;
-    image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
+    image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_exif.c ;;
     npy) echo tools/common/npy.c ;;
     npz) echo tools/common/npz_read.c tools/common/file_kind.c ;;
+    settings) echo src/app/settings.c src/app/picture.c src/app/picture_resize.c ;;
     json) echo src/base/json.c tools/common/json_value.c tools/common/input.c tools/common/input_made.c ;;
     esac
 }

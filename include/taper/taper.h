@@ -233,6 +233,7 @@ typedef struct taper_tensor_info {
     double scale;
     int64_t zero_point;
     int read_only; /* 1: not to be written to: the model's own bytes, or a constant input (taper_value_make_writable) */
+    int requires_grad; /* 1: a parameter of a model that was saved as such. Nothing here computes gradients. */
 } taper_tensor_info;
 
 /* Uses the caller's memory in place: [data, data + bytes) must stay valid until release(user) is called (release may be
@@ -336,9 +337,9 @@ typedef struct taper_load_options {
      * load ends in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices,
      * accelerators before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What
      * the device does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says
-     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
-     * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A driver
-     * that computes on the CPU is only taken by number or name. */
+     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU
+     * of Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
+     * driver that computes on the CPU is only taken by number or name. */
     const char *device;
     /* Of what is computed: "fp32" (NULL); "fp16", on devices that have it: vulkan and metal keep weights and what lies
      * between layers in half precision and compute in fp32, nnapi computes as it sees fit. "bf16" is refused. */
@@ -361,6 +362,8 @@ typedef struct taper_load_options {
     int verify;
 } taper_load_options;
 
+/* options NULL: all 0. The model runs as it was saved, then, not optimized: taper_model_open of taper_app.h does that,
+ * or taper_load_options.compiler. So it is with the functions below. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_model **model,
                                                        taper_error *error);

@@ -60,6 +60,11 @@ typedef struct taper_profile_item {
     uint64_t calls;
     double seconds;
     double flops; /* of one call, where the kernel says; 0: unknown */
+    /* What it computes, as in taper_observation: the method, and the number of the first result; of what is fused that
+     * of the layer that it begins with, as without fusing. NULL and 0 before its first call. */
+    const char *method;
+    uint32_t value;
+    const struct taper_node *node; /* for taper_inspect_place; as long as the model */
 } taper_profile_item;
 
 /* on 1 clears and starts, 0 stops and keeps. */

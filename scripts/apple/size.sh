@@ -39,7 +39,7 @@ for cpu in arm64 x86_64; do
     levels="neon;neondot"
     [ $cpu = arm64 ] || levels=avx2
     "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF \
-        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF
+        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF
     row "$out/one/$cpu" $ONE_LIMIT "an app for one model, $cpu, stripped"
 done
 exit $status

@@ -66,6 +66,16 @@ size_t taper_profile_count(const taper_session *session)
     return session != NULL && session->profile != NULL ? session->model->state_count : 0;
 }
 
+// Of what is fused the layer that it begins with: the first operator with a result.
+static const taper_node *first_of(const taper_node *node)
+{
+    const taper_node *at = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1]->first : node;
+    while (at != NULL && (at->kind != TAPER_NODE_OP || at->output_count == 0)) {
+        at = at->next;
+    }
+    return at != NULL ? at : node;
+}
+
 taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item, taper_error *error)
 {
     TAPER_NEED(session, error);
@@ -81,6 +91,9 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.name_length = strcspn(full.name, "(");
         full.kernel = site->kernel;
         full.fused = site->instruction->segment != NULL;
+        full.node = first_of(site->instruction->node);
+        full.method = full.node->block->graph->name;
+        full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }

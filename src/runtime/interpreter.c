@@ -135,7 +135,9 @@ static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const 
         taper_trace_node(&f->source->model->module, run->failed, error);
         run->failed = NULL;
     } else {
-        taper_call_blame(in->schema, args, in->in_count, error);
+        // Of what is fused the layer's own arguments; what follows it has none of the caller's.
+        const bool fused = in->segment != NULL && in->in_count > in->schema->arg_count;
+        taper_call_blame(in->schema, args, fused ? in->schema->arg_count : in->in_count, error);
         taper_trace_node(&f->source->model->module, in->node, error);
     }
     if (f->source->model->module.torchscript) { // once more, in the last line, where PyTorch has it and logs are cut

@@ -313,6 +313,7 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     full.data = before <= t->storage->bytes ? taper_tensor_mutable(t) : t->storage->data;
     full.bytes = t->storage->bytes - taper_min_size(before, t->storage->bytes);
     full.read_only = t->storage->read_only;
+    full.requires_grad = t->requires_grad;
     if (t->quantizer != NULL) {
         full.quantized = t->quantizer->scales != NULL ? 2 : 1;
         full.scale = t->quantizer->scale;

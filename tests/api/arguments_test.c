@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <taper/taper_app.h>
 #include <taper/taper_inspect.h>
 #include <taper/taper_memory.h>
 #include <taper/taper_operator.h>
@@ -490,6 +491,90 @@ static void memory_is_kept(void **state)
     close_world(&w);
 }
 
+static void apps_ask(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    taper_context *c = w.context;
+    taper_model *m;
+    taper_settings *s, *none;
+    taper_value *v, *key, *dict, *inputs[1];
+    size_t count;
+    unsigned char rgb[3];
+    taper_ranked best[1];
+    taper_preparation how = {.struct_size = sizeof how};
+    static const unsigned char pixel[3];
+    const taper_picture picture = {.struct_size = sizeof picture, .width = 1, .height = 1, .planes = {pixel}};
+    FAILS("context is NULL", taper_model_open(NULL, w.path, NULL, &m, E));
+    FAILS("path is NULL", taper_model_open(c, NULL, NULL, &m, E));
+    FAILS("model is NULL", taper_model_open(c, w.path, NULL, NULL, E));
+    assert_null(taper_bundled_method(NULL, 0));
+    assert_null(taper_bundled_method(w.model, 0));
+    FAILS("session is NULL", taper_bundled_count(NULL, NULL, &count, E));
+    FAILS("count is NULL", taper_bundled_count(w.session, NULL, NULL, E));
+    FAILS("session is NULL", taper_bundled_inputs(NULL, NULL, 0, inputs, 1, &count, E));
+    FAILS("inputs is NULL", taper_bundled_inputs(w.session, NULL, 0, NULL, 1, &count, E));
+    FAILS("count is NULL", taper_bundled_inputs(w.session, NULL, 0, inputs, 1, NULL, E));
+    FAILS("has 0 bundled inputs", taper_bundled_inputs(w.session, NULL, 0, NULL, 0, &count, E));
+    assert_int_equal(taper_value_int(c, 3, &key, E), TAPER_OK);
+    assert_int_equal(taper_value_dict(c, NULL, NULL, &key, &w.text, 1, &dict, E), TAPER_OK);
+    FAILS("dict is NULL", taper_value_find(NULL, "a", &v, E));
+    FAILS("key is NULL", taper_value_find(dict, NULL, &v, E));
+    FAILS("item is NULL", taper_value_find(dict, "a", NULL, E));
+    FAILS("dict is NULL", taper_value_find_int(NULL, 3, &v, E));
+    FAILS("item is NULL", taper_value_find_int(dict, 3, NULL, E));
+    taper_value_release(dict);
+    taper_value_release(key);
+    FAILS("context is NULL", taper_value_contiguous(NULL, w.tensor, &v, E));
+    FAILS("value is NULL", taper_value_contiguous(c, NULL, &v, E));
+    FAILS("not a Tensor", taper_value_contiguous(c, w.text, &v, E));
+    FAILS("copy is NULL", taper_value_contiguous(c, w.tensor, NULL, E));
+    FAILS("context is NULL", taper_value_floats(NULL, w.tensor, &v, E));
+    FAILS("value is NULL", taper_value_floats(c, NULL, &v, E));
+    FAILS("not a Tensor", taper_value_floats(c, w.text, &v, E));
+    FAILS("copy is NULL", taper_value_floats(c, w.tensor, NULL, E));
+    FAILS("model is NULL", taper_settings_read(NULL, NULL, &s, E));
+    FAILS("settings is NULL", taper_settings_read(w.model, NULL, NULL, E));
+    FAILS("context is NULL", taper_settings_parse(NULL, NULL, "{}", 2, &s, E));
+    FAILS("text is NULL", taper_settings_parse(c, NULL, NULL, 2, &s, E));
+    FAILS("settings is NULL", taper_settings_parse(c, NULL, "{}", 2, NULL, E));
+    assert_int_equal(taper_settings_parse(c, NULL, NULL, 0, &none, NULL), TAPER_ERROR_FILE);
+    assert_int_equal(taper_settings_read(w.model, NULL, &s, E), TAPER_OK);
+    assert_string_equal(taper_settings_task(NULL), "");
+    assert_int_equal(taper_settings_label_count(NULL), 0);
+    assert_null(taper_settings_label(NULL, 0));
+    assert_int_equal(taper_settings_color(NULL, 0, rgb), 0);
+    assert_int_equal(taper_settings_color(s, 0, NULL), 0);
+    FAILS("context is NULL", taper_settings_quantize(NULL, s, 0, w.tensor, &v, E));
+    FAILS("settings is NULL", taper_settings_quantize(c, NULL, 0, w.tensor, &v, E));
+    FAILS("value is NULL", taper_settings_quantize(c, s, 0, NULL, &v, E));
+    FAILS("quantized is NULL", taper_settings_quantize(c, s, 0, w.tensor, NULL, E));
+    FAILS("preparation is NULL", taper_settings_preparation(s, NULL, NULL, E));
+    assert_int_equal(taper_settings_preparation(NULL, NULL, &how, E), TAPER_OK);
+    taper_settings_release(s);
+    taper_settings_release(NULL);
+    FAILS("context is NULL", taper_picture_tensor(NULL, &picture, &how, &v, E));
+    FAILS("picture is NULL", taper_picture_tensor(c, NULL, &how, &v, E));
+    FAILS("tensor is NULL", taper_picture_tensor(c, &picture, &how, NULL, E));
+    FAILS("result is NULL", taper_scores_find(NULL, &v, E));
+    FAILS("scores is NULL", taper_scores_find(w.tensor, NULL, E));
+    FAILS("context is NULL", taper_scores_softmax(NULL, w.tensor, &v, E));
+    FAILS("scores is NULL", taper_scores_softmax(c, NULL, &v, E));
+    FAILS("not a Tensor", taper_scores_softmax(c, w.text, &v, E));
+    FAILS("probabilities is NULL", taper_scores_softmax(c, w.tensor, NULL, E));
+    FAILS("context is NULL", taper_scores_top(NULL, w.tensor, best, 1, &count, E));
+    FAILS("scores is NULL", taper_scores_top(c, NULL, best, 1, &count, E));
+    FAILS("ranked is NULL", taper_scores_top(c, w.tensor, NULL, 1, &count, E));
+    FAILS("count is NULL", taper_scores_top(c, w.tensor, best, 1, NULL, E));
+    FAILS("not a Tensor", taper_scores_top(c, w.text, best, 1, &count, E));
+    FAILS("context is NULL", taper_scores_mask(NULL, w.tensor, 1, 1, &v, NULL, E));
+    FAILS("scores is NULL", taper_scores_mask(c, NULL, 1, 1, &v, NULL, E));
+    FAILS("not a Tensor", taper_scores_mask(c, w.text, 1, 1, &v, NULL, E));
+    FAILS("mask is NULL", taper_scores_mask(c, w.tensor, 1, 1, NULL, NULL, E));
+    close_world(&w);
+}
+
 static void sizes_of_structs(void **state)
 {
     (void)state;
@@ -653,13 +738,21 @@ static void names_of_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_made),      cmocka_unit_test(values_are_read),
-        cmocka_unit_test(models_are_loaded),    cmocka_unit_test(sessions_run),
-        cmocka_unit_test(drafts_are_made),      cmocka_unit_test(models_are_calibrated),
-        cmocka_unit_test(models_are_inspected), cmocka_unit_test(operators_are_called),
-        cmocka_unit_test(memory_is_kept),       cmocka_unit_test(sizes_of_structs),
-        cmocka_unit_test(other_versions),       cmocka_unit_test(places),
-        cmocka_unit_test(quantizers),           cmocka_unit_test(names_of_extras),
+        cmocka_unit_test(values_are_made),
+        cmocka_unit_test(values_are_read),
+        cmocka_unit_test(models_are_loaded),
+        cmocka_unit_test(sessions_run),
+        cmocka_unit_test(drafts_are_made),
+        cmocka_unit_test(models_are_calibrated),
+        cmocka_unit_test(models_are_inspected),
+        cmocka_unit_test(operators_are_called),
+        cmocka_unit_test(memory_is_kept),
+        cmocka_unit_test(apps_ask),
+        cmocka_unit_test(sizes_of_structs),
+        cmocka_unit_test(other_versions),
+        cmocka_unit_test(places),
+        cmocka_unit_test(quantizers),
+        cmocka_unit_test(names_of_extras),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

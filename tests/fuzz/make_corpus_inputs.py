@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_image, fuzz_npy, fuzz_npz and fuzz_json to corpus/ beside this file. Everything is made here and comes out the same every time."""
+"""Writes the seeds of fuzz_image, fuzz_npy, fuzz_npz, fuzz_json and fuzz_settings to corpus/ beside this file. Everything is made here and comes out the same every time."""
 import struct
 import zlib
 
@@ -81,6 +81,17 @@ def main():
     write("image", "huge.jpg", jpeg(1, 20000))
     write("image", "two.jpg", jpeg(2))
 
+    def turned(order, count, entry, first=8):
+        """A picture with EXIF data of one entry."""
+        tiff = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IH", first, count) + entry
+        exif = b"Exif\0\0" + tiff
+        return jpeg(3)[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + jpeg(3)[2:]
+    write("image", "turned.jpg", turned("<", 1, struct.pack("<HHIHH", 0x112, 3, 1, 6, 0)))
+    write("image", "mirrored.jpg", turned(">", 2, struct.pack(">HHIHH", 0x10f, 2, 1, 0, 0) + struct.pack(">HHIHH", 0x112, 3, 1, 7, 0)))
+    write("image", "turned_far.jpg", turned("<", 65535, b"", 2**32 - 1))
+    write("image", "turned_cut.jpg", turned("<", 9, struct.pack("<HH", 0x112, 3)))
+    write("image", "turned.png", png(3, 2, 8, 0, b"\0abc\1def", extra=[(b"eXIf", b"MM\0*" + struct.pack(">IHHHIHH", 8, 1, 0x112, 3, 1, 8, 0))]))
+
     def npy(header, data, version=b"\1\0"):
         header = header.encode() + b"\n"
         return b"\x93NUMPY" + version + (struct.pack("<H", len(header)) if version == b"\1\0" else struct.pack("<I", len(header))) + header + data
@@ -117,6 +128,14 @@ def main():
                        ("no_parameters", '{"@tensor": "tensor.npy", "dtype": "quint8"}'), ("optional", "[null, null]"), ("point", '{"x": 1, "y": [2]}'),
                        ("lists", "[[1, 2], [3]]"), ("deep_values", "[" * 70 + "]" * 70), ("surrogate", '"\\ud800"'), ("empty", ""), ("long", "1" * 400)):
         write("json", name, text.encode())
+    for name, text in (("whole", '{"task": "segment", "size": [9, 4], "resize": 12, "mean": [0, 0.5, 1], "std": [1, 2, 0.25], "labels": ["a", "b\\n"], '
+                                 '"colors": ["#00fF7a"], "inputs": [null, {"dtype": "quint8", "scale": 0.5, "zero_point": 3}]}'),
+                       ("nothing", "{}"), ("other", '{"model": {"a": [1, {}]}, "x": null}'), ("list", "[]"), ("size", '{"size": [3]}'), ("side", '{"size": [0, 20000]}'),
+                       ("resize", '{"resize": 1.5}'), ("mean", '{"mean": [1, NaN, 2]}'), ("std", '{"std": [0, 1, 1]}'), ("large", '{"std": [1e-40, 1, 1], "mean": [1e39, 0, 0]}'),
+                       ("labels", '{"labels": ["\\u00e4", 3]}'), ("twice", '{"labels": ["a"], "labels": ["b", "c"]}'), ("color", '{"colors": ["#12345"]}'),
+                       ("input", '{"inputs": [{"dtype": "qint8", "scale": 1, "zero_point": 0}]}'), ("scale", '{"inputs": [{"dtype": "quint8", "scale": -1, "zero_point": 999}]}'),
+                       ("task", '{"task": 3}'), ("behind", "{} {}"), ("cut", '{"labels": ["a"'), ("deep", '{"a": ' + "[" * 100), ("crop", '{"size": [300, 2], "resize": 3}')):
+        write("settings", name, text.encode())
 
 
 if __name__ == "__main__":

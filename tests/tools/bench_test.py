@@ -30,6 +30,64 @@ class Bench(ToolCase):
         done = stem["gflops"] * stem["ms"] * 1e6
         self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
+    def test_layers(self):
+        model = os.path.join(DEMO, "classifier.pt")
+        for arguments in ([], ["--no-optimize"], ["--disable", "segments"]):
+            done = self.call("bench", model, "--input-dims", "1,3,96,96", "--iter", 3, "--profile", "--json", *arguments)
+            found = json.loads(done.stdout)
+            layers = {layer["module"]: layer for layer in found["layers"]}
+            self.assertEqual(len(layers), len(found["layers"]))
+            for name in ["features.0.0", "features.1.conv.0.0", "classifier.1"]:
+                self.assertIn(name, layers)
+            for name, layer in layers.items():
+                ops = [op for op in found["ops"] if op["layer"] == name]
+                self.assertEqual(layer["operators"], len(ops))
+                self.assertAlmostEqual(layer["ms"], sum(op["ms"] for op in ops), delta=1e-5 * len(ops) + 1e-6)
+            parts = sum(layer["ms"] for layer in found["layers"]) + found["outside_ms"]
+            self.assertAlmostEqual(parts, found["run_ms"], delta=1e-5 * len(layers))
+            self.assertGreaterEqual(found["run_ms"], sum(found["iter_ms"]) / 3 - 1e-3)
+        text = self.call("bench", model, "--input-dims", "1,3,96,96", "--iter", 3, "--profile").stdout
+        self.assertRegex(text, r"% +features\.0\.0 +[0-9]+  ")
+        self.assertRegex(text, r"ms in layers, and [0-9.]+ ms outside of operators: [0-9.]+ ms a run")
+
+    def test_terminal(self):
+        """Bars take what is left of a terminal's width, and are coloured there; a pipe gets neither."""
+        import fcntl
+        import pty
+        import re
+        import struct
+        import subprocess
+        import termios
+        from toolcase import BIN
+        command = [os.path.join(BIN, "taper"), "bench", os.path.join(DEMO, "classifier.pt"), "--input-dims", "1,3,96,96",
+                   "--iter", "1", "--profile"]
+        longest = {}
+        for columns in (100, 140):
+            controller, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE,
+                                       env={**os.environ, "TERM": "xterm", "LC_ALL": "C", "NO_COLOR": ""})
+            os.close(terminal)
+            text = b""
+            try:
+                piece = os.read(controller, 65536)
+                while piece:
+                    text += piece
+                    piece = os.read(controller, 65536)
+            except OSError:  # Linux's way to say that all is read
+                pass
+            os.close(controller)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+            self.assertIn(b"\033[32m", text)
+            lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
+            rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
+            self.assertGreater(len(rows), 20)  # of layers
+            longest[columns] = max(map(len, rows))
+            self.assertLess(longest[columns], columns)
+        self.assertGreater(longest[140], longest[100])
+        self.assertNotIn("\033", self.call(*command[1:]).stdout)
+
     def test_inputs(self):
         self.save("x.npy", np.ones((2, 2), "float32"))
         self.assertIn("median", self.call("bench", VALUES, "-i", "x.npy", "-i", "3").stdout)
@@ -53,6 +111,14 @@ class SpeedBenchmark(ToolCase):
         done = self.bench("--model", BUNDLED, "--use_bundled_input=0", "--iter=2", "--report_pep=true")
         line = r'PyTorchObserver {"type": "NET", "unit": "us", "metric": "latency", "value": "\d+"}' + "\n"
         self.assertRegex(done.stdout, "Main runs\\.\n" + line * 2 + FINISHED)
+
+    def test_bundled_by_default(self):
+        done = self.bench("--model", BUNDLED, "--iter=1", "--print_output")
+        self.assertEqual(done.stderr, "no input is given: the model's bundled input 0 is used\n")
+        self.assertEqual(done.stdout.split("\n")[0],
+                         self.bench("--model", BUNDLED, "--iter=1", "--print_output", "--use_bundled_input=0").stdout.split("\n")[0])
+        self.bench("--model", CLASSIFIER, "--iter=1", status=1)  # has none
+        self.bench("--model", BUNDLED, "--iter=1", "--no_inputs", status=1)
 
     def test_flags(self):
         self.bench("--model", CLASSIFIER, "--input_dims", "1,3,96,96", "--input_type", "float",

@@ -56,13 +56,13 @@ class Bundle(ToolCase):
     def test_the_first_is_used_when_none_is_given(self):
         said = "no input is given: the model's bundled input 0 is used\n"
         for command in (["run", BUNDLED, "-o", "out.npz"], ["bench", BUNDLED, "--iter", 1], ["diff", BUNDLED]):
-            self.assertEqual(self.call(*command).stderr, said)
+            self.assertEqual(self.remarks(*command), said)
         np.testing.assert_array_equal(np.load(self.path("out.npz"))["output"], np.full((2, 2), 3))
         for given in (["--bundled", 1], ["-i", "ones:2"]):
             for verb in ("run", "bench", "diff"):
-                self.assertEqual(self.call(verb, BUNDLED, *given).stderr, "")
+                self.assertEqual(self.remarks(verb, BUNDLED, *given), "")
         self.call("bundle", VALUES, "-i", "ones:2", "-o", "out.ptl")
-        self.assertEqual(self.call("run", "out.ptl", "--method", "nothing").stderr, "")  # needs none
+        self.assertEqual(self.remarks("run", "out.ptl", "--method", "nothing"), "")  # needs none
         self.fails("run", "out.ptl", "--method", "real", says="real takes 1 inputs (x: float), got 0")
         self.fails("run", VALUES, says="forward takes 1 to 2 inputs (x: Tensor, n: int), got 0")
 

@@ -216,6 +216,22 @@ class Inspection(ToolCase):
         found = json.loads(self.call("inspect", os.path.join(DEMO, "classifier.ptl"), "--json").stdout)
         self.assertEqual(list(found["extra_files"]), ["taper.json"])
 
+    def test_wrong_shapes_name_the_input(self):
+        for model in ("classifier.pt", "classifier.ptl"):
+            done = self.fails("run", os.path.join(DEMO, model), "-i", "zeros:1x4x96x96", says="to have 3 channels, but got 4")
+            self.assertIn("\ninput 0 (x) was float32 [1, 4, 96, 96]\n", done.stderr)
+            called = next(line for line in done.stderr.split("\n") if line.startswith("called with "))
+            self.assertLess(called.count("float32["), 3, called)  # not those of what is fused
+        # The layer by its module, also of a layer in the middle, where the file has modules.
+        samples = os.path.join(ROOT, "tests", "data", "samples")
+        for model, shape, layer in ((os.path.join(DEMO, "classifier.pt"), "1x4x96x96", "features.0.0"),
+                                    (os.path.join(samples, "s01_convnet.ptl"), "1x4x12x12", "conv"),
+                                    (os.path.join(samples, "s02_traced.ptl"), "1x4x12x12", "conv")):
+            done = self.fails("run", model, "-i", "zeros:" + shape)
+            self.assertIn(f"\nrefused in {layer}\n", done.stderr)
+        done = self.fails("run", os.path.join(samples, "s05_methods.ptl"), "-i", "zeros:3x5")
+        self.assertIn("\ninput 0", done.stderr)
+
     def test_missing_operators(self):
         import json
         with open(os.path.join(ROOT, "tests", "data", "samples", "s01_convnet.fb.ptl"), "rb") as file:

@@ -3,7 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <taper/taper_app.h>
+
 #include "common/image.h"
+
+// The tensor that the library makes of it without mean and std, as bytes again.
+static bool resize(const image *from, int width, int height, image *to)
+{
+    const taper_picture picture = {
+        .struct_size = sizeof picture, .width = from->width, .height = from->height, .planes = {from->pixels}};
+    const taper_preparation how = {.struct_size = sizeof how, .width = width, .height = height, .std = {1, 1, 1}};
+    taper_context *context = NULL;
+    taper_value *tensor = NULL;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    const bool done = taper_context_create(NULL, &context, NULL) == TAPER_OK &&
+                      taper_picture_tensor(context, &picture, &how, &tensor, NULL) == TAPER_OK &&
+                      taper_value_get_tensor(tensor, &info, NULL) == TAPER_OK &&
+                      image_create("probe", width, height, to);
+    const size_t plane = (size_t)width * (size_t)height;
+    for (size_t i = 0; done && i < plane * 3; i++) {
+        to->pixels[i] = (unsigned char)(((const float *)info.data)[i % 3 * plane + i / 3] * 255 + 0.5f);
+    }
+    taper_value_release(tensor);
+    taper_context_release(context);
+    return done;
+}
 
 int main(int argc, char **argv)
 {
@@ -14,7 +38,7 @@ int main(int argc, char **argv)
     bool done = image_read(argv[1], &read);
     const image *shown = &read;
     if (done && argc == 5) {
-        done = image_resize(argv[1], &read, atoi(argv[3]), atoi(argv[4]), &sized);
+        done = resize(&read, atoi(argv[3]), atoi(argv[4]), &sized);
         shown = &sized;
     }
     FILE *out = done ? fopen(argv[2], "wb") : NULL;

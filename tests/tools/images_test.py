@@ -9,7 +9,7 @@ import zlib
 from toolcase import BIN, DEMO, ToolCase, main, np
 
 try:
-    from PIL import Image
+    from PIL import Image, ImageOps
 except ImportError:
     sys.exit(77)
 
@@ -39,7 +39,8 @@ class Pictures(ToolCase):
 
     def same(self, path):
         with Image.open(path) as picture:
-            np.testing.assert_array_equal(self.probe(path), np.asarray(picture.convert("RGB")).ravel())
+            turned = ImageOps.exif_transpose(picture).convert("RGB")
+            np.testing.assert_array_equal(self.probe(path), np.asarray(turned).ravel())
 
     def test_png_modes(self):
         for mode in ["L", "LA", "RGB", "RGBA"]:
@@ -86,11 +87,37 @@ class Pictures(ToolCase):
                     smooth.convert(mode).save(self.path("a.jpg"), **options)
                     self.same(self.path("a.jpg"))
 
-    def test_orientation_is_ignored(self):
+    def test_orientation(self):
+        for orientation in range(10):
+            for order in ["<", ">"]:
+                exif = Image.Exif()
+                exif.endian = order
+                exif[0x10F] = "maker"
+                exif[0x112] = orientation
+                for name, options in (("a.jpg", {"quality": 90}), ("a.png", {})):
+                    with self.subTest((orientation, order, name)):
+                        noise("RGB", 20, 10).save(self.path(name), exif=exif, **options)
+                        self.same(self.path(name))
+        # Turned by hand, so that it is not PIL's own doing alone.
+        noise("RGB", 20, 10).save(self.path("plain.png"))
         exif = Image.Exif()
         exif[0x112] = 6
-        noise("RGB", 20, 10).save(self.path("a.jpg"), exif=exif)
-        self.same(self.path("a.jpg"))
+        with Image.open(self.path("plain.png")) as plain:
+            plain.save(self.path("a.png"), exif=exif)
+        plain = self.probe("plain.png").reshape(10, 20, 3)
+        np.testing.assert_array_equal(self.probe("a.png").reshape(20, 10, 3), np.rot90(plain, -1))
+
+    def test_damaged_orientation(self):
+        smooth = noise("RGB", 20, 10)
+        exif = Image.Exif()
+        exif[0x112] = 6
+        good = exif.tobytes()
+        for length in range(6, len(good)):  # cut off anywhere, and with any one byte changed
+            smooth.save(self.path("a.jpg"), exif=good[:length])
+            self.probe("a.jpg")
+        for at in range(6, len(good)):
+            smooth.save(self.path("a.jpg"), exif=good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1:])
+            self.probe("a.jpg")
 
     def test_demo_pictures(self):
         for name in os.listdir(os.path.join(DEMO, "images")):

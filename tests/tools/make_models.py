@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl, data/bundled.ptl and data/defaults.ptl with PyTorch 1.13: one method for each kind of value that goes into or
-comes out of a model.  The files are kept; run this only to change them."""
+"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl and data/listener.ptl with PyTorch 1.13: one method for each kind of value
+that goes into or comes out of a model; inputs bundled with one; a model of sound; classes without names.  The files are kept; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -135,6 +135,56 @@ class AllDefaults(torch.nn.Module):
         return k
 
 
+class Listener(torch.nn.Module):
+    """Sound as it comes, in pieces of a multiple of 16 samples: how loud it was lately, and what it remembers."""
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.remember = torch.nn.GRU(16, 8, batch_first=True)
+        self.head = torch.nn.Linear(8, 1)
+
+    def forward(self, sound: torch.Tensor, state: Optional[torch.Tensor] = None) -> Tuple[torch.Tensor, torch.Tensor]:
+        frames = sound.reshape(1, -1, 16)
+        if state is None:
+            state = torch.zeros(1, 1, 8)
+        steps, state = self.remember(frames, state)
+        return torch.sigmoid(self.head(steps[:, -1])), state
+
+
+class Classes(torch.nn.Module):
+    """As many classes as a data set has, of which one is seen in any picture."""
+    def __init__(self, classes: int, seen: int, side: int):
+        super().__init__()
+        self.classes, self.seen, self.side = classes, seen, side
+
+    def forward(self, x: torch.Tensor):
+        near = -(torch.arange(self.classes) - self.seen).abs().to(x.dtype)
+        return (x.mean() * 0 + near).reshape(1, -1, 1, 1).expand(1, self.classes, self.side, self.side)
+
+
+class Endless(torch.nn.Module):
+    """Whoever asks for its bundled inputs waits for good."""
+    def forward(self, x: torch.Tensor):
+        return x
+
+    @torch.jit.export
+    def get_all_bundled_inputs(self) -> List[Tuple[torch.Tensor]]:
+        n = 1
+        while n > 0:
+            n = 3 - n
+        return [(torch.ones(n),)]
+
+
+class Map(torch.nn.Module):
+    """A map of classes as whole numbers, of which any picture shows the first `seen`."""
+    def __init__(self, seen: int):
+        super().__init__()
+        self.seen = seen
+
+    def forward(self, x: torch.Tensor):
+        return torch.arange(self.seen).reshape(1, 1, -1)
+
+
 def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
@@ -143,6 +193,11 @@ def main():
         (torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
     model._save_for_lite_interpreter(os.path.join(DATA, "bundled.ptl"))
     torch.jit.script(AllDefaults())._save_for_lite_interpreter(os.path.join(DATA, "defaults.ptl"))
+    torch.jit.script(Listener().eval())._save_for_lite_interpreter(os.path.join(DATA, "listener.ptl"))
+    for name, model in (("thousand", Classes(1000, 999, 1)), ("voc", Classes(21, 12, 4))):
+        torch.jit.script(model.eval())._save_for_lite_interpreter(os.path.join(DATA, name + ".ptl"))
+    torch.jit.script(Endless().eval())._save_for_lite_interpreter(os.path.join(DATA, "endless.ptl"))
+    torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,21 @@ class Config(ToolCase):
     def sample(self, name):
         return self.config(os.path.join(SAMPLES, name + ".ptl"))
 
+    def test_several(self):
+        """One build for several models: what any of them needs, each once."""
+        models = [os.path.join(SAMPLES, name) for name in ("s04_containers.ptl", "s01_convnet.pt", "s11_xnnpack.ptl")]
+        for options in ([], ["--config"]):
+            wanted = set()
+            for model in models:
+                wanted |= {line for line in self.call("ops", model, *options).stdout.splitlines() if line[:2] != "//"}
+            lines = self.call("ops", *models, *options).stdout.splitlines()
+            if options:
+                self.assertEqual(lines.pop(0), "// What s04_containers.ptl, s01_convnet.pt, s11_xnnpack.ptl need, made by `taper ops --config`.")
+            self.assertEqual(lines, sorted(wanted))
+        self.assertEqual(self.call("ops", DEMO).stdout,
+                         self.call("ops", *(os.path.join(DEMO, name) for name in sorted(os.listdir(DEMO)) if name[-4:] in (".ptl", "r.pt"))).stdout)
+        self.fails("ops", models[0], "absent.ptl", "--config", says="absent.ptl")
+
     def test_operators_alone(self):
         rows = self.config(os.path.join(DEMO, "classifier.ptl"))
         self.assertIn("prepacked_conv2d_clamp_run", rows)

@@ -3,7 +3,7 @@
 import json
 import math
 
-from toolcase import VALUES, ToolCase, main, np
+from toolcase import IN_TRAINING, VALUES, ToolCase, main, np
 
 
 class Inputs(ToolCase):
@@ -77,7 +77,7 @@ class Inputs(ToolCase):
     def test_broken_json(self):
         for text in ["", "[1", "[1,]", "{\"a\"}", "{1: 2}", "nul", "1 2", "\"a", "--1", "1.", "+1", "01x",
                      "[" * 100 + "]" * 100,
-                     "1" * 30, "\"\\u12\"", "\"\\ud83d\"", "\"\\udc00\"", "\"\\ud83d\\u0041\"", "\"\\x\"", "1e", "."]:
+                     "1" * 30, "\"\\u12\"", "\"\\ud83d\"", "\"\\udc00\"", "\"\\ud83d\\u0041\"", "\"\\x\"", "1e", ".,"]:
             self.fails("run", VALUES, "--method", "same_any", "-i", text, says="not valid JSON")
 
 
@@ -127,9 +127,26 @@ class Results(ToolCase):
         named = self.run_json(VALUES, "--method", "named", "-i", "x.npy")
         self.assertEqual(named[1], 4)
 
+    def test_strict(self):
+        """No words that JSON does not have: a reader that knows none of Python's takes it."""
+        def refuse(word):
+            raise ValueError(word)
+        self.save("x.npy", np.array([[np.nan, np.inf], [-np.inf, 1]], np.float32))
+        given = ["run", VALUES, "--method", "same", "-i", "x.npy"]
+        with self.assertRaises(ValueError):
+            json.loads(self.call(*given, "--json").stdout, parse_constant=refuse)
+        found = json.loads(self.call(*given, "--json=strict").stdout, parse_constant=refuse)
+        self.assertEqual(json.dumps(found).count('"NaN"'), 1)
+        self.assertEqual(json.dumps(found).count('"Infinity"'), 1)
+        self.assertEqual(json.dumps(found).count('"-Infinity"'), 1)
+        self.save("y.npy", np.ones((2, 2), np.float32))
+        for line in (["diff", VALUES, "-i", "y.npy"], ["bench", VALUES, "-i", "y.npy", "--iter", "1"], ["inspect", VALUES]):
+            json.loads(self.call(*line, "--json=strict").stdout, parse_constant=refuse)
+        self.misused(*given, "--json=5", says="strict")
+
     def test_what_the_model_prints_stays_apart(self):
         done = self.call("run", VALUES, "--method", "says", "-i", "3", "--json")
-        self.assertEqual((done.stdout, done.stderr), ("3\n", "model says 3\n"))
+        self.assertEqual((done.stdout, done.stderr), ("3\n", "model says 3\n" + VALUES + IN_TRAINING))
         self.assertIn("model says 3\n", self.call("run", VALUES, "--method", "says", "-i", "3").stdout)
 
     def test_json_and_archive_together(self):

@@ -4,7 +4,7 @@ import json
 import os
 import zipfile
 
-from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
+from toolcase import BUNDLED, DEMO, IN_TRAINING, VALUES, ToolCase, main, np
 
 DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64",
           "bool"]
@@ -129,11 +129,74 @@ class Npz(ToolCase):
         text = r'"no UTF-8: \udcc8 \udcff"'
         self.assertEqual(self.run_npz(VALUES, "--method", "same_any", "-i", text)["output"].item(), json.loads(text))
 
+    def test_training_mode_is_said_once(self):
+        self.save("x.npy", np.ones((2, 2), np.float32))
+        said = VALUES + IN_TRAINING
+        for verb in (["run", "--json"], ["bench", "--iter", "1"], ["bench", "--iter", "1", "--profile"], ["diff"],
+                     ["inspect", "--graph"], ["inspect", "--memory"]):
+            self.assertEqual(self.call(verb[0], VALUES, "-i", "x.npy", "-i", "2", *verb[1:]).stderr, said, verb)
+        for command in (["run", VALUES, "--eval", "-i", "x.npy"], ["inspect", VALUES], ["ops", VALUES],
+                        ["optimize", VALUES, "-o", "o.ptl"], ["run", "o.ptl", "-i", "x.npy"]):
+            self.assertEqual(self.call(*command).stderr, "", command)
+        done = self.fails("run", VALUES, "--method", "absent")
+        self.assertNotIn("training", done.stderr)
+
+    def test_what_takes_long_is_shown_on_a_terminal(self):
+        """Here all does: the patience is none.  In a pipe nothing is said, and on a terminal nothing stays."""
+        import pty
+        import subprocess
+        from toolcase import BIN
+        model = os.path.join(DEMO, "classifier.pt")
+        self.save("x.npy", np.zeros((16, 3, 96, 96), np.float32))
+        for command, words in ((["run", model, "-i", "x.npy", "-o", "r.npz"], {"loading", "running"}),
+                               (["optimize", model, "-o", "o.ptl"], {"loading", "optimizing", "saving"})):
+            controller, terminal = pty.openpty()
+            done = subprocess.run([os.path.join(BIN, "taper"), *command], stderr=terminal, stdout=subprocess.PIPE,
+                                  cwd=self.folder.name, env={**os.environ, "TAPER_PATIENCE": "0"}, timeout=60)
+            os.close(terminal)
+            text = b""
+            while True:
+                try:
+                    piece = os.read(controller, 65536)
+                except OSError:  # Linux's way to say that all is read
+                    break
+                if not piece:
+                    break
+                text += piece
+            os.close(controller)
+            self.assertEqual(done.returncode, 0)
+            for word in words:
+                self.assertIn(f"{word} {'o.ptl' if word == 'saving' else model}, 0 s ".encode(), text)
+            self.assertTrue(text.endswith(b"\r\033[K"), text)
+            self.assertEqual(self.call(*command, env={"TAPER_PATIENCE": "0"}).stderr, "")
+
+    def test_folder(self):
+        os.mkdir(self.path("in"))
+        arrays = {f"x{i}": np.full((2, 2), i, np.float32) for i in range(3)}
+        for name, array in arrays.items():
+            self.save(f"in/{name}.npy", array)
+        self.write("in/notes.txt", "no input")
+        found = self.run_npz(VALUES, "-i", "in")
+        self.assertEqual(sorted(found), [f"x{i}.output" for i in range(3)])
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name + ".output"], 2 * array)
+        rows = self.run_json(VALUES, "-i", "in")
+        self.assertEqual([row["shape"] for row in rows], [[2, 2]] * 3)
+        self.write("in/x1.npy", b"damaged")
+        self.save("in/x2.npy", np.ones((3, 3), np.float32))
+        found = self.run_npz(VALUES, "-i", "in", status=1)  # the others are kept
+        self.assertEqual(sorted(found), ["x0.output", "x2.output"])
+        self.write("in/x0.npz", b"PK")
+        self.assertIn("would be named as", self.call("run", VALUES, "-i", "in", status=1).stderr)
+        self.misused("run", VALUES, "-i", "in", "-o", "out.npy", says="holds one result")
+        os.mkdir(self.path("empty"))
+        self.fails("run", VALUES, "-i", "empty", says="the folder holds no inputs")
+
     def test_what_is_left_out_is_said(self):
         given = ["--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-o", "out.npz"]
-        self.assertEqual(self.call("run", VALUES, *given, "-i", "null").stderr,
+        self.assertEqual(self.remarks("run", VALUES, *given, "-i", "null"),
                          "not in the archive, which holds arrays: output.4 (NoneType); -o FILE.json holds everything\n")
-        self.assertEqual(self.call("run", VALUES, *given, "-i", "1.5").stderr, "")
+        self.assertEqual(self.remarks("run", VALUES, *given, "-i", "1.5"), "")
         done = self.call("run", VALUES, "--method", "same_any", "-i", "[null, [], {}]", "-o", "out.npz")
         self.assertIn("output.0 (NoneType) and 2 more", done.stderr)
 

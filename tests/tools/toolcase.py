@@ -23,6 +23,9 @@ BUNDLED = os.path.join(HERE, "data", "bundled.ptl")
 DEMO = os.path.join(ROOT, "examples", "demo")
 
 
+IN_TRAINING = ": the model was saved in training mode and ran in it; --eval runs it in evaluation mode\n"
+
+
 class ToolCase(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -46,6 +49,11 @@ class ToolCase(unittest.TestCase):
                               cwd=self.folder.name, env={**os.environ, **(env or {})}, timeout=300)
         self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done
+
+    def remarks(self, *arguments):
+        """What a program says on stderr but for the model's mode, as most models here were saved in training mode."""
+        done = self.call(*arguments)
+        return "".join(line for line in done.stderr.splitlines(True) if not line.endswith(IN_TRAINING))
 
     def run_npz(self, *arguments, status=0):
         out = self.path("out.npz")

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/json_value.h"
 #include "common/suggest.h"
 
 bool args_parse_count(const char *text, long minimum, long maximum, long *count)
@@ -84,6 +85,13 @@ static int store(const arg_table *table, const arg_option *option, int argc, con
     case ARG_FLAG:
         *(bool *)option->target = true;
         return ARGS_GO_ON;
+    case ARG_JSON:
+        *(bool *)option->target = true;
+        if (value != NULL && strcmp(value, "strict") != 0) {
+            return error_usage(table->usage, "%s takes no value but strict, not \"%s\"", option->name, value);
+        }
+        json_write_strictly(value != NULL);
+        return ARGS_GO_ON;
     case ARG_TEXT:
         *(const char **)option->target = value;
         return ARGS_GO_ON;
@@ -158,7 +166,7 @@ static int parse_option(const arg_table *table, int argc, char **argv, int *inde
     if (option->kind == ARG_FLAG && value != NULL) {
         return error_usage(table->usage, "%s takes no value", option->name);
     }
-    if (option->kind != ARG_FLAG && value == NULL) {
+    if (option->kind != ARG_FLAG && option->kind != ARG_JSON && value == NULL) {
         if (*index + 1 >= argc) {
             return error_usage(table->usage, "%s needs a value", option->name);
         }

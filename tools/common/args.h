@@ -13,6 +13,7 @@ typedef enum arg_kind {
     ARG_COUNT,  // long within [minimum, maximum]
     ARG_SIZE,   // int[2]: WxH
     ARG_TRIPLE, // double[3]: a,b,c
+    ARG_JSON,   // bool: --json, or --json=strict, which is kept in the writer of JSON as well
 } arg_kind;
 
 typedef struct arg_texts {

@@ -9,6 +9,7 @@
 #define LOWER_CASE "abcdefghijklmnopqrstuvwxyz_"
 
 static const char *program = "taper";
+static bool reported;
 
 void errors_set_program(const char *name)
 {
@@ -29,8 +30,14 @@ void text_put(FILE *stream, const char *text, size_t length, bool lines)
     }
 }
 
+bool errors_reported(void)
+{
+    return reported;
+}
+
 static void put_head(const char *subject)
 {
+    reported = true;
     fflush(stdout); // so that messages stand after what was printed before them
     fprintf(stderr, "%s: error: ", program);
     if (subject != NULL) {

@@ -27,6 +27,9 @@ bool error_report(const char *subject, const char *format, ...) ERRORS_PRINTF(2,
 bool error_report_library(const char *subject, const taper_error *error);
 bool error_report_memory(const char *subject);
 
+// Whether any of these was called: remarks are left out then, so that the error is what the user sees.
+bool errors_reported(void);
+
 // Prints the message and where the usage text is to be read: of the program and the verb that the text begins with,
 // "usage: taper run MODEL …". Returns EXIT_WRONG_USAGE.
 int error_usage(const char *usage, const char *format, ...) ERRORS_PRINTF(2, 3);

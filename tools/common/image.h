@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures as rows of 8-bit red, green, blue. Reading gives what PIL's Image.open(path).convert("RGB") gives: alpha is
-// dropped, EXIF orientation ignored; resizing gives what PIL's Image.resize(size, BILINEAR) gives, to the bit. The one
-// difference: PIL clips 16-bit grey pictures, here they keep their high byte, as 16-bit coloured ones do in both.
+// Pictures as rows of 8-bit red, green, blue. Reading gives what PIL's ImageOps.exif_transpose(Image.open(path)) gives,
+// converted to RGB: turned as the camera was held, alpha dropped. The one difference: PIL clips 16-bit grey pictures,
+// here they keep their high byte, as 16-bit coloured ones do in both.
 #ifndef TAPER_TOOLS_IMAGE_H
 #define TAPER_TOOLS_IMAGE_H
 
@@ -20,9 +20,13 @@ void image_release(image *picture);
 
 bool image_read(const char *path, image *out); // PNG or JPEG; failures are reported
 bool image_write_png(const char *path, const image *picture);
+// One byte a pixel: grey.
+bool image_write_gray_png(const char *path, int width, int height, const unsigned char *pixels);
 
-bool image_resize(const char *subject, const image *from, int width, int height, image *out);
-bool image_crop(const char *subject, const image *from, int left, int top, int width, int height, image *out);
+// How a picture is to be turned, 1 to 8, by its EXIF data, which begins with a TIFF header; 1 where it does not say.
+int image_exif_orientation(const unsigned char *bytes, size_t size);
+// Turns and mirrors it so; image_read has done it. Failures are reported.
+bool image_turn(const char *subject, int orientation, image *picture);
 
 // The two decoders, for image_read: `out` holds what there is so far also on failure. They end in setjmp handlers, so
 // that no local variable is changed after setjmp.
@@ -32,6 +36,7 @@ typedef struct image_decoding {
     size_t size, at;
     image *out;
     unsigned char *row; // a decoder's scratch; freed by image_read
+    int orientation;    // EXIF's, 1 to 8; 0: not said
     char problem[256];  // said when decoding fails
 } image_decoding;
 bool image_decode_png(image_decoding *decoding);

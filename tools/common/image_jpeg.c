@@ -46,11 +46,24 @@ static void row_from_cmyk(const unsigned char *cmyk, int width, unsigned char *r
     }
 }
 
+static int find_orientation(const struct jpeg_decompress_struct *info)
+{
+    static const char head[] = "Exif\0"; // with the NUL that ends it
+    for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
+        if (marker->data_length > sizeof head && memcmp(marker->data, head, sizeof head) == 0) {
+            return image_exif_orientation(marker->data + sizeof head, marker->data_length - sizeof head);
+        }
+    }
+    return 1;
+}
+
 // Runs under setjmp: no local variable of the caller changes here.
 static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
 {
     jpeg_mem_src(info, d->bytes, (unsigned long)d->size);
+    jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
     jpeg_read_header(info, TRUE);
+    d->orientation = find_orientation(info);
     if (info->image_width > IMAGE_SIDE_LIMIT || info->image_height > IMAGE_SIDE_LIMIT) {
         snprintf(d->problem, sizeof d->problem, "a picture of %ux%u: sides of 1 to %d pixels are supported",
                  info->image_width, info->image_height, IMAGE_SIDE_LIMIT);

@@ -26,3 +26,11 @@ bool image_write_png(const char *path, const image *picture)
     (void)picture;
     return error_report(path, "this build of the program writes no pictures");
 }
+
+bool image_write_gray_png(const char *path, int width, int height, const unsigned char *pixels)
+{
+    (void)width;
+    (void)height;
+    (void)pixels;
+    return error_report(path, "this build of the program writes no pictures");
+}

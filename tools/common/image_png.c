@@ -2,6 +2,7 @@
 // Decodes and encodes PNG. libpng ends in longjmp on errors; the jump stays within this file.
 #include <png.h>
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,14 @@ static bool read_picture(png_structp png, png_infop info, image_decoding *d)
         rows[y] = d->out->pixels + (size_t)y * (size_t)width * 3;
     }
     png_read_image(png, rows);
-    png_read_end(png, NULL);
+    png_read_end(png, info);
+#ifdef PNG_eXIf_SUPPORTED
+    png_bytep exif;
+    png_uint_32 exif_size;
+    if (png_get_eXIf_1(png, info, &exif_size, &exif) != 0) {
+        d->orientation = image_exif_orientation(exif, exif_size);
+    }
+#endif
     return true;
 }
 
@@ -116,24 +124,26 @@ static void write_failed(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture)
+// channels: 3, or 1 for grey.
+static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture, size_t channels)
 {
     if (setjmp(png_jmpbuf(png)) != 0) {
         return error_report(e->output.path, "cannot write: %s", e->problem);
     }
     png_init_io(png, e->output.stream);
-    png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8, PNG_COLOR_TYPE_RGB,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8,
+                 channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_level(png, 4); // a photo gets hardly smaller beyond, but much slower
     png_write_info(png, info);
     for (int y = 0; y < picture->height; y++) {
-        png_write_row(png, picture->pixels + (size_t)y * (size_t)picture->width * 3);
+        png_write_row(png, picture->pixels + (size_t)y * (size_t)picture->width * channels);
     }
     png_write_end(png, NULL);
     return true;
 }
 
-bool image_write_png(const char *path, const image *picture)
+static bool write_png(const char *path, const image *picture, size_t channels)
 {
     encoding e = {.problem = ""};
     if (!output_open(&e.output, path)) {
@@ -141,7 +151,7 @@ bool image_write_png(const char *path, const image *picture)
     }
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &e, write_failed, ignore_warning);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    bool done = info != NULL ? write_picture(&e, png, info, picture) : error_report_memory(path);
+    bool done = info != NULL ? write_picture(&e, png, info, picture, channels) : error_report_memory(path);
     png_destroy_write_struct(&png, &info);
     if (done) {
         done = output_commit(&e.output);
@@ -149,4 +159,15 @@ bool image_write_png(const char *path, const image *picture)
         output_discard(&e.output);
     }
     return done;
+}
+
+bool image_write_png(const char *path, const image *picture)
+{
+    return write_png(path, picture, 3);
+}
+
+bool image_write_gray_png(const char *path, int width, int height, const unsigned char *pixels)
+{
+    const image picture = {width, height, (unsigned char *)(uintptr_t)pixels};
+    return write_png(path, &picture, 1);
 }

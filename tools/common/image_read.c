@@ -49,6 +49,7 @@ bool image_read(const char *path, image *out)
         strcpy(decoding.problem, "neither a PNG nor a JPEG picture");
         done = false;
     }
+    done = done && image_turn(path, decoding.orientation, out);
     if (!done) {
         image_release(out);
         if (decoding.problem[0] != '\0') { // image_create has reported its own

@@ -42,6 +42,8 @@ const char *json_kind_name(json_kind kind); // "a string"
 
 // Writers. Numbers are written as short as they can be read back exactly; a float always looks like one. Bytes that are
 // no UTF-8 are "\udc80" to "\udcff", and read back as such.
+// Numbers that JSON has no word for become strings, "NaN", "Infinity" and "-Infinity", rather than Python's words.
+void json_write_strictly(bool strictly);
 void json_put_text(FILE *stream, const char *text, size_t length);
 void json_double_text(char text[40], double number); // what json_put_double() writes of finite numbers; "nan", "inf"
 void json_put_double(FILE *stream, double number);

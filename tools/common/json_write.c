@@ -32,15 +32,20 @@ void json_put_text(FILE *stream, const char *text, size_t length)
     fputc('"', stream);
 }
 
+static bool strict;
+
+void json_write_strictly(bool strictly)
+{
+    strict = strictly;
+}
+
 static bool put_special(FILE *stream, double number)
 {
-    if (isnan(number)) {
-        fputs("NaN", stream);
-    } else if (isinf(number)) {
-        fputs(number < 0 ? "-Infinity" : "Infinity", stream);
-    } else {
+    if (!isnan(number) && !isinf(number)) {
         return false;
     }
+    const char *quote = strict ? "\"" : "";
+    fprintf(stream, "%s%s%s", quote, isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity", quote);
     return true;
 }
 

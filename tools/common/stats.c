@@ -2,7 +2,6 @@
 #define _DARWIN_C_SOURCE 1 // for ru_maxrss
 #include "common/stats.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,57 +60,4 @@ long stats_peak_rss_kb(void)
 #endif
     }
     return peak;
-}
-
-static bool are_probabilities(const float *scores, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!(scores[i] >= -1e-6f && scores[i] <= 1 + 1e-6f)) {
-            return false;
-        }
-        sum += (double)scores[i];
-    }
-    return fabs(sum - 1) < 1e-3;
-}
-
-void stats_to_probabilities(float *scores, size_t count)
-{
-    if (count < 2 || are_probabilities(scores, count)) {
-        return;
-    }
-    double largest = -INFINITY, sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        largest = (double)scores[i] > largest ? (double)scores[i] : largest;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const double e = exp((double)scores[i] - largest);
-        sum += isnan(e) ? 0 : e;
-    }
-    for (size_t i = 0; i < count; i++) {
-        scores[i] = (float)(exp((double)scores[i] - largest) / sum);
-    }
-}
-
-// Whether score a is better; NaN is the worst.
-static bool better(float a, float b)
-{
-    return isnan(b) ? !isnan(a) : a > b;
-}
-
-size_t stats_top(const float *scores, size_t count, size_t wanted, size_t *indices)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count && wanted != 0; i++) {
-        if (kept == wanted && !better(scores[i], scores[indices[kept - 1]])) {
-            continue;
-        }
-        size_t at = kept < wanted ? kept++ : kept - 1;
-        while (at > 0 && better(scores[i], scores[indices[at - 1]])) {
-            indices[at] = indices[at - 1];
-            at--;
-        }
-        indices[at] = i;
-    }
-    return kept;
 }

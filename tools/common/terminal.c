@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#define _DARWIN_C_SOURCE 1 // for the size of terminals
 #include "common/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +25,12 @@ bool terminal_has_unicode(void)
         }
     }
     return false;
+}
+
+int terminal_columns(FILE *stream)
+{
+    struct winsize size;
+    return isatty(fileno(stream)) != 0 && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void terminal_bar(FILE *stream, double part, int width)

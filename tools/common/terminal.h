@@ -10,6 +10,8 @@
 bool terminal_has_colors(FILE *stream); // a terminal, and NO_COLOR is not set
 bool terminal_has_unicode(void);        // by the locale variables
 
+int terminal_columns(FILE *stream); // its width; 0 when it is none, or does not say
+
 // A bar of `width` columns, filled to `part` of it.
 void terminal_bar(FILE *stream, double part, int width);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taper/taper_app.h>
 #include <taper/taper_compile.h>
 #include <taper/taper_memory.h>
 
@@ -87,6 +88,13 @@ static bool add_input(benchmark *b, const char *dims, size_t dims_length, const 
     }
     b->input_count++;
     return true;
+}
+
+// Nothing is said of inputs: what the model carries will do, once it is loaded.
+static bool says_nothing(const settings *f)
+{
+    return !f->no_inputs && f->use_bundled_input < 0 && *f->input_dims == '\0' && *f->input_type == '\0' &&
+           f->pytext_len <= 0;
 }
 
 static bool make_inputs(benchmark *b)
@@ -185,6 +193,22 @@ static bool take_bundled(benchmark *b)
     return done;
 }
 
+// Of flags that say nothing of inputs; PyTorch's program fails then.
+static bool take_default(benchmark *b)
+{
+    size_t count;
+    if (!says_nothing(b->flags)) {
+        return true;
+    }
+    if (taper_model_method_required(b->model, NULL) == 0 ||
+        taper_bundled_count(b->session, NULL, &count, b->error) != TAPER_OK || count == 0) {
+        return make_inputs(b);
+    }
+    fputs("no input is given: the model's bundled input 0 is used\n", stderr);
+    return taper_bundled_inputs(b->session, NULL, 0, b->inputs, INPUT_LIMIT, &b->input_count, b->error) == TAPER_OK ||
+           library_failed(b);
+}
+
 static bool run_model(const benchmark *b, taper_value **result)
 {
     return taper_session_run(b->session, NULL, b->inputs, b->input_count, result, b->error) == TAPER_OK ||
@@ -278,7 +302,8 @@ static bool run_benchmark(const settings *f)
     options.allocator = taper_caching_allocator_get(caching);
     done = done && cpu_mask_read(f->cpu, &options.cpu_mask) &&
            (taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b));
-    done = done && make_inputs(&b) && load(&b) && take_bundled(&b) && print_output(&b) && measure(&b);
+    done = done && (says_nothing(f) || make_inputs(&b)) && load(&b) && take_bundled(&b) && take_default(&b) &&
+           print_output(&b) && measure(&b);
     for (size_t i = 0; i < b.input_count; i++) {
         taper_value_release(b.inputs[i]);
     }

@@ -10,6 +10,7 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/stats.h"
+#include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/bench_inputs.h"
 #include "taper/bench_profile.h"
@@ -28,15 +29,16 @@ static const char usage[] =
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
-        RUN_LIMIT_USAGE;
+    "  --profile           time spent in each operator and in each layer\n"
+    "  -o, --output FILE   with --profile: write it as FILE.html, too, for a browser\n" PICTURE_OPTION_USAGE
+        MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
     run_limits limits;
     vision_options vision;
     arg_texts positional, inputs;
-    const char *dims, *method;
+    const char *dims, *method, *output;
     long bundled, warmup, iterations;
     bool json, profile;
 } bench_options;
@@ -97,7 +99,8 @@ static int device_length(const bench_options *options, const char **device)
     return (int)strcspn(*device, "!");
 }
 
-static bool put_figures_json(const bench_options *options, const opened_model *opened, const bench_figures *f)
+static void put_figures_json(const bench_options *options, const opened_model *opened, const bench_figures *f,
+                             const bench_profile *profile)
 {
     fputs("{\"model\": ", stdout);
     json_put_text(stdout, opened->path, strlen(opened->path));
@@ -112,12 +115,14 @@ static bool put_figures_json(const bench_options *options, const opened_model *o
            "\"allocations_per_iter\": %" PRIu64,
            stats_percentile(f->iter_ms, f->count, 0.5), stats_minimum(f->iter_ms, f->count),
            stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations);
-    const bool done = !options->profile || bench_profile_json(opened, f->count);
+    if (options->profile) {
+        bench_profile_json(profile);
+    }
     fputs("}\n", stdout);
-    return done;
 }
 
-static bool put_figures(const bench_options *options, const opened_model *opened, const bench_figures *f)
+static bool put_figures(const bench_options *options, const opened_model *opened, const bench_figures *f,
+                        const bench_profile *profile)
 {
     const double median = stats_percentile(f->iter_ms, f->count, 0.5);
     const unsigned threads = taper_context_threads(opened->context);
@@ -132,7 +137,7 @@ static bool put_figures(const bench_options *options, const opened_model *opened
     printf("  rate         %10.1f runs/s\n", median > 0 ? 1e3 / median : 0);
     printf("  peak memory  %10.1f MB\n", (double)stats_peak_rss_kb() / 1024);
     printf("  allocations  %10" PRIu64 " in the last run\n", f->allocations);
-    return !options->profile || bench_profile_print(opened, f->count);
+    return !options->profile || bench_profile_print(profile);
 }
 
 static bool bench(const bench_options *options, const opened_model *opened)
@@ -149,9 +154,24 @@ static bool bench(const bench_options *options, const opened_model *opened)
     bench_figures figures = {.load_ms = opened->load_seconds * 1e3, .count = (size_t)options->iterations};
     figures.iter_ms = calloc(figures.count, sizeof *figures.iter_ms);
     bool done = figures.iter_ms != NULL ? measure(options, opened, &inputs, &figures) : error_report_memory(NULL);
-    if (done) {
-        done = (options->json ? put_figures_json : put_figures)(options, opened, &figures);
+    bench_profile profile = {0};
+    if (done && options->profile) {
+        double seconds = 0;
+        for (size_t i = 0; i < figures.count; i++) {
+            seconds += figures.iter_ms[i] * 1e-3;
+        }
+        done =
+            bench_profile_create(opened, &options->model, options->method, &inputs, figures.count, seconds, &profile);
     }
+    if (done && options->output != NULL) {
+        done = bench_profile_page(&profile, opened->path, options->output);
+    }
+    if (done && options->json) {
+        put_figures_json(options, opened, &figures, &profile);
+    } else if (done) {
+        done = put_figures(options, opened, &figures, &profile);
+    }
+    bench_profile_release(&profile);
     free(figures.iter_ms);
     inputs_release(&inputs);
     return done;
@@ -161,6 +181,9 @@ static int bench_checked(bench_options *options)
 {
     if ((options->inputs.count != 0) + (options->bundled >= 0) + (options->dims != NULL) > 1) {
         return error_usage(usage, "-i, --bundled and --input-dims exclude each other");
+    }
+    if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html"))) {
+        return error_usage(usage, "-o takes the profile as a page: --profile -o FILE.html");
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {
@@ -175,6 +198,7 @@ static int bench_checked(bench_options *options)
         return EXIT_WORK_FAILED;
     }
     opened.vision = &options->vision;
+    opened.measured = true;
     const bool done = bench(options, &opened);
     model_close(&opened);
     return done ? 0 : EXIT_WORK_FAILED;
@@ -188,10 +212,11 @@ int command_bench(int argc, char **argv)
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
+        {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--warmup", 0, ARG_COUNT, &options.warmup, 0, 1 << 24},
         {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
         PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),

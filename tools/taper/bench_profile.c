@@ -1,39 +1,85 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of a run goes, operator by operator.
+// Where the time of a run goes, operator by operator and layer by layer.
 #include "taper/bench_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <taper/taper_inspect.h>
-
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/markup.h"
+#include "common/terminal.h"
 
-enum { MOST_ROWS = 30, BAR = 30 };
+enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
-// Call sites that ran; sorted by time when by_time. *items is the caller's to free.
-static bool collect(const opened_model *opened, taper_profile_item **items, size_t *count)
+// ---- collecting
+
+// Call sites that ran.
+static bool collect(const opened_model *opened, bench_profile *p)
 {
     const size_t sites = taper_profile_count(opened->session);
-    *items = calloc(sites + 1, sizeof **items);
-    *count = 0;
-    if (*items == NULL) {
+    p->items = calloc(sites + 1, sizeof *p->items);
+    p->layers = calloc(sites + 1, sizeof *p->layers);
+    if (p->items == NULL || p->layers == NULL) {
         return error_report_memory(NULL);
     }
     for (size_t i = 0; i < sites; i++) {
-        taper_profile_item *item = &(*items)[*count];
+        taper_profile_item *item = &p->items[p->count];
         item->struct_size = sizeof *item;
         if (taper_profile_get(opened->session, i, item, NULL) == TAPER_OK && item->calls != 0) {
-            ++*count;
+            p->count++;
+            p->seconds += item->seconds;
         }
     }
     return true;
 }
 
+static profile_layer *find_layer(bench_profile *p, const char *module)
+{
+    for (size_t i = p->layer_count; i > 0; i--) { // most often the last
+        if (strcmp(p->layers[i - 1].module, module) == 0) {
+            return &p->layers[i - 1];
+        }
+    }
+    p->layers[p->layer_count] = (profile_layer){.module = module};
+    return &p->layers[p->layer_count++];
+}
+
+bool bench_profile_create(const opened_model *opened, const model_options *options, const char *method,
+                          const call_inputs *inputs, size_t runs, double run_seconds, bench_profile *profile)
+{
+    *profile = (bench_profile){.runs = runs, .run_seconds = run_seconds};
+    const bool done = collect(opened, profile) && profile_layers_find(opened, options, method, inputs, &profile->names);
+    for (size_t i = 0; done && i < profile->count; i++) {
+        profile_layer *layer = find_layer(profile, profile_layers_module(&profile->names, &profile->items[i]));
+        layer->seconds += profile->items[i].seconds;
+        layer->operators++;
+    }
+    if (!done) {
+        bench_profile_release(profile);
+    }
+    return done;
+}
+
+void bench_profile_release(bench_profile *profile)
+{
+    profile_layers_release(&profile->names);
+    free(profile->items);
+    free(profile->layers);
+    *profile = (bench_profile){0};
+}
+
+// ---- printing
+
 static int dearest_first(const void *a, const void *b)
 {
     const double x = ((const taper_profile_item *)a)->seconds, y = ((const taper_profile_item *)b)->seconds;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int dearest_layer_first(const void *a, const void *b)
+{
+    const double x = ((const profile_layer *)a)->seconds, y = ((const profile_layer *)b)->seconds;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
@@ -42,64 +88,192 @@ static double gflops(const taper_profile_item *item)
     return item->seconds > 0 ? item->flops * (double)item->calls / item->seconds * 1e-9 : 0;
 }
 
-bool bench_profile_print(const opened_model *opened, size_t runs)
+static double milliseconds(const bench_profile *p, double seconds)
 {
-    taper_profile_item *items;
-    size_t count;
-    if (!collect(opened, &items, &count)) {
-        return false;
+    return seconds * 1e3 / (double)p->runs;
+}
+
+static double share_of(const bench_profile *p, double seconds)
+{
+    return p->seconds > 0 ? seconds / p->seconds : 0;
+}
+
+// At the end of a line that has `used` columns: what is left of the terminal, or some of a pipe's.
+static void put_bar(double share, int used)
+{
+    const int columns = terminal_columns(stdout), left = columns - used - 1;
+    for (int b = 0; columns == 0 && b < (int)(share * 4 * BAR + 0.5) && b < BAR; b++) {
+        fputs("#", stdout);
     }
-    double total = 0;
-    for (size_t i = 0; i < count; i++) {
-        total += items[i].seconds;
+    if (left >= 4) {
+        const bool colors = terminal_has_colors(stdout);
+        fputs(colors ? "\033[32m" : "", stdout);
+        terminal_bar(stdout, share * 4, left < 2 * BAR ? left : 2 * BAR);
+        fputs(colors ? "\033[0m" : "", stdout);
     }
-    qsort(items, count, sizeof *items, dearest_first);
-    printf("\n  %9s %6s  %-34s %-16s %8s\n", "ms/run", "share", "operator", "kernel", "GFLOP/s");
+    fputc('\n', stdout);
+}
+
+static bool put_operators(const bench_profile *p)
+{
+    taper_profile_item *items = malloc((p->count + 1) * sizeof *items);
+    if (items == NULL) {
+        return error_report_memory(NULL);
+    }
+    if (p->count != 0) {
+        memcpy(items, p->items, p->count * sizeof *items);
+        qsort(items, p->count, sizeof *items, dearest_first);
+    }
+    printf("\n  %9s %6s  %-34s %-16s %8s  %s\n", "ms/run", "share", "operator", "kernel", "GFLOP/s", "layer");
     double shown = 0;
-    for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
-        const double share = total > 0 ? item->seconds / total : 0;
+        const double share = share_of(p, item->seconds);
         char name[64], speed[32] = "";
         (void)snprintf(name, sizeof name, "%.*s%s", (int)(item->name_length < 40 ? item->name_length : 40), item->name,
                        item->fused ? " +" : "");
         if (item->flops > 0) {
             (void)snprintf(speed, sizeof speed, "%.1f", gflops(item));
         }
-        printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", item->seconds * 1e3 / (double)runs, share * 100, name,
-               item->kernel, speed);
-        for (int b = 0; b < (int)(share * 4 * BAR + 0.5) && b < BAR; b++) {
-            fputs("#", stdout);
-        }
-        fputc('\n', stdout);
+        const char *module = profile_layers_module(&p->names, item);
+        printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", milliseconds(p, item->seconds), share * 100, name, item->kernel,
+               speed);
+        text_put(stdout, module, strlen(module), false);
+        fputs(*module != '\0' ? "  " : "", stdout);
+        put_bar(share, OPERATOR_COLUMNS + (*module != '\0' ? (int)strlen(module) + 2 : 0));
         shown += item->seconds;
     }
-    if (count > MOST_ROWS) {
-        printf("  %9.4f %5.1f%%  %zu others\n", (total - shown) * 1e3 / (double)runs, (total - shown) / total * 100,
-               count - MOST_ROWS);
+    if (p->count > MOST_ROWS) {
+        printf("  %9.4f %5.1f%%  %zu others\n", milliseconds(p, p->seconds - shown),
+               share_of(p, p->seconds - shown) * 100, p->count - MOST_ROWS);
     }
-    printf("  %9.4f ms in %zu operators (+: with what follows it)\n", total * 1e3 / (double)runs, count);
+    printf("  %9.4f ms in %zu operators (+: with what follows it)\n", milliseconds(p, p->seconds), p->count);
     free(items);
     return true;
 }
 
-bool bench_profile_json(const opened_model *opened, size_t runs)
+// What the runs took beside their operators. Clocks have their grain: it is never less than nothing.
+static double outside(const bench_profile *p)
 {
-    taper_profile_item *items;
-    size_t count;
-    if (!collect(opened, &items, &count)) {
-        return false;
+    return p->run_seconds > p->seconds ? p->run_seconds - p->seconds : 0;
+}
+
+static bool put_layers(const bench_profile *p)
+{
+    profile_layer *layers = malloc((p->layer_count + 1) * sizeof *layers);
+    if (layers == NULL) {
+        return error_report_memory(NULL);
     }
+    if (p->layer_count != 0) {
+        memcpy(layers, p->layers, p->layer_count * sizeof *layers);
+        qsort(layers, p->layer_count, sizeof *layers, dearest_layer_first);
+    }
+    printf("\n  %9s %6s  %-34s %9s\n", "ms/run", "share", "layer", "operators");
+    double shown = 0;
+    for (size_t i = 0; i < p->layer_count && i < MOST_ROWS; i++) {
+        const double share = share_of(p, layers[i].seconds);
+        char name[35];
+        (void)snprintf(name, sizeof name, "%.34s", *layers[i].module != '\0' ? layers[i].module : "(no module)");
+        printf("  %9.4f %5.1f%%  ", milliseconds(p, layers[i].seconds), share * 100);
+        text_put(stdout, name, strlen(name), false);
+        printf("%*s %9zu  ", 34 - (int)strlen(name), "", layers[i].operators);
+        put_bar(share, LAYER_COLUMNS);
+        shown += layers[i].seconds;
+    }
+    if (p->layer_count > MOST_ROWS) {
+        printf("  %9.4f %5.1f%%  %zu others\n", milliseconds(p, p->seconds - shown),
+               share_of(p, p->seconds - shown) * 100, p->layer_count - MOST_ROWS);
+    }
+    printf("  %9.4f ms in layers, and %.4f ms outside of operators: %.4f ms a run\n", milliseconds(p, p->seconds),
+           milliseconds(p, outside(p)), milliseconds(p, p->seconds + outside(p)));
+    free(layers);
+    return true;
+}
+
+bool bench_profile_print(const bench_profile *profile)
+{
+    return put_operators(profile) && put_layers(profile);
+}
+
+void bench_profile_json(const bench_profile *p)
+{
     fputs(", \"ops\": [", stdout);
-    for (size_t i = 0; i < count; i++) {
-        const taper_profile_item *item = &items[i];
+    for (size_t i = 0; i < p->count; i++) {
+        const taper_profile_item *item = &p->items[i];
+        const char *module = profile_layers_module(&p->names, item);
         fputs(i != 0 ? ", {\"name\": " : "{\"name\": ", stdout);
         json_put_text(stdout, item->name, item->name_length);
         fputs(", \"kernel\": ", stdout);
         json_put_text(stdout, item->kernel, strlen(item->kernel));
+        fputs(", \"layer\": ", stdout);
+        json_put_text(stdout, module, strlen(module));
         printf(", \"fused\": %s, \"calls\": %llu, \"ms\": %.6f, \"gflops\": %.3f}", item->fused ? "true" : "false",
-               (unsigned long long)item->calls, item->seconds * 1e3 / (double)runs, gflops(item));
+               (unsigned long long)item->calls, milliseconds(p, item->seconds), gflops(item));
     }
-    fputs("]", stdout);
-    free(items);
-    return true;
+    fputs("], \"layers\": [", stdout);
+    for (size_t i = 0; i < p->layer_count; i++) {
+        fputs(i != 0 ? ", {\"module\": " : "{\"module\": ", stdout);
+        json_put_text(stdout, p->layers[i].module, strlen(p->layers[i].module));
+        printf(", \"ms\": %.6f, \"operators\": %zu}", milliseconds(p, p->layers[i].seconds), p->layers[i].operators);
+    }
+    printf("], \"run_ms\": %.6f, \"outside_ms\": %.6f", milliseconds(p, p->seconds + outside(p)),
+           milliseconds(p, outside(p)));
+}
+
+// ---- a page
+
+static void put_cells(FILE *stream, const bench_profile *p, double seconds, const char *name, size_t length)
+{
+    fprintf(stream, "<tr><td class=\"n\">%.4f</td><td class=\"n\">%.1f %%</td><td>", milliseconds(p, seconds),
+            share_of(p, seconds) * 100);
+    markup_text(stream, name, length);
+    fputs("</td>", stream);
+}
+
+static void put_bar_cell(FILE *stream, const bench_profile *p, double seconds)
+{
+    fprintf(stream, "<td><div class=\"bar\" style=\"width:%.1fem\"></div></td></tr>\n", share_of(p, seconds) * 40);
+}
+
+bool bench_profile_page(const bench_profile *p, const char *title, const char *path)
+{
+    output_file output;
+    if (!markup_open_page(&output, path, title)) {
+        return false;
+    }
+    FILE *stream = output.stream;
+    fprintf(
+        stream,
+        "<p>%.4f ms a run: %.4f ms in %zu operators of %zu layers, %.4f ms outside of them; %zu runs</p>\n"
+        "<h2>Layers, in the order of the program</h2>\n<table><tr><th>ms/run<th>share<th>layer<th>operators<th></tr>\n",
+        milliseconds(p, p->seconds + outside(p)), milliseconds(p, p->seconds), p->count, p->layer_count,
+        milliseconds(p, outside(p)), p->runs);
+    for (size_t i = 0; i < p->layer_count; i++) {
+        const profile_layer *layer = &p->layers[i];
+        const char *name = *layer->module != '\0' ? layer->module : "(no module)";
+        put_cells(stream, p, layer->seconds, name, strlen(name));
+        fprintf(stream, "<td class=\"n\">%zu</td>", layer->operators);
+        put_bar_cell(stream, p, layer->seconds);
+    }
+    fputs("</table>\n<h2>Operators, in the order of the "
+          "program</h2>\n<table><tr><th>ms/run<th>share<th>operator<th>kernel"
+          "<th>GFLOP/s<th>layer<th></tr>\n",
+          stream);
+    for (size_t i = 0; i < p->count; i++) {
+        const taper_profile_item *item = &p->items[i];
+        const char *module = profile_layers_module(&p->names, item);
+        put_cells(stream, p, item->seconds, item->name, item->name_length);
+        fprintf(stream, "<td>%s", item->fused ? "+ " : "");
+        markup_text(stream, item->kernel, strlen(item->kernel));
+        if (item->flops > 0) {
+            fprintf(stream, "</td><td class=\"n\">%.1f</td><td>", gflops(item));
+        } else {
+            fputs("</td><td></td><td>", stream);
+        }
+        markup_text(stream, module, strlen(module));
+        fputs("</td>", stream);
+        put_bar_cell(stream, p, item->seconds);
+    }
+    fputs("</table>\n<p>+: with what follows it</p>\n", stream);
+    return markup_close_page(&output, path);
 }

@@ -3,18 +3,13 @@
 #ifndef TAPER_TOOLS_CALIBRATION_H
 #define TAPER_TOOLS_CALIBRATION_H
 
+#include "common/file_list.h"
 #include "taper/inputs.h"
 #include "taper/vision.h"
 
-typedef struct calibration_files {
-    char **paths; // sorted within each folder
-    size_t count, capacity;
-} calibration_files;
-
 // A file, or the .npy, .npz, .json, .png, .jpg and .jpeg files of a folder. Failures are reported; a folder without any
 // is one.
-bool calibration_add(calibration_files *files, const char *path);
-void calibration_release(calibration_files *files);
+bool calibration_add(file_list *files, const char *path);
 
 // The inputs of forward in one of them: a picture and an array are one; a .json file holds an array of INPUTs as
 // `taper run` takes them.

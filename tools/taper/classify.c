@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/file_list.h"
 #include "common/json_value.h"
-#include "common/stats.h"
-#include "common/tensor_data.h"
 #include "common/terminal.h"
 #include "taper/commands.h"
 #include "taper/vision.h"
 
 static const char usage[] =
     "usage: taper classify MODEL IMAGE… [options]\n\n"
-    "Says what PNG or JPEG pictures show. Size, mean, std and labels come from the model's "
+    "Says what PNG or JPEG pictures show; an IMAGE may be a folder of them. After one that cannot be read it goes on,\n"
+    "and fails in the end. Size, mean, std and labels come from the model's "
     "extra file taper.json; without\n"
     "one, pictures are prepared as torchvision does for ImageNet.\n\n"
     "  --top N             how many classes to show (default: 5)\n"
@@ -31,16 +31,13 @@ typedef struct classify_options {
 } classify_options;
 
 typedef struct ranking {
-    float *scores;
-    size_t count; // of classes
-    size_t *best;
+    taper_ranked *best;
     size_t shown;
     double milliseconds;
 } ranking;
 
 static void ranking_release(ranking *r)
 {
-    free(r->scores);
     free(r->best);
     *r = (ranking){0};
 }
@@ -60,15 +57,15 @@ static void put_ranking(const vision *v, const char *path, const image *picture,
     char buffer[32];
     int width = 0;
     for (size_t i = 0; i < r->shown; i++) {
-        const int one = label_width(vision_label(v, r->best[i], buffer));
+        const int one = label_width(vision_label(v, r->best[i].index, buffer));
         width = one > width ? one : width;
     }
     fputs(colors ? "\033[1m" : "", stdout);
     text_put(stdout, path, strlen(path), false);
     printf("%s  %dx%d, %.1f ms\n", colors ? "\033[0m" : "", picture->width, picture->height, r->milliseconds);
     for (size_t i = 0; i < r->shown; i++) {
-        const char *label = vision_label(v, r->best[i], buffer);
-        const double part = (double)r->scores[r->best[i]];
+        const char *label = vision_label(v, r->best[i].index, buffer);
+        const double part = (double)r->best[i].score;
         fputs("  ", stdout);
         text_put(stdout, label, strlen(label), false);
         printf("%*s  %5.1f %%  ", width - label_width(label), "", 100 * part);
@@ -85,45 +82,58 @@ static void put_ranking_json(const vision *v, const char *path, const ranking *r
     fputs(": [", stdout);
     for (size_t i = 0; i < r->shown; i++) {
         char buffer[32];
-        const char *label = vision_label(v, r->best[i], buffer);
+        const char *label = vision_label(v, r->best[i].index, buffer);
         fputs(i != 0 ? ",\n    {\"label\": " : "\n    {\"label\": ", stdout);
         json_put_text(stdout, label, strlen(label));
-        printf(", \"index\": %zu, \"probability\": ", r->best[i]);
-        json_put_float(stdout, r->scores[r->best[i]]);
+        printf(", \"index\": %zu, \"probability\": ", r->best[i].index);
+        json_put_float(stdout, r->best[i].score);
         fputc('}', stdout);
     }
     fputs("\n  ]", stdout);
 }
 
-static bool rank(const opened_model *opened, const taper_value *result, size_t top, ranking *r)
+// One row of scores, [classes] or [1, classes, 1, 1], not a map of them.
+static bool check_scores(const opened_model *opened, const taper_value *scores)
 {
-    taper_value *tensor;
-    taper_tensor_info info;
-    if (!vision_scores(opened, result, &tensor)) {
-        return false;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    if (taper_value_get_tensor(scores, &info, opened->error) != TAPER_OK) {
+        return error_report_library(opened->path, opened->error);
     }
-    if (tensor_info(opened->path, tensor, opened->error, &info)) {
-        r->scores = tensor_floats(opened->path, &info, &r->count);
+    if (info.rank >= 3 && info.sizes[info.rank - 1] > 1 && info.sizes[info.rank - 2] > 1) {
+        return error_report(opened->path, "the result is a map of %lld x %lld: `taper segment` takes such models",
+                            (long long)info.sizes[info.rank - 1], (long long)info.sizes[info.rank - 2]);
     }
-    taper_value_release(tensor);
-    if (r->scores == NULL) {
-        return false;
-    }
-    if (r->count == 0) {
-        return error_report(opened->path, "the result holds no scores");
-    }
-    stats_to_probabilities(r->scores, r->count);
-    r->shown = top < r->count ? top : r->count;
-    r->best = calloc(r->shown, sizeof *r->best);
-    if (r->best == NULL) {
-        return error_report_memory(opened->path);
-    }
-    r->shown = stats_top(r->scores, r->count, r->shown, r->best);
     return true;
 }
 
-static bool classify_picture(const classify_options *options, const opened_model *opened, const vision *v,
-                             const char *path, bool first)
+static bool rank(const opened_model *opened, vision *v, const taper_value *result, size_t top, ranking *r)
+{
+    taper_value *scores, *probabilities = NULL;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    if (!vision_scores(opened, result, &scores)) {
+        return false;
+    }
+    bool done = check_scores(opened, scores);
+    if (done) {
+        r->best = calloc(top, sizeof *r->best);
+        done = r->best != NULL || error_report_memory(opened->path);
+    }
+    if (done) {
+        done = (taper_scores_softmax(opened->context, scores, &probabilities, opened->error) == TAPER_OK &&
+                taper_value_get_tensor(probabilities, &info, opened->error) == TAPER_OK &&
+                taper_scores_top(opened->context, probabilities, r->best, top, &r->shown, opened->error) == TAPER_OK) ||
+               error_report_library(opened->path, opened->error);
+    }
+    if (done && r->shown != 0) {
+        vision_check_classes(v, opened, info.bytes / sizeof(float), true);
+    }
+    taper_value_release(probabilities);
+    taper_value_release(scores);
+    return done && (r->shown != 0 || error_report(opened->path, "the result holds no scores"));
+}
+
+static bool classify_picture(const classify_options *options, const opened_model *opened, vision *v, const char *path,
+                             bool first)
 {
     image picture;
     taper_value *input = NULL, *result = NULL;
@@ -137,7 +147,7 @@ static bool classify_picture(const classify_options *options, const opened_model
         done = model_run(opened, NULL, &input, 1, &result);
         r.milliseconds = (clock_seconds() - begin) * 1e3;
     }
-    done = done && rank(opened, result, (size_t)options->top, &r);
+    done = done && rank(opened, v, result, (size_t)options->top, &r);
     if (done && options->json) {
         put_ranking_json(v, path, &r, first);
     } else if (done) {
@@ -151,22 +161,36 @@ static bool classify_picture(const classify_options *options, const opened_model
     return done;
 }
 
-static bool classify(const classify_options *options)
+// Goes on after a picture that cannot be read or classified.
+static bool classify_all(const classify_options *options, const opened_model *opened, vision *v)
 {
     const arg_texts *paths = &options->positional; // the model's first
+    bool done = true;
+    size_t printed = 0;
+    for (size_t i = 1; i < paths->count; i++) {
+        file_list files = {0};
+        done = file_list_add(&files, paths->items[i], SUFFIXES_THAT_ARE_READ, "pictures") && done;
+        for (size_t k = 0; k < files.count; k++) {
+            const bool good = classify_picture(options, opened, v, files.paths[k], printed == 0);
+            printed += good;
+            done = done && good;
+        }
+        file_list_release(&files);
+    }
+    fputs(options->json ? printed != 0 ? "\n}\n" : "{}\n" : "", stdout);
+    return done;
+}
+
+static bool classify(const classify_options *options)
+{
     opened_model opened;
     vision v;
-    if (!model_open(&opened, paths->items[0], &options->model)) {
+    if (!model_open(&opened, options->positional.items[0], &options->model)) {
         return false;
     }
     bool done = vision_create(&opened, &options->vision, false, &v);
     if (done) {
-        size_t printed = 0;
-        for (size_t i = 1; done && i < paths->count; i++) {
-            done = classify_picture(options, &opened, &v, paths->items[i], i == 1);
-            printed += done;
-        }
-        fputs(printed != 0 && options->json ? "\n}\n" : "", stdout); // the pictures before a failing one are kept
+        done = classify_all(options, &opened, &v);
         vision_release(&v);
     }
     model_close(&opened);
@@ -179,7 +203,7 @@ int command_classify(int argc, char **argv)
     vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--top", 0, ARG_COUNT, &options.top, 1, 1000000},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),

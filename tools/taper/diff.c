@@ -10,7 +10,7 @@
 static const char usage[] =
     "usage: taper diff MODEL [--device D | --against MODEL2] [-i INPUT]… [options]\n\n"
     "Runs a model in two ways on the same inputs and names the first operator whose result differs.\n"
-    "Exit status: 0 when nothing diverges, 1 when something does.\n\n"
+    "Exit status: 0 when nothing diverges, 1 when something does (the first is named on stderr) or the work failed.\n\n"
     "  --device cpu        compare the portable reference operators, the model as it was saved, with the device's\n"
     "                      fast ones and the optimizer (default)\n"
     "  --precision fp32    the device's\n"
@@ -271,7 +271,7 @@ int command_diff(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--tolerance", 0, ARG_TEXT, &options.tolerance_text, 0, 0},
         {"--top", 0, ARG_COUNT, &options.top, 0, 1 << 20},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
     };

@@ -303,17 +303,17 @@ static void put_totals(const diff_report *r)
     }
 }
 
-// The line on stderr.
+// The line on stderr: what was found, which is no error.
 static void report_first(const diff_report *r, const row *first)
 {
     char name[320], figures[320];
     name_row(name, sizeof name, first);
     describe_figures(figures, sizeof figures, first);
-    if (first->named->node == NULL) {
-        (void)error_report(r->got->path, "%s diverges: %s", name, figures);
-    } else {
-        (void)error_report(r->got->path, "first diverging node: %s: %s", name, figures);
-    }
+    fflush(stdout);
+    text_put(stderr, r->got->path, strlen(r->got->path), false);
+    fputs(first->named->node != NULL ? ": first diverging node: " : ": the result diverges: ", stderr);
+    text_put(stderr, name, strlen(name), false);
+    fprintf(stderr, ": %s\n", figures);
 }
 
 bool diff_report_text(const diff_report *r)

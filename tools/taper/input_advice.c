@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/tensor_data.h"
+#include "taper/failing_layer.h"
 
 // Each makes the tensor that may have been meant, or returns false when it does not apply. The new one lies over the
 // old one's memory or over its own.
@@ -122,6 +123,28 @@ static bool try_change(const opened_model *opened, const char *method, const cal
     return found;
 }
 
+// What was given, where the model refuses it: "input 0 (x): float32 [1, 4, 96, 96]".
+static void tell_inputs(const opened_model *opened, const char *method, const call_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        taper_tensor_info info = {.struct_size = sizeof info};
+        char text[512];
+        const char *name = taper_model_argument_name(opened->model, method != NULL ? method : "forward", i);
+        if (taper_value_kind(inputs->values[i]) != TAPER_KIND_TENSOR ||
+            taper_value_get_tensor(inputs->values[i], &info, NULL) != TAPER_OK) {
+            continue;
+        }
+        describe(&info, text);
+        fprintf(stderr, "input %zu", i);
+        if (name != NULL) {
+            fputs(" (", stderr);
+            text_put(stderr, name, strlen(name), false);
+            fputc(')', stderr);
+        }
+        fprintf(stderr, " was %s\n", text);
+    }
+}
+
 bool inputs_run(const opened_model *opened, const char *method, const call_inputs *inputs, taper_value **result)
 {
     if (model_run(opened, method, inputs->values, inputs->count, result)) {
@@ -132,6 +155,15 @@ bool inputs_run(const opened_model *opened, const char *method, const call_input
     for (size_t number = 0; !found && number < sizeof changes / sizeof *changes; number++) {
         for (size_t i = 0; !found && i < inputs->count; i++) {
             found = try_change(opened, method, inputs, i, number);
+        }
+    }
+    if (!found) {
+        char module[1024];
+        tell_inputs(opened, method, inputs);
+        if (failing_layer(opened, method, inputs, module, sizeof module)) {
+            fputs("refused in ", stderr);
+            text_put(stderr, module, strlen(module), false);
+            fputc('\n', stderr);
         }
     }
     return false;

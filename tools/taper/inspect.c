@@ -6,17 +6,22 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/markup.h"
+#include "common/suffix.h"
 #include "taper/bench_inputs.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
 #include "taper/inspect_detail.h"
 
 static const char usage[] =
-    "usage: taper inspect MODEL [--graph] [--memory] [-i INPUT…] [--json]\n\n"
+    "usage: taper inspect MODEL [--lint] [--graph] [--memory] [-i INPUT…] [--json]\n\n"
     "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
+    "  --lint              what had better be otherwise before the file goes to phones: no bundled input, training\n"
+    "                      mode, dropout, batch norm, gradients, float64, the same weights twice\n"
     "  --graph             the methods as graphs, as they run after optimization; with --no-optimize as they are\n"
     "                      before it; with inputs forward is run once and shows the shapes of its values\n"
     "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
+    "  -o, --output FILE   draw it instead, as FILE.svg or FILE.html for a browser: of --graph forward alone\n"
     "  -i, --input INPUT   an input\n"
     "  --bundled K         the model's bundled inputs, number K\n"
     "  --input-dims D;…    float tensors of ones: 1,3,224,224\n"
@@ -125,12 +130,14 @@ static void put_text(const opened_model *opened)
               "so\n",
               stdout);
     }
+    inspect_put_facts(opened);
     fputs("\nmethods\n", stdout);
     for (size_t i = 0; i < taper_model_method_count(model); i++) {
         fputs("  ", stdout);
         put_signature(model, taper_model_method_name(model, i));
         fputc('\n', stdout);
     }
+    inspect_put_bundled(opened);
     if (taper_model_extra_count(model) != 0) {
         fputs("\nextra files\n", stdout);
     }
@@ -213,6 +220,7 @@ static void put_json(const opened_model *opened)
     printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
            taper_model_bytecode_version(model), taper_model_operator_version(model));
     printf("  \"training\": %s,\n", taper_model_is_training(model) ? "true" : "false");
+    inspect_put_facts_json(opened);
     if (opened->session != NULL) {
         printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n", parameters.tensors, parameters.elements);
     }
@@ -249,9 +257,9 @@ static void put_json(const opened_model *opened)
 typedef struct inspect_options {
     model_options model;
     arg_texts positional, inputs;
-    const char *dims;
+    const char *dims, *output;
     long bundled;
-    bool graph, memory, json;
+    bool graph, memory, lint, json;
 } inspect_options;
 
 static bool has_inputs(const inspect_options *options)
@@ -278,19 +286,19 @@ static bool inspect_memory(const inspect_options *options, const opened_model *o
         taper_value_release(result);
     }
     inputs_release(&inputs);
-    return done && inspect_print_memory(opened, options->json);
+    return done && inspect_print_memory(opened, options->json, options->output);
 }
 
 static bool inspect_graphs(const inspect_options *options, const opened_model *opened)
 {
     call_inputs inputs;
     if (!has_inputs(options)) {
-        return inspect_print_graphs(opened, NULL);
+        return inspect_print_graphs(opened, NULL, options->output);
     }
     if (!read_inputs(options, opened, &inputs)) {
         return false;
     }
-    const bool done = inspect_print_graphs(opened, &inputs);
+    const bool done = inspect_print_graphs(opened, &inputs, options->output);
     inputs_release(&inputs);
     return done;
 }
@@ -302,11 +310,25 @@ static int inspect_checked(inspect_options *options)
         return status;
     }
     const bool running = options->graph || options->memory;
+    if (options->lint && running) {
+        return error_usage(usage, "--lint looks at the file, --graph and --memory at how it runs: one at a time");
+    }
+    if (options->output != NULL && options->graph == options->memory) {
+        return error_usage(usage, "-o takes the picture of --graph or of --memory");
+    }
+    if (options->output != NULL && (options->json || !suffix_among(options->output, MARKUP_SUFFIXES))) {
+        return error_usage(usage, "-o %.200s: pictures are written as .svg or .html, without --json", options->output);
+    }
     options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
     options->model.print_to_stderr = options->json;
+    // What is asked of the file is its own code, which makes the bundled inputs.
+    options->model.session = (taper_session_options){.struct_size = sizeof options->model.session,
+                                                     .time_budget = running ? 0 : 2,
+                                                     .memory_budget = running ? 0 : 1 << 30};
     const char *path = options->positional.items[0];
     opened_model opened;
     options->model.listing = !running;
+    options->model.quiet = !options->memory && !(options->graph && has_inputs(options)); // nothing runs
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
     }
@@ -318,7 +340,9 @@ static int inspect_checked(inspect_options *options)
         }
     }
     bool done = true;
-    if (!running) {
+    if (options->lint) {
+        done = inspect_print_lints(&opened, options->json);
+    } else if (!running) {
         (options->json ? put_json : put_text)(&opened);
     }
     if (options->graph) {
@@ -337,10 +361,12 @@ int command_inspect(int argc, char **argv)
     const arg_option rows[] = {
         {"--graph", 0, ARG_FLAG, &options.graph, 0, 0},
         {"--memory", 0, ARG_FLAG, &options.memory, 0, 0},
+        {"--lint", 0, ARG_FLAG, &options.lint, 0, 0},
+        {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
         {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};

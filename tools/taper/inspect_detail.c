@@ -11,6 +11,8 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
+#include "common/markup.h"
+#include "taper/graph_picture.h"
 
 // ---- graphs
 
@@ -97,17 +99,21 @@ static void put_line(const char *line, size_t length, const value_shapes *shapes
     fputc('\n', stdout);
 }
 
+static bool read_graph(const opened_model *opened, const char *method, graph_text *text)
+{
+    *text = (graph_text){0};
+    if (taper_inspect_graph(opened->model, method, keep_text, text, opened->error) != TAPER_OK) {
+        return error_report_library(opened->path, opened->error);
+    }
+    return (!text->failed && text->data != NULL) || error_report_memory(opened->path);
+}
+
 static bool put_graph(const opened_model *opened, const char *method, const value_shapes *shapes)
 {
-    graph_text text = {0};
-    bool done = true;
-    if (taper_inspect_graph(opened->model, method, keep_text, &text, opened->error) != TAPER_OK) {
-        done = error_report_library(opened->path, opened->error);
-    } else if (text.failed) {
-        done = error_report_memory(opened->path);
-    }
+    graph_text text;
+    const bool done = read_graph(opened, method, &text);
     const value_shapes none = {0};
-    for (const char *line = text.data; done && line != NULL && *line != '\0';) {
+    for (const char *line = text.data; done && *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         put_line(line, length, strcmp(method, "forward") == 0 ? shapes : &none);
         line += length + (line[length] == '\n');
@@ -116,7 +122,20 @@ static bool put_graph(const opened_model *opened, const char *method, const valu
     return done;
 }
 
-bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs)
+// One picture of forward.
+static bool draw_graph(const opened_model *opened, const value_shapes *shapes, const char *path)
+{
+    graph_text text;
+    bool done = read_graph(opened, "forward", &text);
+    if (done) {
+        const graph_picture picture = {opened->path, text.data, (const char *const *)shapes->texts, shapes->count};
+        done = graph_picture_write(&picture, path);
+    }
+    free(text.data);
+    return done;
+}
+
+bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs, const char *path)
 {
     value_shapes shapes = {0};
     bool done = true;
@@ -128,7 +147,10 @@ bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs)
         taper_session_observe(opened->session, NULL, NULL);
         done = done && (!shapes.failed || error_report_memory(opened->path));
     }
-    for (size_t i = 0; done && i < taper_model_method_count(opened->model); i++) {
+    if (done && path != NULL) {
+        done = draw_graph(opened, &shapes, path);
+    }
+    for (size_t i = 0; done && path == NULL && i < taper_model_method_count(opened->model); i++) {
         done = put_graph(opened, taper_model_method_name(opened->model, i), &shapes);
         fputc('\n', stdout);
     }
@@ -237,11 +259,55 @@ static void put_memory_json(const plan_view *view)
     fputs("]}\n", stdout);
 }
 
-bool inspect_print_memory(const opened_model *opened, bool json)
+// Time goes right, addresses go up; what outlives the run has no place.
+static bool draw_plan(const plan_view *view, const char *model, const char *path)
+{
+    enum { WIDE = 960, HIGH = 540, LEFT = 70, TOP = 40, BELOW = 40 };
+    output_file output;
+    if (!markup_open_picture(&output, path, model, LEFT + WIDE + 20, TOP + HIGH + BELOW)) {
+        return false;
+    }
+    FILE *stream = output.stream;
+    const double across = view->steps != 0 ? (double)WIDE / view->steps : 0;
+    const double up = view->arena != 0 ? HIGH / (double)view->arena : 0;
+    fprintf(stream,
+            "<text x=\"%d\" y=\"24\">an arena of %.2f MB for %zu storages of %.2f MB; %.2f MB outlive the run</text>\n"
+            "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f6f8fa\" stroke=\"#8c959f\"/>\n",
+            LEFT, (double)view->arena / 1e6, view->count, (double)view->sum / 1e6, (double)view->kept / 1e6, LEFT, TOP,
+            WIDE, HIGH);
+    for (int i = 0; i <= 4; i++) {
+        fprintf(stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#57606a\">%.2f MB</text>\n", LEFT - 6,
+                TOP + HIGH - HIGH * i / 4 + 4, (double)view->arena * i / 4e6);
+    }
+    fprintf(stream, "<text x=\"%d\" y=\"%d\" fill=\"#57606a\">time, in births and deaths: %u</text>\n", LEFT,
+            TOP + HIGH + 22, view->steps);
+    for (size_t i = 0; i < view->count; i++) {
+        const taper_plan_item *item = &view->items[i];
+        if (item->outlives) {
+            continue;
+        }
+        fprintf(stream, "<g><title>");
+        markup_text(stream, item->operator_name != NULL ? item->operator_name : "", item->operator_length);
+        fprintf(stream,
+                "\n%zu bytes at %zu, from step %u to %u</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+                "height=\"%.2f\" fill=\"hsl(%zu,65%%,65%%)\" stroke=\"#ffffff\" stroke-width=\"0.5\"/></g>\n",
+                item->bytes, item->offset, item->born, item->died, LEFT + item->born * across,
+                TOP + HIGH - (double)(item->offset + item->bytes) * up, (item->died - item->born) * across,
+                (double)item->bytes * up, i * 137 % 360);
+    }
+    return markup_close_picture(&output, path);
+}
+
+bool inspect_print_memory(const opened_model *opened, bool json, const char *path)
 {
     plan_view view;
     if (!read_plan(opened, &view)) {
         return false;
+    }
+    if (path != NULL) {
+        const bool done = draw_plan(&view, opened->path, path);
+        free(view.items);
+        return done;
     }
     if (json) {
         put_memory_json(&view);

@@ -10,6 +10,7 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/suffix.h"
+#include "common/waiting.h"
 
 bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
                 const save_arguments *arguments)
@@ -24,9 +25,13 @@ bool draft_open(opened_draft *opened, const char *path, const char *const *metho
         done = error_report_memory(path);
     } else if (!cpu_mask_read(arguments->cpu, &context.cpu_mask)) {
         done = false;
-    } else if (taper_context_create(&context, &opened->context, opened->error) != TAPER_OK ||
-               taper_draft_load(opened->context, path, &load, &opened->draft, opened->error) != TAPER_OK) {
-        done = error_report_library(path, opened->error);
+    } else {
+        waiting shown;
+        waiting_begin(&shown, "loading", path);
+        done = taper_context_create(&context, &opened->context, opened->error) == TAPER_OK &&
+               taper_draft_load(opened->context, path, &load, &opened->draft, opened->error) == TAPER_OK;
+        waiting_end(&shown);
+        done = done || error_report_library(path, opened->error);
     }
     if (!done) {
         draft_close(opened);
@@ -71,9 +76,14 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
     named.name = *name != '\0' ? name : "model";
     bool done = output_open(&file, path);
     if (done) {
+        waiting shown;
         errno = 0;
-        if (taper_draft_save(opened->draft, &named, write_stream, &file, opened->error) != TAPER_OK) {
-            done = ferror(file.stream) ? error_report(path, "cannot write: %s", strerror(errno))
+        waiting_begin(&shown, "saving", path);
+        const taper_status status = taper_draft_save(opened->draft, &named, write_stream, &file, opened->error);
+        const int problem = errno;
+        waiting_end(&shown);
+        if (status != TAPER_OK) {
+            done = ferror(file.stream) ? error_report(path, "cannot write: %s", strerror(problem))
                                        : error_report_library(opened->path, opened->error);
             output_discard(&file);
         } else {

@@ -9,6 +9,7 @@
 #include "common/errors.h"
 #include "common/suggest.h"
 #include "common/terminal.h"
+#include "common/waiting.h"
 
 int passes_check(const arg_texts *disable, const char *usage)
 {
@@ -87,13 +88,16 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
     if (opened->has_context && taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
         return false;
     }
+    waiting shown;
     const double begin = clock_seconds();
+    waiting_begin(&shown, "loading", opened->path);
     const bool done =
         taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
         (options->listing ||
          taper_session_create(opened->model, options->session.struct_size != 0 ? &options->session : NULL,
                               &opened->session, opened->error) == TAPER_OK);
     opened->load_seconds = clock_seconds() - begin;
+    waiting_end(&shown);
     return done;
 }
 
@@ -111,6 +115,8 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
         done = error_report_library(path, opened->error);
     }
     free(disabled);
+    opened->runs_in_training = done && opened->session != NULL && !options->quiet && options->context == NULL &&
+                               taper_model_is_training(opened->model) != 0;
     if (!done) {
         model_close(opened);
     }
@@ -119,6 +125,11 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 
 void model_close(opened_model *opened)
 {
+    if (opened->runs_in_training && !errors_reported()) { // dropout and batch norm do what nobody wants by chance
+        fflush(stdout);
+        text_put(stderr, opened->path, strlen(opened->path), false);
+        fputs(": the model was saved in training mode and ran in it; --eval runs it in evaluation mode\n", stderr);
+    }
     taper_session_destroy(opened->session);
     taper_model_release(opened->model);
     if (opened->has_context) {
@@ -131,8 +142,13 @@ void model_close(opened_model *opened)
 bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count,
                taper_value **result)
 {
-    return taper_session_run(opened->session, method, inputs, count, result, opened->error) == TAPER_OK ||
-           error_report_library(opened->path, opened->error);
+    waiting shown = {.active = false};
+    if (!opened->measured) {
+        waiting_begin(&shown, "running", opened->path);
+    }
+    const taper_status status = taper_session_run(opened->session, method, inputs, count, result, opened->error);
+    waiting_end(&shown);
+    return status == TAPER_OK || error_report_library(opened->path, opened->error);
 }
 
 bool model_has_method(const opened_model *opened, const char *method)

@@ -15,6 +15,7 @@ typedef struct model_options {
     const char *device, *device_options, *precision, *cpu, *memory, *cache;
     long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation, no_guards, verify;
+    bool quiet;   // nothing is said of the mode it was saved in
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
     load_limits limits;
@@ -70,7 +71,9 @@ typedef struct opened_model {
     const char *path;
     taper_error *error;
     taper_context *context;
-    bool has_context; // it is its own
+    bool has_context;      // it is its own
+    bool measured;         // how long runs take: nothing is shown meanwhile
+    bool runs_in_training; // which is said when it is closed
     taper_model *model;
     taper_session *session;
     double load_seconds;                 // of the model and its session

@@ -6,6 +6,7 @@
 
 #include "common/args.h"
 #include "common/errors.h"
+#include "common/waiting.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
 #include "taper/opened_draft.h"
@@ -132,8 +133,12 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
                                             .placed_user = &placed};
     const size_t before = taper_draft_node_count(opened->draft);
     bool done = put_state(arguments, opened, "before");
-    if (done && taper_draft_optimize(opened->draft, &options, opened->error) != TAPER_OK) {
-        done = error_report_library(opened->path, opened->error);
+    if (done) {
+        waiting shown;
+        waiting_begin(&shown, "optimizing", opened->path);
+        done = taper_draft_optimize(opened->draft, &options, opened->error) == TAPER_OK;
+        waiting_end(&shown);
+        done = done || error_report_library(opened->path, opened->error);
     }
     free(disabled);
     done = done && put_state(arguments, opened, "after") && draft_save(opened, arguments->save.output, save);

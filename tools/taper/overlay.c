@@ -16,11 +16,9 @@ enum { PALETTE_COUNT = sizeof palette / sizeof *palette };
 void overlay_color(const vision *v, size_t index, unsigned char rgb[3])
 {
     static const unsigned char gray[3] = {128, 128, 128};
-    memcpy(rgb,
-           index < v->color_count ? v->colors[index]
-           : index == 0           ? gray
-                                  : palette[(index - 1) % PALETTE_COUNT],
-           3);
+    if (!taper_settings_color(v->settings, index, rgb)) {
+        memcpy(rgb, index == 0 ? gray : palette[(index - 1) % PALETTE_COUNT], 3);
+    }
 }
 
 bool overlay_is_background(const vision *v, const class_map *map, size_t index)
@@ -29,12 +27,14 @@ bool overlay_is_background(const vision *v, const class_map *map, size_t index)
     if (index != 0 || map->classes < 2) {
         return false;
     }
-    for (size_t i = 0; v->label_count != 0 && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(v->labels[0], names[i]) == 0) {
+    const bool labelled = vision_label_count(v) != 0;
+    char buffer[32];
+    for (size_t i = 0; labelled && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(vision_label(v, 0, buffer), names[i]) == 0) {
             return true;
         }
     }
-    return v->label_count == 0;
+    return !labelled;
 }
 
 static int class_at(const class_map *map, int x, int y)

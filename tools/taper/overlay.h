@@ -11,11 +11,12 @@
 typedef struct class_map {
     int width, height;
     size_t classes;
-    uint16_t *classes_at;
+    bool counted;      // it is how many the model has, not the greatest that was seen
+    taper_value *mask; // taper_scores_mask
+    const int16_t *classes_at;
 } class_map;
 
-// Scores 1xCxhxw or Cxhxw (the best class of each pixel, after bilinear upsampling to the photo's size; C = 1: above 0
-// or, for probabilities, above one half), or integers 1xhxw or hxw (classes, nearest). Failures are reported.
+// As taper_scores_mask has it. Failures are reported.
 bool class_map_create(const opened_model *opened, const taper_value *scores, int width, int height, class_map *map);
 void class_map_release(class_map *map);
 // Pixels of each class; map->classes numbers.

@@ -102,7 +102,7 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
 typedef struct quantizing {
     opened_model opened; // the calibrator's model
     taper_calibrator *calibrator;
-    calibration_files files;
+    file_list files;
     vision v;
     bool has_vision;
 } quantizing;
@@ -146,7 +146,7 @@ static void close_model(quantizing *q)
     taper_calibrator_release(q->calibrator);
     q->opened.model = NULL; // the calibrator's
     model_close(&q->opened);
-    calibration_release(&q->files);
+    file_list_release(&q->files);
 }
 
 typedef taper_status (*calibrator_step)(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/file_list.h"
 #include "common/files.h"
 #include "taper/calls.h"
 #include "taper/commands.h"
@@ -23,12 +24,13 @@ static const char usage[] =
     "  torch.tensor makes it; a string \"@FILE.npy\" is a tensor, and so are {\"@tensor\": [[1, 2]], \"dtype\": "
     "\"float32\"}\n"
     "  and {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}, a quantized one.\n\n"
-    "  -i, --input INPUT   the next argument of the method; missing ones take their defaults\n"
+    "  -i, --input INPUT   the next argument of the method; missing ones take their defaults. A folder, alone: the\n"
+    "                      method is called for each array and picture in it; results are named NAME.output, …\n"
     "  --bundled K         take the arguments from the model's bundled inputs, number K (0 when no INPUT is given)\n"
     "  -o, --output FILE   store the result as FILE.npz: arrays output, output.0, output.key, …; as FILE.npy, one "
     "tensor;\n"
     "                      or as FILE.json, what --json prints\n"
-    "  --json              print the result as JSON\n"
+    "  --json[=strict]     print the result as JSON; strict: NaN and infinities as strings, which all programs read\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
     "                      results are named 0.output, 1.output, …\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
@@ -60,6 +62,58 @@ static bool run_once(const run_options *options, const opened_model *opened, run
     taper_value_release(result);
     inputs_release(&inputs);
     return done;
+}
+
+// ---- a folder of inputs
+
+// "cat.0" of "in/cat.0.npy".
+static void name_of(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
+    snprintf(name, size, "%.*s", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base);
+}
+
+static bool run_file(const run_options *options, const opened_model *opened, const char *path, run_output *output)
+{
+    const arg_texts one = {&path, 1};
+    char name[300], key[320];
+    call_inputs inputs;
+    if (!inputs_from_texts(opened, options->method, &one, &inputs)) {
+        return false;
+    }
+    taper_value *result = NULL;
+    name_of(path, name, sizeof name);
+    snprintf(key, sizeof key, "%s.output", name);
+    const bool done =
+        inputs_run(opened, options->method, &inputs, &result) && run_output_add(output, key, result, opened->error);
+    taper_value_release(result);
+    inputs_release(&inputs);
+    return done;
+}
+
+// Goes on after a file that cannot be read or run. Two of one name would lie one over the other.
+static bool run_folder(const run_options *options, const opened_model *opened, run_output *output)
+{
+    file_list files = {0};
+    char name[300], other[300];
+    bool done = file_list_add(&files, options->inputs.items[0], ".npy .npz " SUFFIXES_THAT_ARE_READ, "inputs");
+    for (size_t i = 0; i < files.count; i++) {
+        bool good = true;
+        name_of(files.paths[i], name, sizeof name);
+        for (size_t k = 0; good && k < i; k++) {
+            name_of(files.paths[k], other, sizeof other);
+            good = strcmp(name, other) != 0 ||
+                   error_report(files.paths[i], "its result would be named as that of %s", files.paths[k]);
+        }
+        done = good && run_file(options, opened, files.paths[i], output) && done;
+    }
+    file_list_release(&files);
+    return done;
+}
+
+static bool is_folder(const run_options *options)
+{
+    return options->calls == NULL && options->inputs.count == 1 && path_is_folder(options->inputs.items[0]);
 }
 
 // ---- --calls
@@ -103,10 +157,12 @@ static bool run_calls(const opened_model *opened, const char *path, const json_v
 static bool run_all(const run_options *options, const opened_model *opened, const json_value *calls)
 {
     run_output output;
-    if (!run_output_open(&output, options->output, options->json, calls != NULL)) {
+    const bool folder = is_folder(options);
+    if (!run_output_open(&output, options->output, options->json, calls != NULL || folder)) {
         return false;
     }
     return run_output_close(&output, calls != NULL ? run_calls(opened, options->calls, calls, &output)
+                                     : folder      ? run_folder(options, opened, &output)
                                                    : run_once(options, opened, &output));
 }
 
@@ -119,7 +175,7 @@ static int run_checked(run_options *options)
     if (options->bundled >= 0 && listed) {
         return error_usage(usage, "--bundled takes the place of -i");
     }
-    int status = run_output_check(options->output, options->calls != NULL, usage);
+    int status = run_output_check(options->output, options->calls != NULL || is_folder(options), usage);
     if (status == ARGS_GO_ON) {
         status = model_options_check(&options->model, usage);
     }
@@ -155,7 +211,7 @@ int command_run(int argc, char **argv)
         {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),

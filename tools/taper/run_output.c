@@ -21,7 +21,7 @@ int run_output_check(const char *path, bool several, const char *usage)
         return ARGS_GO_ON;
     }
     if (suffix_among(path, ".npy")) {
-        return several ? error_usage(usage, "-o %.200s: a .npy file holds one result, --calls gives several", path)
+        return several ? error_usage(usage, "-o %.200s: a .npy file holds one result, there are several", path)
                        : ARGS_GO_ON;
     }
     return suffix_among(path, OTHER_FORMATS)

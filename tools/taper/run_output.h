@@ -15,7 +15,7 @@ typedef enum run_format {
 typedef struct run_output {
     const char *path; // NULL: no file
     bool json;        // to stdout
-    bool several;     // results, of --calls
+    bool several;     // results, of --calls or of a folder of inputs
     run_format format;
     npz_writer npz;
     output_file file; // of the formats other than .npz

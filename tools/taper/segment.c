@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper segment: colours the parts of a picture by class.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/errors.h"
+#include "common/file_list.h"
+#include "common/files.h"
 #include "common/json_value.h"
+#include "common/npy.h"
 #include "common/suffix.h"
 #include "common/terminal.h"
 #include "taper/commands.h"
 #include "taper/overlay.h"
 
 static const char usage[] =
-    "usage: taper segment MODEL IMAGE -o MASK.png [options]\n\n"
-    "Draws the classes that a model sees over a PNG or JPEG picture and prints how much each one takes. Size, mean, "
-    "std,\n"
-    "labels and colours come from the model's extra file taper.json; without one, the shorter side is resized to 520\n"
-    "pixels, as torchvision does.\n\n"
-    "  -o, --output FILE   the PNG to write, of the picture's size\n"
-    "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
+    "usage: taper segment MODEL IMAGE… -o MASK.png|FOLDER [options]\n\n"
+    "Draws the classes that a model sees over PNG or JPEG pictures and prints how much each one takes; an IMAGE may be "
+    "a\n"
+    "folder of them. After one that cannot be read it goes on, and fails in the end. Size, mean, std, labels and "
+    "colours\n"
+    "come from the model's extra file taper.json; without one, the shorter side is resized to 520 pixels, as "
+    "torchvision\n"
+    "does.\n\n"
+    "  -o, --output FILE   the PNG to write, of the picture's size; of several pictures the folder for NAME.png\n"
+    "  --map               write the number of each pixel's class as its grey, rather than draw over the picture;\n"
+    "                      -o FILE.npy: as int16\n"
+    "  --json              print the classes as JSON, of several pictures as an array\n" VISION_OPTION_USAGE
+        MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
 
 enum { BAR_WIDTH = 24 };
-#define NO_MASKS SUFFIXES_OF_OTHER_PICTURES " .ptl .pt " SUFFIXES_OF_ARRAYS " " SUFFIXES_OF_MODELS
+#define NO_MASKS                                                                                                       \
+    SUFFIXES_OF_OTHER_PICTURES " .ptl .pt .npz .json .csv .txt .h5 .hdf5 .mat .pkl .pickle " SUFFIXES_OF_MODELS
 
 typedef struct segment_options {
     model_options model;
     vision_options vision;
     arg_texts positional;
     const char *output;
-    bool json;
+    bool map, json;
 } segment_options;
 
 typedef struct segmentation {
@@ -104,7 +116,8 @@ static void put_classes_json(const vision *v, const segmentation *s, const char 
 {
     fputs("{\"image\": ", stdout);
     json_put_text(stdout, path, strlen(path));
-    printf(", \"width\": %d, \"height\": %d, \"classes\": [", s->photo.width, s->photo.height);
+    printf(", \"width\": %d, \"height\": %d, \"ms\": %.3f, \"classes\": [", s->photo.width, s->photo.height,
+           s->milliseconds);
     for (size_t i = 0; i < s->map.classes; i++) {
         char buffer[32];
         const char *label = vision_label(v, i, buffer);
@@ -114,10 +127,10 @@ static void put_classes_json(const vision *v, const segmentation *s, const char 
         json_put_double(stdout, part_of(s, i));
         fputc('}', stdout);
     }
-    fputs("\n]}\n", stdout);
+    fputs("\n]}", stdout);
 }
 
-static bool find_classes(const opened_model *opened, const vision *v, const char *path, segmentation *s)
+static bool find_classes(const opened_model *opened, vision *v, const char *path, segmentation *s)
 {
     taper_value *input, *result = NULL, *scores = NULL;
     if (!vision_prepare(v, opened, path, &s->photo, &input)) {
@@ -134,6 +147,7 @@ static bool find_classes(const opened_model *opened, const vision *v, const char
     }
     if (done) {
         class_map_count(&s->map, s->pixels);
+        vision_check_classes(v, opened, s->map.classes, s->map.counted);
     }
     taper_value_release(scores);
     taper_value_release(result);
@@ -141,19 +155,69 @@ static bool find_classes(const opened_model *opened, const vision *v, const char
     return done;
 }
 
-static bool segment_picture(const segment_options *options, const opened_model *opened, const vision *v)
+// ---- writing
+
+static bool write_npy(const char *path, const class_map *map)
 {
-    const char *path = options->positional.items[1];
-    segmentation s = {0};
-    bool done = image_read(path, &s.photo) && find_classes(opened, v, path, &s);
-    if (done) {
-        overlay_draw(v, &s.map, &s.photo);
-        done = image_write_png(options->output, &s.photo);
+    const int64_t sizes[] = {map->height, map->width};
+    char header[NPY_HEADER_MAX];
+    output_file output;
+    if (!output_open(&output, path)) {
+        return false;
     }
+    const size_t length = npy_header(header, npy_descr(TAPER_I16), 2, sizes);
+    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->classes_at;
+    if (!output_write(&output, header, length) || !output_write(&output, map->classes_at, bytes)) {
+        output_discard(&output);
+        return error_report(path, "cannot write: %s", strerror(errno));
+    }
+    return output_commit(&output);
+}
+
+static bool write_gray(const char *path, const class_map *map)
+{
+    const size_t count = (size_t)map->width * (size_t)map->height;
+    if (map->classes > 256) {
+        return error_report(path, "a grey picture has room for 256 classes, the model has %zu: -o FILE.npy",
+                            map->classes);
+    }
+    unsigned char *gray = malloc(count);
+    if (gray == NULL) {
+        return error_report_memory(path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        gray[i] = (unsigned char)map->classes_at[i];
+    }
+    const bool done = image_write_gray_png(path, map->width, map->height, gray);
+    free(gray);
+    return done;
+}
+
+static bool write_result(const segment_options *options, const vision *v, segmentation *s, const char *path)
+{
+    if (suffix_among(path, ".npy")) {
+        return write_npy(path, &s->map);
+    }
+    if (options->map) {
+        return write_gray(path, &s->map);
+    }
+    overlay_draw(v, &s->map, &s->photo);
+    return image_write_png(path, &s->photo);
+}
+
+// ---- pictures
+
+static bool segment_picture(const segment_options *options, const opened_model *opened, vision *v, const char *path,
+                            const char *output, size_t printed)
+{
+    segmentation s = {0};
+    bool done = image_read(path, &s.photo) && find_classes(opened, v, path, &s) && write_result(options, v, &s, output);
     if (done && options->json) {
+        fputs(printed != 0 ? ",\n" : "", stdout);
         put_classes_json(v, &s, path);
     } else if (done) {
-        done = put_classes(v, &s, path, options->output);
+        fputs(printed != 0 ? "\n" : "", stdout);
+        done = put_classes(v, &s, path, output);
     }
     free(s.pixels);
     class_map_release(&s.map);
@@ -161,20 +225,76 @@ static bool segment_picture(const segment_options *options, const opened_model *
     return done;
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static size_t stem_of(const char *path)
+{
+    const char *base = base_of(path), *dot = strrchr(base, '.');
+    return dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+}
+
+// FOLDER/NAME.png, which no picture before this one has.
+static bool name_output(const char *folder, const file_list *files, size_t index, char *output, size_t size)
+{
+    const char *path = files->paths[index];
+    const size_t length = stem_of(path);
+    for (size_t i = 0; i < index; i++) {
+        if (stem_of(files->paths[i]) == length && memcmp(base_of(files->paths[i]), base_of(path), length) == 0) {
+            return error_report(path, "would be written where %s is", files->paths[i]);
+        }
+    }
+    const int written = snprintf(output, size, "%s/%.*s.png", folder, (int)length, base_of(path));
+    return (written > 0 && (size_t)written < size) || error_report(path, "its name is too long");
+}
+
+// Goes on after a picture that cannot be read or segmented.
+static bool segment_files(const segment_options *options, const opened_model *opened, vision *v, const file_list *files,
+                          bool several)
+{
+    char output[4096];
+    size_t printed = 0;
+    bool done = true;
+    if (several && !path_is_folder(options->output) && mkdir(options->output, 0777) != 0) {
+        return error_report(options->output, "cannot make the folder for several pictures: %s", strerror(errno));
+    }
+    fputs(options->json && several ? "[" : "", stdout);
+    for (size_t i = 0; i < files->count; i++) {
+        const bool good =
+            (!several || name_output(options->output, files, i, output, sizeof output)) &&
+            segment_picture(options, opened, v, files->paths[i], several ? output : options->output, printed);
+        printed += good;
+        done = done && good;
+    }
+    fputs(options->json ? several ? "]\n" : printed != 0 ? "\n" : "" : "", stdout);
+    return done;
+}
+
 static bool segment(const segment_options *options)
 {
+    const arg_texts *paths = &options->positional; // the model's first
     opened_model opened;
     vision v;
-    if (!model_open(&opened, options->positional.items[0], &options->model)) {
-        return false;
+    file_list files = {0};
+    bool listed = true;
+    for (size_t i = 1; i < paths->count; i++) {
+        listed = file_list_add(&files, paths->items[i], SUFFIXES_THAT_ARE_READ, "pictures") && listed;
     }
-    bool done = vision_create(&opened, &options->vision, true, &v);
+    const bool several = paths->count > 2 || path_is_folder(paths->items[1]);
+    bool done = files.count != 0 && model_open(&opened, paths->items[0], &options->model);
     if (done) {
-        done = segment_picture(options, &opened, &v);
-        vision_release(&v);
+        done = vision_create(&opened, &options->vision, true, &v);
+        if (done) {
+            done = segment_files(options, &opened, &v, &files, several);
+            vision_release(&v);
+        }
+        model_close(&opened);
     }
-    model_close(&opened);
-    return done;
+    file_list_release(&files);
+    return done && listed;
 }
 
 int command_segment(int argc, char **argv)
@@ -183,18 +303,21 @@ int command_segment(int argc, char **argv)
     vision_options_init(&options.vision);
     const arg_option rows[] = {
         {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
-        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--map", 0, ARG_FLAG, &options.map, 0, 0},
+        {"--json", 0, ARG_JSON, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
     };
     const arg_table table = {
-        usage, rows, sizeof rows / sizeof *rows, 2, 2, "MODEL or IMAGE is missing", &options.positional};
+        usage, rows, sizeof rows / sizeof *rows, 2, (size_t)argc, "MODEL or IMAGE is missing", &options.positional};
     int status = args_parse(&table, argc, argv);
     if (status == ARGS_GO_ON) {
         status = options.output == NULL ? error_usage(usage, "-o MASK.png is missing")
                  : suffix_among(options.output, NO_MASKS)
                      ? error_usage(usage, "-o %.200s: the picture is written as .png", options.output)
+                 : options.positional.count > 2 && suffix_among(options.output, ".png .npy")
+                     ? error_usage(usage, "-o %.200s: of several pictures it names a folder", options.output)
                      : model_options_check(&options.model, usage);
     }
     if (status == ARGS_GO_ON) {

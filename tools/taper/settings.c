@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taper/taper_app.h>
+
 #include "common/errors.h"
 
 const char settings_name[] = "taper.json";
@@ -55,49 +57,23 @@ static bool mentions_inputs(const opened_model *opened)
     return false;
 }
 
-static bool is_float_tensor(const taper_value *value)
+bool settings_quantize_input(const opened_model *opened, size_t index, taper_value **value)
 {
-    taper_tensor_info info = {.struct_size = sizeof info};
-    return taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK &&
-           info.dtype == TAPER_F32;
-}
-
-static bool quantize(const opened_model *opened, const json_value *input, size_t index, taper_value **value)
-{
-    const json_value *dtype = json_member(input, "dtype"), *scale = json_member(input, "scale"),
-                     *zero_point = json_member(input, "zero_point");
-    taper_value *made;
-    char subject[512];
-    snprintf(subject, sizeof subject, "%s: %s: input %zu", opened->path, settings_name, index);
-    if (dtype == NULL || dtype->kind != JSON_TEXT || strcmp(dtype->text, "quint8") != 0 || scale == NULL ||
-        (scale->kind != JSON_DOUBLE && scale->kind != JSON_INT) || zero_point == NULL || zero_point->kind != JSON_INT) {
-        return error_report(subject, "must have \"dtype\": \"quint8\", \"scale\", a number, and \"zero_point\", an "
-                                     "integer");
+    taper_settings *settings;
+    taper_value *made = NULL;
+    if (!mentions_inputs(opened)) {
+        return true;
     }
-    if (taper_value_quantize(opened->context, *value, TAPER_QU8, scale->number, zero_point->integer, &made,
-                             opened->error) != TAPER_OK) {
-        return error_report_library(subject, opened->error);
+    const bool done =
+        taper_settings_read(opened->model, NULL, &settings, opened->error) == TAPER_OK &&
+        taper_settings_quantize(opened->context, settings, index, *value, &made, opened->error) == TAPER_OK;
+    taper_settings_release(settings);
+    if (!done) {
+        return error_report_library(opened->path, opened->error);
     }
     taper_value_release(*value);
     *value = made;
     return true;
-}
-
-bool settings_quantize_input(const opened_model *opened, size_t index, taper_value **value)
-{
-    json_value *settings;
-    if (!is_float_tensor(*value) || !mentions_inputs(opened)) {
-        return true;
-    }
-    if (!settings_read(opened, &settings)) {
-        return false;
-    }
-    const json_value *inputs = json_member(settings, "inputs");
-    const json_value *input =
-        inputs != NULL && inputs->kind == JSON_ARRAY && index < inputs->count ? &inputs->items[index] : NULL;
-    const bool done = input == NULL || input->kind == JSON_NULL || quantize(opened, input, index, value);
-    json_free(settings);
-    return done;
 }
 
 // ---- writing

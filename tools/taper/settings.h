@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The model's extra file taper.json, an object. Besides what vision.h reads it says how the inputs of forward are
-// quantized, for a model that takes integers (taper quantize --mode full):
-//     {"inputs": [{"dtype": "quint8", "scale": 0.0187, "zero_point": 114}, null, …]}
-// With it float tensors can be given where the model takes quantized ones.
+// The model's extra file taper.json, an object. taper_app.h says what it holds; the library reads it, and here its
+// member "inputs" is written (taper quantize --mode full), with which float tensors can be given where the model takes
+// quantized ones.
 #ifndef TAPER_TOOLS_SETTINGS_H
 #define TAPER_TOOLS_SETTINGS_H
 

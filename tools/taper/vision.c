@@ -8,54 +8,13 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/json_value.h"
-#include "taper/settings.h"
 
 void vision_options_init(vision_options *options)
 {
     *options = (vision_options){.mean = {(double)NAN}, .std = {(double)NAN}};
 }
 
-// ---- settings
-
-static bool read_triple(const char *subject, const json_value *settings, const char *name, float triple[3])
-{
-    const json_value *member = json_member(settings, name);
-    if (member == NULL) {
-        return true;
-    }
-    bool done = member->kind == JSON_ARRAY && member->count == 3;
-    for (size_t i = 0; done && i < 3; i++) {
-        const json_value *number = &member->items[i];
-        triple[i] = (float)number->number;
-        done = (number->kind == JSON_INT || number->kind == JSON_DOUBLE) && isfinite(triple[i]);
-    }
-    return done || error_report(subject, "%s: \"%s\" must be three numbers", settings_name, name);
-}
-
-static bool is_side(const json_value *value)
-{
-    return value->kind == JSON_INT && value->integer >= 1 && value->integer <= IMAGE_SIDE_LIMIT;
-}
-
-static bool read_geometry(const char *subject, const json_value *settings, vision *v)
-{
-    const json_value *size = json_member(settings, "size"), *shorter = json_member(settings, "resize");
-    if (size != NULL) {
-        if (size->kind != JSON_ARRAY || size->count != 2 || !is_side(&size->items[0]) || !is_side(&size->items[1])) {
-            return error_report(subject, "%s: \"size\" must be [width, height]", settings_name);
-        }
-        v->width = (int)size->items[0].integer;
-        v->height = (int)size->items[1].integer;
-        v->shorter = 0;
-    }
-    if (shorter != NULL) {
-        if (!is_side(shorter)) {
-            return error_report(subject, "%s: \"resize\" must be a number of pixels", settings_name);
-        }
-        v->shorter = (int)shorter->integer;
-    }
-    return true;
-}
+// ---- labels
 
 static void release_labels(vision *v)
 {
@@ -144,79 +103,59 @@ static bool read_labels_file(const char *path, vision *v)
     return done;
 }
 
-static bool read_colors(const char *subject, const json_value *array, vision *v)
-{
-    v->colors = calloc(array->count + 1, sizeof *v->colors);
-    if (v->colors == NULL) {
-        return error_report_memory(subject);
-    }
-    for (size_t i = 0; i < array->count; i++) {
-        const json_value *item = &array->items[i];
-        if (item->kind != JSON_TEXT || item->length != 7 || item->text[0] != '#' ||
-            strspn(item->text + 1, "0123456789abcdefABCDEF") != 6) {
-            return error_report(subject, "%s: \"colors\" must be strings like \"#ff9f1c\"", settings_name);
-        }
-        const unsigned long rgb = strtoul(item->text + 1, NULL, 16);
-        v->colors[i][0] = (unsigned char)(rgb >> 16 & 255);
-        v->colors[i][1] = (unsigned char)(rgb >> 8 & 255);
-        v->colors[i][2] = (unsigned char)(rgb & 255);
-        v->color_count++;
-    }
-    return true;
-}
-
-static bool read_settings(const char *subject, const json_value *settings, vision *v)
-{
-    if (settings->kind != JSON_OBJECT) {
-        return error_report(subject, "%s: must hold an object", settings_name);
-    }
-    const json_value *labels = json_member(settings, "labels"), *colors = json_member(settings, "colors");
-    return read_geometry(subject, settings, v) && read_triple(subject, settings, "mean", v->mean) &&
-           read_triple(subject, settings, "std", v->std) && (labels == NULL || labels_from_json(subject, labels, v)) &&
-           (colors == NULL || colors->kind != JSON_ARRAY || read_colors(subject, colors, v));
-}
-
-static bool read_extra(const opened_model *opened, vision *v)
-{
-    json_value *settings;
-    const bool done =
-        settings_read(opened, &settings) && (settings == NULL || read_settings(opened->path, settings, v));
-    json_free(settings);
-    return done;
-}
+// ---- the settings with the options
 
 // torchvision's presets resize the shorter side to 256 for a crop of 224; other sizes keep the proportion.
-static void apply_size(const vision_options *options, bool segment, vision *v)
+static void apply_size(const vision_options *options, bool segment, taper_preparation *p)
 {
     if (options->size[0] == 0) {
         return;
     }
-    const int old = v->width < v->height ? v->width : v->height;
+    const int old = p->width < p->height ? p->width : p->height;
     const int smaller = options->size[0] < options->size[1] ? options->size[0] : options->size[1];
     if (segment) {
-        v->shorter = 0;
-    } else if (v->shorter != 0 && old != 0) {
-        v->shorter = (int)((double)v->shorter * smaller / old + 0.5);
+        p->resize = 0;
+    } else if (p->resize != 0 && old != 0) {
+        p->resize = (int)((double)p->resize * smaller / old + 0.5);
     }
-    v->width = options->size[0];
-    v->height = options->size[1];
+    p->width = options->size[0];
+    p->height = options->size[1];
+}
+
+static bool apply_options(const opened_model *opened, const vision_options *options, bool segment, taper_preparation *p)
+{
+    apply_size(options, segment, p);
+    for (int i = 0; i < 3; i++) {
+        p->mean[i] = isnan(options->mean[0]) ? p->mean[i] : (float)options->mean[i];
+        p->std[i] = isnan(options->std[0]) ? p->std[i] : (float)options->std[i];
+        if (p->std[i] == 0) {
+            return error_report(opened->path, "the standard deviation of a channel is 0; give --std");
+        }
+        // The habit of pictures in 0..255.
+        if (fabsf(p->mean[i]) > 2 || fabsf(p->std[i]) > 16) {
+            return error_report(opened->path,
+                                "mean %g and std %g are of channels in 0..255, here they are in 0..1: give --mean and "
+                                "--std as 255th parts, %.3g and %.3g",
+                                (double)p->mean[i], (double)p->std[i], (double)p->mean[i] / 255,
+                                (double)p->std[i] / 255);
+        }
+    }
+    return true;
 }
 
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v)
 {
-    static const float imagenet_mean[3] = {0.485f, 0.456f, 0.406f}, imagenet_std[3] = {0.229f, 0.224f, 0.225f};
-    *v = (vision){.width = segment ? 0 : 224, .height = segment ? 0 : 224, .shorter = segment ? 520 : 256};
-    memcpy(v->mean, imagenet_mean, sizeof v->mean);
-    memcpy(v->std, imagenet_std, sizeof v->std);
-    bool done = read_extra(opened, v) && (options->labels == NULL || read_labels_file(options->labels, v));
-    apply_size(options, segment, v);
-    for (int i = 0; i < 3; i++) {
-        v->mean[i] = isnan(options->mean[0]) ? v->mean[i] : (float)options->mean[i];
-        v->std[i] = isnan(options->std[0]) ? v->std[i] : (float)options->std[i];
-        if (done && v->std[i] == 0) {
-            done = error_report(opened->path, "the standard deviation of a channel is 0; give --std");
-        }
+    *v = (vision){.preparation = {.struct_size = sizeof v->preparation}};
+    bool done = (taper_settings_read(opened->model, NULL, &v->settings, opened->error) == TAPER_OK &&
+                 taper_settings_preparation(v->settings, segment ? "segment" : "classify", &v->preparation,
+                                            opened->error) == TAPER_OK) ||
+                error_report_library(opened->path, opened->error);
+    if (done && options->labels != NULL) {
+        done = read_labels_file(options->labels, v);
+        v->has_labels = true;
+        v->labels_path = options->labels;
     }
+    done = done && apply_options(opened, options, segment, &v->preparation);
     if (!done) {
         vision_release(v);
     }
@@ -226,15 +165,71 @@ bool vision_create(const opened_model *opened, const vision_options *options, bo
 void vision_release(vision *v)
 {
     release_labels(v);
-    free(v->colors);
+    taper_settings_release(v->settings);
     *v = (vision){0};
+}
+
+size_t vision_label_count(const vision *v)
+{
+    return v->has_labels      ? v->label_count
+           : v->known != NULL ? v->known->count
+                              : taper_settings_label_count(v->settings);
+}
+
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted)
+{
+    const size_t labels = vision_label_count(v);
+    if (v->checked) {
+        return;
+    }
+    v->checked = true;
+    if (labels == 0 && !v->has_labels) {
+        v->known = counted ? known_labels_of(classes) : NULL;
+        if (v->known != NULL) {
+            fprintf(stderr, "the model does not name its %zu classes: they are called as %s's, which has as many\n",
+                    classes, v->known->set);
+        }
+    } else if (counted ? labels != classes : labels < classes) {
+        const char *path = v->has_labels ? v->labels_path : opened->path;
+        text_put(stderr, path, strlen(path), false);
+        fprintf(stderr, ": there are %zu labels for %zu classes\n", labels, classes);
+    }
 }
 
 const char *vision_label(const vision *v, size_t index, char buffer[32])
 {
-    if (index < v->label_count) {
-        return v->labels[index];
+    if (index < vision_label_count(v)) {
+        return v->has_labels      ? v->labels[index]
+               : v->known != NULL ? v->known->names[index]
+                                  : taper_settings_label(v->settings, index);
     }
     snprintf(buffer, 32, "class %zu", index);
     return buffer;
+}
+
+// ---- pictures and results
+
+bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
+                    taper_value **input)
+{
+    const taper_picture given = {.struct_size = sizeof given,
+                                 .format = TAPER_PIXELS_RGB,
+                                 .width = picture->width,
+                                 .height = picture->height,
+                                 .planes = {picture->pixels}};
+    taper_value *tensor;
+    *input = NULL;
+    if (taper_picture_tensor(opened->context, &given, &v->preparation, &tensor, opened->error) != TAPER_OK) {
+        return error_report_library(path, opened->error);
+    }
+    const bool done =
+        taper_settings_quantize(opened->context, v->settings, 0, tensor, input, opened->error) == TAPER_OK;
+    taper_value_release(tensor);
+    return done || error_report_library(path, opened->error);
+}
+
+bool vision_scores(const opened_model *opened, const taper_value *result, taper_value **tensor)
+{
+    return taper_scores_find(result, tensor, opened->error) == TAPER_OK ||
+           error_report_library(opened->path, opened->error);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a picture becomes a model's input and what the result's numbers are called: from the model's extra file
 // taper.json
-//     {"task": …, "size": [W, H], "resize": N, "mean": [r, g, b], "std": [r, g, b], "labels": […], "colors":
-//     ["#rrggbb", …]}
-// and from options, which win. Without a file torchvision's presets hold.
+// (taper_app.h) and from options, which win. Without a file torchvision's presets hold.
 #ifndef TAPER_TOOLS_VISION_H
 #define TAPER_TOOLS_VISION_H
 
+#include <taper/taper_app.h>
+
 #include "common/image.h"
+#include "taper/known_labels.h"
 #include "taper/opened_model.h"
 
 typedef struct vision_options {
@@ -26,20 +27,22 @@ typedef struct vision_options {
 #define VISION_OPTION_ROWS(o) {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, PICTURE_OPTION_ROWS(o)
 
 #define VISION_OPTION_USAGE                                                                                            \
-    "  --labels FILE       names of the classes, one a line or a JSON array\n" PICTURE_OPTION_USAGE
+    "  --labels FILE       names of the classes, one a line or a JSON array (default: the model's, or of ImageNet,\n"  \
+    "                      COCO or VOC by their number)\n" PICTURE_OPTION_USAGE
 #define PICTURE_OPTION_USAGE                                                                                           \
     "  --size WxH          size of the model's input, for pictures\n"                                                  \
     "  --mean R,G,B        subtracted from the channels, which are in 0..1\n"                                          \
     "  --std R,G,B         the channels are divided by it\n"
 
 typedef struct vision {
-    int width, height; // 0: as the shorter side asks for
-    int shorter;       // the shorter side is resized to this first; 0: the whole picture is resized to width x height
-    float mean[3], std[3];
-    char **labels;
+    taper_settings *settings; // of the model
+    taper_preparation preparation;
+    char **labels; // of the file that --labels names
     size_t label_count;
-    unsigned char (*colors)[3];
-    size_t color_count;
+    bool has_labels; // that file wins
+    const char *labels_path;
+    const known_labels *known; // of the data set that has so many classes, where neither names any
+    bool checked;              // vision_check_classes was called
 } vision;
 
 // Call before args_parse: not-a-number tells that --mean or --std was not given.
@@ -51,11 +54,15 @@ void vision_release(vision *v);
 // A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
+// Once it is known how many classes there are: chooses labels where none are given, and says on stderr when there are
+// more or fewer of them. The first call counts.
+// counted: it is their number, not the greatest that was seen in a map of classes.
+void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted);
+size_t vision_label_count(const vision *v);
 // "label", or "class 7" written to buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
 
-// The tensor in a result: itself, dict entry "out", "logits" or the first, or the first item of a tuple. A new
-// reference.
+// The tensor in a result (taper_scores_find). A new reference; failures are reported.
 bool vision_scores(const opened_model *opened, const taper_value *result, taper_value **tensor);
 
 #endif

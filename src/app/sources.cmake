@@ -1,0 +1,12 @@
+if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
+    list(APPEND TAPER_SOURCES
+        src/app/app_open.c
+        src/app/app_values.c
+        src/app/bundled.c
+        src/app/picture.c
+        src/app/picture_resize.c
+        src/app/scores.c
+        src/app/scores_mask.c
+        src/app/settings.c
+    )
+endif()
