@@ -4,6 +4,7 @@ under the names that pages give it, and a picture. `$ command` is followed by wh
 that cannot run says why in a comment before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, names of files and the
 form of all pages."""
 import glob
+import importlib.util
 import os
 import re
 import shutil
@@ -19,9 +20,11 @@ TIMES = re.compile(r"\d[\d.]*(?= (?:ms|s|µs|kB|MB)\b)")
 
 
 def same_line(wanted, got):
-    wanted, got = (re.sub(r"[█▉▊▋▌▍▎▏]+", "", TIMES.sub("0", line)).rstrip() for line in (wanted, got))
+    wanted, got = (" ".join(re.sub(r"[█▉▊▋▌▍▎▏]+", "", TIMES.sub("0", line)).split()) for line in (wanted, got))
     if NUMBER.sub("#", wanted) != NUMBER.sub("#", got):
         return False
+    if " nodes, " in wanted: # how many there are is the compiler's matter, and may change
+        return True
     pairs = zip(map(float, NUMBER.findall(wanted)), map(float, NUMBER.findall(got)))
     return all(abs(a - b) <= 2e-3 * abs(a) + 2e-3 or (abs(a - b) < 0.11 and "%" in wanted) for a, b in pairs)
 
@@ -30,13 +33,17 @@ def compare(wanted, got):
     """What is wrong, or None. A line `…` stands for any lines."""
     wanted = [line for line in wanted if line.strip()]
     got = [line for line in got if line.strip()]
-    for index, line in enumerate(wanted):
+    anything = False
+    for line in wanted:
         if line.strip() == "…":
-            rest = wanted[index + 1:]
-            return compare(rest, got[len(got) - len(rest):]) if rest else None
-        if index >= len(got) or not same_line(line, got[index]):
-            return f"wanted: {line}\ngot:    {got[index] if index < len(got) else '(nothing)'}"
-    return None if len(got) <= len(wanted) else f"more than said: {got[len(wanted)]}"
+            anything = True
+            continue
+        while anything and got and not same_line(line, got[0]):
+            got = got[1:]
+        if not got or not same_line(line, got[0]):
+            return f"wanted: {line}\ngot:    {got[0] if got else '(nothing more)'}"
+        got, anything = got[1:], False
+    return f"more than said: {got[0]}" if got and not anything else None
 
 
 def run(command, folder, environment):
@@ -114,8 +121,8 @@ def run_page(page):
             elif block.language == "c":
                 wrong = run_program(block, CC, ["-std=c99", "-Wall", "-Wextra", "-Werror"], ".c", folder, environment)
             elif block.language == "python":
-                if not glob.glob(os.path.join(BUILD, "python", "taper", "_taper*")):
-                    print(f"{where}: SKIPPED, this build has no Python binding")
+                if not glob.glob(os.path.join(BUILD, "python", "taper", "_taper*")) or importlib.util.find_spec("numpy") is None:
+                    print(f"{where}: SKIPPED, this build has no Python binding, or Python no NumPy")
                     continue
                 python, python_block = python + block.body, block # each block goes on where the one before ended
                 status, said = run([sys.executable, "-c", python], folder, environment)
