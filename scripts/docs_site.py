@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs_site.py BUILD OUT: the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made of the
+"""docs_site.py BUILD OUT [--pages]: the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made of the
 programs' tables of options) and the C interface (from the headers). mkdocs with its material theme makes it (Debian: mkdocs,
-mkdocs-material, whose versions are the pin); links that lead nowhere are errors."""
+mkdocs-material, whose versions are the pin); links that lead nowhere are errors. --pages: what the site is made of, without mkdocs."""
 import json
 import os
 import re
@@ -141,6 +141,9 @@ def main():
                 "markdown_extensions": ["tables", "toc", "admonition"], "plugins": ["search"]}
     with open(os.path.join(out, "mkdocs.yml"), "w", encoding="utf-8") as file:
         json.dump(settings, file, indent=1) # which is YAML
+    if "--pages" in sys.argv:
+        print(f"{pages}: {len(places)} pages")
+        return
     if shutil.which("mkdocs") is None:
         print("SKIPPED: the pages are there, a site needs mkdocs and its material theme (Debian: mkdocs mkdocs-material)")
         sys.exit(77)
@@ -152,6 +155,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: docs_site.py BUILD OUT")
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--pages"]):
+        sys.exit("usage: docs_site.py BUILD OUT [--pages]")
     main()
