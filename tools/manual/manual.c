@@ -29,6 +29,9 @@ static void fail(const char *what, const char *name)
 static void check(const manual_verb *verb)
 {
     usage_entry entry;
+    if (verb->usage == NULL) {
+        fail("it has parsed no options", verb->name);
+    }
     for (size_t i = 0; i < verb->option_count; i++) {
         const arg_option *option = &verb->options[i];
         char subject[128];
