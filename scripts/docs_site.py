@@ -12,7 +12,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# The site's order. What is in docs/ and not here is an error.
+# The site's order. Other pages of docs/ come at the end of the reference.
 NAVIGATION = [
     ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
                      ("python.md", "docs/python.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
@@ -126,7 +126,7 @@ def main():
             if file.startswith("docs/decisions/"):
                 places[file] = file[5:]
             elif name.endswith(".md") and file not in places:
-                sys.exit(f"docs_site.py: {file} is not in NAVIGATION")
+                places[file] = file[5:]
     listed = {page for _, group in NAVIGATION for page, _ in group}
     if set(made) - listed:
         sys.exit(f"docs_site.py: not in NAVIGATION: {sorted(set(made) - listed)}")
@@ -135,7 +135,9 @@ def main():
         with open(os.path.join(pages, page), "w", encoding="utf-8") as file:
             file.write(made[page]() if page in made else linked(read(os.path.join(TOP, source)), source, places))
     decisions = sorted(page for page in places.values() if page.startswith("decisions/"))
-    navigation = [{title: [page for page, _ in group]} for title, group in NAVIGATION] + [{"Decisions": decisions}]
+    others = sorted(set(places.values()) - listed - set(decisions))
+    navigation = [{title: [page for page, _ in group] + (others if title == "Reference" else [])} for title, group in NAVIGATION]
+    navigation.append({"Decisions": decisions})
     settings = {"site_name": "Taper", "docs_dir": pages, "site_dir": os.path.join(out, "site"), "use_directory_urls": False, "nav": navigation,
                 "theme": {"name": "material", "font": False, "features": ["navigation.sections", "search.highlight"]},
                 "markdown_extensions": ["tables", "toc", "admonition"], "plugins": ["search"]}
