@@ -38,7 +38,7 @@ def blocks(text):
             else:
                 body.append(line)
         elif line.startswith("```"):
-            inside, language, body = number, line[3:].strip(), []
+            inside, language, body = number, (line[3:].split() or [""])[0], [] # what follows it is some test's own
             comment = re.fullmatch(r"<!-- ?(.*?) ?-->", before.strip())
             said = comment.group(1) if comment else ""
             if language not in CODE | TEXT:

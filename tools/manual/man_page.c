@@ -90,6 +90,7 @@ static void put_option(FILE *file, const manual_verb *verb, const arg_option *op
     fputs("\\fB", file);
     put_word(file, option->name);
     fputs("\\fR", file);
+    put_text(file, entry.choice, entry.choice_length);
     if (entry.value_length != 0) {
         fputs(" \\fI", file);
         put_text(file, entry.value, entry.value_length);

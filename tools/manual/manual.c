@@ -39,7 +39,7 @@ static void check(const manual_verb *verb)
         if (!usage_find(verb->usage, option->name, &entry)) {
             fail("the usage does not speak of it", subject);
         }
-        if ((entry.value_length == 0) != (option->kind == ARG_FLAG)) {
+        if ((entry.value_length != 0) != takes_value(option)) {
             fail("usage and table disagree whether it takes a value", subject);
         }
     }

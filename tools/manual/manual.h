@@ -30,9 +30,12 @@ typedef struct manual {
 typedef struct usage_entry {
     const char *value; // "INPUT"; not terminated
     size_t value_length;
+    const char *choice; // "[=strict]" in "--json[=strict]"
+    size_t choice_length;
     const char *help, *end; // from the first word to behind the last line
 } usage_entry;
 
+bool takes_value(const arg_option *option);
 // False when the usage says nothing of it.
 bool usage_find(const char *usage, const char *name, usage_entry *entry);
 // How many options the usage speaks of.

@@ -41,15 +41,24 @@ bool usage_find(const char *usage, const char *name, usage_entry *entry)
     while ((length = usage_line(&text, end, &line)) >= 0) {
         const char *found = option_name(line, (size_t)length), *stop = line + length;
         const size_t size = strlen(name);
-        if (found == NULL || strncmp(found, name, size) != 0 || (found[size] != ' ' && found + size != stop)) {
+        if (found == NULL || strncmp(found, name, size) != 0 ||
+            (found[size] != ' ' && found[size] != '[' && found + size != stop)) {
             continue;
         }
-        const char *value = found + size + (found[size] == ' ' && found[size + 1] != ' ');
+        const char *name_end = found + size;
+        while (name_end < stop && *name_end != ' ') { // "[=strict]"
+            name_end++;
+        }
+        const char *value = name_end + (name_end < stop && name_end[1] != ' ');
         const char *behind = value;
         while (behind < stop && *behind != ' ') {
             behind++;
         }
-        *entry = (usage_entry){.value = value, .value_length = (size_t)(behind - value), .help = behind};
+        *entry = (usage_entry){.value = value,
+                               .value_length = (size_t)(behind - value),
+                               .choice = found + size,
+                               .choice_length = (size_t)(name_end - found) - size,
+                               .help = behind};
         // Lines further in belong to it; a value that fills the line has its help there.
         entry->end = stop;
         while ((length = usage_line(&text, end, &line)) > 0 && indentation(line, (size_t)length) > 6) {
@@ -112,13 +121,27 @@ static bool is_among(const char *word, size_t length, const char *const *words)
     return false;
 }
 
+bool takes_value(const arg_option *option)
+{
+    switch (option->kind) {
+    case ARG_TEXT:
+    case ARG_TEXTS:
+    case ARG_COUNT:
+    case ARG_SIZE:
+    case ARG_TRIPLE:
+        return true;
+    default:
+        return false; // a flag, or one with a choice
+    }
+}
+
 value_kind value_kind_of(const manual_verb *verb, const arg_option *option, char *words, size_t capacity)
 {
     static const char *const files[] = {"FILE", "FILE.json", "OUT", "OUT.npz", "INPUT", "PATH", "MODEL2", NULL};
     static const char *const folders[] = {"DIR", NULL};
     usage_entry entry;
     words[0] = '\0';
-    if (option->kind == ARG_FLAG || !usage_find(verb->usage, option->name, &entry)) {
+    if (!takes_value(option) || !usage_find(verb->usage, option->name, &entry)) {
         return VALUE_NONE;
     }
     if (is_among(entry.value, entry.value_length, files)) {
