@@ -12,7 +12,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# The site's order. Other pages of docs/ come at the end of the reference.
+# The site's order. Other headers and pages of docs/ come at the end of the reference.
 NAVIGATION = [
     ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
                      ("python.md", "docs/python.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
@@ -21,8 +21,7 @@ NAVIGATION = [
                 ("from-executorch.md", "docs/from-executorch.md")]),
     ("PyTorch Mobile's tutorials", [(f"tutorials/{name}.md", f"docs/tutorials/{name}.md")
                                     for name in ("lite-interpreter", "ios-metal", "nnapi", "performance")]),
-    ("Reference", [("commands.md", None), ("api/taper.md", None), ("api/taper_compile.md", None), ("api/taper_inspect.md", None),
-                   ("api/taper_operator.md", None), ("api/taper_memory.md", None), ("supported-ops.md", "docs/supported-ops.md"),
+    ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", "docs/supported-ops.md"),
                    ("pt2.md", "docs/pt2.md"), ("gpu.md", "docs/gpu.md"), ("numerics.md", "docs/numerics.md"),
                    ("performance.md", "docs/performance.md"), ("security.md", "SECURITY.md"), ("changelog.md", "CHANGELOG.md")]),
     ("How it works", [("architecture.md", "docs/architecture.md"), ("glossary.md", "docs/glossary.md"), ("fuzzing.md", "docs/fuzzing.md"),
@@ -128,8 +127,6 @@ def main():
             elif name.endswith(".md") and file not in places:
                 places[file] = file[5:]
     listed = {page for _, group in NAVIGATION for page, _ in group}
-    if set(made) - listed:
-        sys.exit(f"docs_site.py: not in NAVIGATION: {sorted(set(made) - listed)}")
     for source, page in places.items():
         os.makedirs(os.path.dirname(os.path.join(pages, page)), exist_ok=True)
         with open(os.path.join(pages, page), "w", encoding="utf-8") as file:
