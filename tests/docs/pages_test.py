@@ -101,6 +101,8 @@ def run_page(page):
     found, _ = pages.blocks(pages.read(SOURCE, page))
     environment = {**os.environ, "PATH": os.path.join(BUILD, "bin") + ":" + os.environ["PATH"],
                    "PYTHONPATH": os.path.join(BUILD, "python"), "CC": CC, "CXX": CXX, "COLUMNS": "120"}
+    if shutil.which("ninja") is not None: # which is what building Taper needs; there may be no make
+        environment["CMAKE_GENERATOR"] = "Ninja"
     passed = failed = 0
     python, python_block = "", None
     with tempfile.TemporaryDirectory() as folder:
