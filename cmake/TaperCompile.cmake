@@ -6,6 +6,7 @@ set(TAPER_WARNINGS
 
 # Constants here are enumerators, those that meet floating-point numbers too; newer clangs warn of that.
 include(CheckCCompilerFlag)
+check_c_compiler_flag(-ffile-prefix-map=/nowhere=. TAPER_KNOWS_PREFIX_MAP)
 check_c_compiler_flag(-Wenum-float-conversion TAPER_KNOWS_ENUM_FLOAT)
 if(TAPER_KNOWS_ENUM_FLOAT)
     list(APPEND TAPER_WARNINGS -Wno-enum-float-conversion)
@@ -17,6 +18,10 @@ function(taper_compile_options target)
     # No unwind tables: C needs none, and they are a tenth of the library. Debuggers keep theirs.
     if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
         target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
+    endif()
+    # What is built says nothing of where: two builds in two folders are the same.
+    if(TAPER_KNOWS_PREFIX_MAP AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+        target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
     endif()
     # POSIX for files, clocks and threads; nothing beyond. Files may be larger than memory.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
@@ -65,4 +70,17 @@ function(taper_link_options target)
             target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
         endif()
     endif()
+endfunction()
+
+# Every symbol of the library carries the version of its interface, as the loader and Debian's dpkg-gensymbols want it. Which they are is
+# what the headers declare: all else is hidden (tests/api/symbols_test.sh). Builds for size and phones go without.
+function(taper_version_symbols target version)
+    if(APPLE OR ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" OR CMAKE_C_COMPILER_TARGET MATCHES "android")
+        return()
+    endif()
+    set(script ${CMAKE_CURRENT_BINARY_DIR}/taper.map)
+    set(TAPER_SYMBOL_VERSION ${version} PARENT_SCOPE)
+    file(CONFIGURE OUTPUT ${script} CONTENT "${version} {\n    global: taper_*;\n    local: *;\n};\n")
+    target_link_options(${target} PRIVATE -Wl,--version-script=${script})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()

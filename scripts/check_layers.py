@@ -13,7 +13,7 @@ ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compil
 # all of them, so it stands beside the order.
 ROOMS = ["kernels", "call", "engine", "math", "lang", "tensor", "nn", "linalg", "signal", "vision", "quantized"]
 BESIDE = {"list"}
-SHARED = {"tools/common/json_value.c": "base/json.h"}  # the library's reader of JSON is the programs', too
+SHARED = {"tools/common/json_value.c": "base/json.h", "tools/common/json_fail.c": "base/status.h"}  # the library's reader of JSON is the programs', too
 top = pathlib.Path(__file__).resolve().parent.parent
 bad = []
 includes = {}  # of a file, without its ending: the files it includes

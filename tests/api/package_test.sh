@@ -26,6 +26,24 @@ libraries=$(dirname "$pc")
 same "$scratch/cmake/run_model" "find_package, static"
 same "$scratch/cmake/run_model_shared" "find_package, shared"
 
+# Who links the shared library needs nothing of what it was built with: without zlib there is that one alone.
+"$cmake" -S "$source/examples" -B "$scratch/bare" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+"$cmake" --build "$scratch/bare" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+same "$scratch/bare/run_model" "find_package, without zlib"
+for file in LICENSE README.md CHANGELOG.md docs/architecture.md examples/run_model.c examples/demo/classifier.ptl; do
+    [ -e "$prefix/share/doc/taper/$file" ] || { echo "FAILED $file is not installed"; exit 1; }
+done
+# The programs are installed with the library that they need beside them, and find it there.
+if [ -e "$prefix/bin/taper" ]; then
+    "$prefix/bin/taper" run "$model" -i zeros:1x3x96x96 | grep -q '^output  float32 \[1, 20\]' || { echo "FAILED the installed program"; exit 1; }
+    passed=$((passed + 1))
+    if command -v readelf >/dev/null && [ "${PROGRAMS_SHARED:-OFF}" = ON ]; then
+        readelf -d "$prefix/bin/taper" | grep -q 'NEEDED.*libtaper' || { echo "FAILED the program does not need libtaper"; exit 1; }
+        readelf -d "$prefix/bin/taper" | grep -i 'r.*path' | grep -vq '\[\$ORIGIN/' && { echo "FAILED the program knows where it was"; exit 1; }
+    fi
+fi
+
 # Until 1.0 each minor version is an interface of its own: for the loader, for CMake, for pkg-config.
 version=$(sed -n 's/^Version: //p' "$pc/taper.pc")
 case $version in
@@ -59,6 +77,14 @@ if command -v pkg-config >/dev/null; then
     "$cc" -std=c99 "$source/examples/run_model.c" $(pkg-config --cflags taper) "$libraries/libtaper.a" \
         $(pkg-config --static --libs-only-l taper | sed 's/-ltaper//') -o "$scratch/static"
     same "$scratch/static" "pkg-config, static"
+    # A program that needs no library at all, where the C library and zlib can be had so.
+    printf 'int main(void) { return 0; }\n' >"$scratch/empty.c"
+    if "$cc" -static "$scratch/empty.c" -lz -lm -o "$scratch/empty" 2>/dev/null; then
+        # shellcheck disable=SC2046
+        "$cc" -static -std=c99 "$source/examples/run_model.c" $(pkg-config --static --cflags --libs taper) -o "$scratch/whole" 2>"$scratch/log" ||
+            { cat "$scratch/log"; exit 1; }
+        same "$scratch/whole" "pkg-config, with all libraries static"
+    fi
     echo "$passed passed, 0 failed"
 else
     echo "SKIPPED: no pkg-config"

@@ -12,7 +12,7 @@ static const char usage[] =
     "Runs a model in two ways on the same inputs and names the first operator whose result differs.\n"
     "Exit status: 0 when nothing diverges, 1 when something does (the first is named on stderr) or the work failed.\n\n"
     "  --device cpu        compare the portable reference operators, the model as it was saved, with the device's\n"
-    "                      fast ones and the optimizer (default)\n"
+    "                      fast ones and the optimizer (default)\n" DEVICE_OPTION_USAGE
     "  --precision fp32    the device's\n"
     "  --against MODEL2    compare with another file of the same network: quantized, optimized, .pt or .ptl; both run\n"
     "                      as they were saved, and their operators are aligned by name, order and module\n"
@@ -23,10 +23,10 @@ static const char usage[] =
     "                      integers, and quantized tensors of one scale, must be equal\n"
     "  --top N             show the N results that differ most (default: 10)\n"
     "  --json              print all figures as JSON\n"
-    "  --threads N         threads to use (default: one for each big core it may use)\n"
+    "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE
     "  --no-optimize       without the optimizer\n"
-    "  --disable PASS,…    without these passes of the optimizer\n" MEMORY_OPTION_USAGE
-    "  --reference         with --against: use the portable operators only\n";
+    "  --disable PASS,…    without these passes of the optimizer\n" FILE_OPTION_USAGE MEMORY_OPTION_USAGE
+    "  --reference         with --against: use the portable operators only\n" LOAD_LIMIT_USAGE;
 
 typedef struct diff_options {
     model_options model;

@@ -48,23 +48,27 @@ enum { THREADS_LIMIT = 1024 };
 #define MEMORY_OPTION_USAGE                                                                                            \
     "  --memory low|fast   low: no faster way to compute a layer that needs more memory for its weights\n"
 
-#define MODEL_OPTION_USAGE                                                                                             \
-    "  --device NAME       where to run: cpu, which stands in for any other, vulkan, or on Android nnapi;\n"           \
-    "                      vulkan:1, vulkan:NAME: the second, or the one called so; NAME! refuses when NAME\n"         \
-    "                      is not here, or declines\n"                                                                 \
+#define DEVICE_OPTION_USAGE                                                                                            \
     "  --device-options NAME=VALUE,…\n"                                                                              \
     "                      of vulkan: software=1 (a driver on the CPU will do), checks=0, times=1 (with\n"             \
     "                      --verbose: what each dispatch takes); of nnapi: preference=low_power,\n"                    \
     "                      fast_single_answer or sustained_speed; relax_f32_to_f16=1; level=27 to 31\n"                \
-    "  --verbose           say on stderr what ran where, and why\n"                                                    \
-    "  --precision fp16    half precision in memory, on a GPU; fp32\n"                                                 \
-    "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
-    "  --no-optimize       run the model as it was saved\n"                                                            \
-    "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
+    "  --verbose           say on stderr what ran where, and why\n"
+
+#define FILE_OPTION_USAGE                                                                                              \
     "  --cache DIR         keep there what takes long to make on this machine, and use what is there\n"                \
     "  --no-guards         of an exported program: no check of the inputs' sizes, none of its assertions\n"            \
     "  --verify            compare the checksums of everything in the file first, of weights too\n"                    \
-    "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \
+    "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"
+
+#define MODEL_OPTION_USAGE                                                                                             \
+    "  --device NAME       where to run: cpu, which stands in for any other, vulkan, metal or nnapi;\n"                \
+    "                      vulkan:1, vulkan:NAME: the second, or the one called so; NAME! refuses when NAME\n"         \
+    "                      is not here, or declines\n" DEVICE_OPTION_USAGE                                             \
+    "  --precision fp16    half precision in memory, on a GPU; fp32\n"                                                 \
+    "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
+    "  --no-optimize       run the model as it was saved\n"                                                            \
+    "  --disable PASS,…    leave out passes of the optimizer\n" FILE_OPTION_USAGE                                      \
     "  --reference         use the portable operators only: slow, for checking\n" LOAD_LIMIT_USAGE
 
 typedef struct opened_model {

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""docs_site.py BUILD OUT [--pages]: the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made of the
+programs' tables of options) and the C interface (from the headers). mkdocs with its material theme makes it (Debian: mkdocs,
+mkdocs-material, whose versions are the pin); links that lead nowhere are errors. --pages: what the site is made of, without mkdocs."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# The site's order. Other headers and pages of docs/ come at the end of the reference.
+NAVIGATION = [
+    ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
+                     ("python.md", "docs/python.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
+                     ("demo.md", "examples/demo/README.md")]),
+    ("Moving", [("differences.md", "docs/differences.md"), ("from-pytorch-mobile.md", "docs/from-pytorch-mobile.md"),
+                ("from-executorch.md", "docs/from-executorch.md")]),
+    ("PyTorch Mobile's tutorials", [(f"tutorials/{name}.md", f"docs/tutorials/{name}.md")
+                                    for name in ("lite-interpreter", "ios-metal", "nnapi", "performance")]),
+    ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", "docs/supported-ops.md"),
+                   ("pt2.md", "docs/pt2.md"), ("gpu.md", "docs/gpu.md"), ("numerics.md", "docs/numerics.md"),
+                   ("performance.md", "docs/performance.md"), ("security.md", "SECURITY.md"), ("changelog.md", "CHANGELOG.md")]),
+    ("How it works", [("architecture.md", "docs/architecture.md"), ("glossary.md", "docs/glossary.md"), ("fuzzing.md", "docs/fuzzing.md"),
+                      ("contributing.md", "CONTRIBUTING.md"), ("packaging.md", "packaging/README.md")]),
+]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def comment_text(comment):
+    lines = re.sub(r"^/\*|\*/$", "", comment).split("\n")
+    return "\n".join(re.sub(r"^ ?\* ?", "", line).rstrip() for line in lines).strip()
+
+
+def as_list(text):
+    """Lists need a blank line before them here."""
+    return re.sub(r"([^\n])\n- ", r"\1\n\n- ", text, count=1)
+
+
+def interface(header):
+    """A header as a page: sections, comments as text, declarations as code under the names that they declare."""
+    text = read(header)
+    name = os.path.basename(header)
+    out = [f"# {name}\n"]
+    first = re.match(r"/\* SPDX[^\n]*\n(.*?)\*/", text, re.S)
+    out.append("\n\n".join(as_list(part) for part in comment_text("/*" + first.group(1) + "*/").split("\n\n")) + "\n")
+    body = text[first.end():]
+    body = body[body.index("#define"):] if "#define" in body else body
+    for chunk in re.split(r"\n\s*\n", body):
+        section = re.search(r"/\* ---- (.*?) -* ?\*/", chunk)
+        if section:
+            out.append(f"## {section.group(1).capitalize()}\n")
+            chunk = chunk.replace(section.group(0), "")
+        lines = [line for line in chunk.split("\n") if not re.match(r"#(ifn?def|endif|else|elif|include|if)\b|extern \"C\"|[{}]$|#define TAPER_\w+_H$", line)]
+        chunk = "\n".join(lines).strip("\n")
+        if not chunk or not re.search(r"taper_|TAPER_", chunk) or re.fullmatch(r"#define TAPER_(API|MUST_USE|EXPERIMENTAL).*(\n#define .*)*", chunk):
+            continue
+        names = re.findall(r"TAPER_API[^;(]*?\b(taper_\w+)\(", chunk) or re.findall(r"^(?:typedef (?:struct|enum) )(taper_\w+)", chunk, re.M)
+        if names:
+            out.append("### " + ", ".join(f"`{one}`" for one in names) + "\n")
+        said = re.match(r"/\*.*?\*/\n", chunk, re.S)
+        if said:
+            out.append(as_list(comment_text(said.group(0).strip())) + "\n")
+            chunk = chunk[said.end():]
+        if chunk.strip():
+            out.append(f"```c\n{chunk.strip()}\n```\n")
+    declared = set(re.findall(r"TAPER_API[^;(]*?\b(taper_\w+)\(", re.sub(r"^#.*$", "", text, flags=re.M)))
+    page = "\n".join(out)
+    lost = {one for one in declared if f"`{one}`" not in page}
+    if lost:
+        sys.exit(f"docs_site.py: {name}: not on its page: {', '.join(sorted(lost))}")
+    return page
+
+
+def linked(text, source, places):
+    """Links between files of the tree become links between pages; names of pages in code become links."""
+    here = places[source]
+
+    def to(file):
+        return os.path.relpath(places[file], os.path.dirname(here) or ".")
+
+    def link(match):
+        label, target = match.groups()
+        path, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", target) or not path:
+            return match.group(0)
+        file = os.path.normpath(os.path.join(os.path.dirname(source), path))
+        if file in places:
+            return f"[{label}]({to(file)}{'#' + anchor if anchor else ''})"
+        return label
+
+    def page_name(match):
+        name = match.group(1)
+        return f"[`{name}`]({to(name)})" if name in places and name != source else match.group(0)
+
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"(?<!!)\[([^\]\[]*)\]\(([^)\s]+)\)", link, parts[index])
+        parts[index] = re.sub(r"(?<!\[)`([\w./-]+\.md)`", page_name, parts[index])
+        parts[index] = re.sub(r"^<!-- not run: .*? -->\n", "", parts[index], flags=re.M)
+    return "".join(parts)
+
+
+def main():
+    build, out = map(os.path.abspath, sys.argv[1:3])
+    pages = os.path.join(out, "pages")
+    shutil.rmtree(pages, ignore_errors=True)
+    places = {source: page for _, group in NAVIGATION for page, source in group if source}
+    places["docs/commands.md"] = "commands.md"
+    made = {"commands.md": lambda: read(os.path.join(build, "manual", "commands.md"))}
+    for header in sorted(os.listdir(os.path.join(TOP, "include", "taper"))):
+        page = f"api/{header[:-2]}.md"
+        places[f"docs/{page}"] = places[f"include/taper/{header}"] = page
+        made[page] = lambda header=header: interface(os.path.join(TOP, "include", "taper", header))
+    for folder, _, names in os.walk(os.path.join(TOP, "docs")):
+        for name in names:
+            file = os.path.relpath(os.path.join(folder, name), TOP)
+            if file.startswith("docs/decisions/"):
+                places[file] = file[5:]
+            elif name.endswith(".md") and file not in places:
+                places[file] = file[5:]
+    listed = {page for _, group in NAVIGATION for page, _ in group}
+    for source, page in places.items():
+        os.makedirs(os.path.dirname(os.path.join(pages, page)), exist_ok=True)
+        with open(os.path.join(pages, page), "w", encoding="utf-8") as file:
+            file.write(made[page]() if page in made else linked(read(os.path.join(TOP, source)), source, places))
+    decisions = sorted(page for page in places.values() if page.startswith("decisions/"))
+    others = sorted(set(places.values()) - listed - set(decisions))
+    navigation = [{title: [page for page, _ in group] + (others if title == "Reference" else [])} for title, group in NAVIGATION]
+    navigation.append({"Decisions": decisions})
+    settings = {"site_name": "Taper", "docs_dir": pages, "site_dir": os.path.join(out, "site"), "use_directory_urls": False, "nav": navigation,
+                "theme": {"name": "material", "font": False, "features": ["navigation.sections", "search.highlight"]},
+                "markdown_extensions": ["tables", "toc", "admonition"], "plugins": ["search"]}
+    with open(os.path.join(out, "mkdocs.yml"), "w", encoding="utf-8") as file:
+        json.dump(settings, file, indent=1) # which is YAML
+    if "--pages" in sys.argv:
+        print(f"{pages}: {len(places)} pages")
+        return
+    if shutil.which("mkdocs") is None:
+        print("SKIPPED: the pages are there, a site needs mkdocs and its material theme (Debian: mkdocs mkdocs-material)")
+        sys.exit(77)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0")}
+    done = subprocess.run(["mkdocs", "build", "--strict", "--clean", "-q", "-f", os.path.join(out, "mkdocs.yml")], env=environment)
+    if done.returncode == 0:
+        print(f"{out}/site/index.html: {len(places)} pages")
+    sys.exit(1 if done.returncode else 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--pages"]):
+        sys.exit("usage: docs_site.py BUILD OUT [--pages]")
+    main()

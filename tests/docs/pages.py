@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the documentation's pages hold: blocks of code with what is said of each, links, names of files."""
+import collections
+import os
+import re
+
+# A comment on the line before a block says what it needs, or why it cannot be run here:
+#   <!-- not run: needs Xcode -->        <!-- run: model.ptl -->: arguments of a program in C
+Block = collections.namedtuple("Block", "line language body said")
+
+CODE = {"sh", "console", "c", "cpp", "python", "java", "kotlin", "groovy", "swift", "objc", "cmake", "diff", "xml", "html", "javascript"}
+TEXT = {"text", "json"}
+
+
+def pages(source):
+    """The pages for who uses Taper, and those for who works on it; decisions are history."""
+    found = [name for name in os.listdir(source) if name.endswith(".md")]
+    for folder in ("docs", "docs/tutorials", "packaging", "examples/demo"):
+        found += [f"{folder}/{name}" for name in os.listdir(os.path.join(source, folder)) if name.endswith(".md")]
+    return sorted(found)
+
+
+def read(source, page):
+    with open(os.path.join(source, page), encoding="utf-8") as file:
+        return file.read()
+
+
+def blocks(text):
+    """The fenced blocks, and problems: blocks that are not fenced or have no language."""
+    found, problems = [], []
+    inside, language, body, said, before = 0, "", [], "", ""
+    in_list = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if inside:
+            if line.startswith("```"):
+                found.append(Block(inside, language, "\n".join(body) + "\n", said))
+                inside = 0
+            else:
+                body.append(line)
+        elif line.startswith("```"):
+            inside, language, body = number, (line[3:].split() or [""])[0], [] # what follows it is some test's own
+            comment = re.fullmatch(r"<!-- ?(.*?) ?-->", before.strip())
+            said = comment.group(1) if comment else ""
+            if language not in CODE | TEXT:
+                problems.append(f"{number}: a block of \"{language}\": {', '.join(sorted(CODE | TEXT))} are known")
+        elif line.startswith("    ") and not in_list and not before.strip():
+            problems.append(f"{number}: code is fenced (```sh), not indented")
+        if line.strip() and not inside:
+            in_list = bool(re.match(r"\s*([-*]|\d+\.) ", line)) or (in_list and line.startswith(" "))
+        if not (inside and body):
+            before = line
+    return found, problems
+
+
+def without_code(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+def links(text):
+    text = re.sub(r"`[^`]*`", "", without_code(text))
+    return re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text)
+
+
+def anchors(text):
+    """As GitHub and mkdocs name headings."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", without_code(text), re.M):
+        found.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))
+    return found
+
+
+def named_files(text):
+    """`docs/gpu.md`, `scripts/size.sh`: files of the tree that a page names."""
+    rooms = "docs|tests|scripts|examples|src|bindings|tools|include|cmake|bench|packaging"
+    names = re.findall(rf"`((?:{rooms})/[\w./-]+\.\w+|\w+\.md)`", without_code(text))
+    return [name for name in names if not re.search(r"(FAMILY|NAME|OPERATOR)\.", name)] # which stand for any

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""recipes_test.py SOURCE: the recipes of packaging/ can be read, name the project's version, and ask for options that there are."""
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE = sys.argv.pop(1)
+
+
+def read(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return file.read()
+
+
+VERSION = re.search(r"project\(taper VERSION ([0-9.]+)", read("CMakeLists.txt")).group(1)
+RECIPES = ["packaging/vcpkg/taper/portfile.cmake", "packaging/conan/conanfile.py", "packaging/homebrew/taper.rb", "packaging/debian/rules"]
+
+
+class Recipes(unittest.TestCase):
+    def test_versions(self):
+        self.assertEqual(json.loads(read("packaging/vcpkg/taper/vcpkg.json"))["version"], VERSION)
+        self.assertIn(f'version = "{VERSION}"', read("packaging/conan/conanfile.py"))
+        self.assertRegex(read("packaging/debian/changelog"), rf"^taper \({re.escape(VERSION)}-\d+\)")
+        self.assertIn(f"## {VERSION}", read("CHANGELOG.md"))
+        interface = VERSION.rsplit(".", 1)[0] if VERSION.startswith("0.") else VERSION.split(".")[0]
+        self.assertIn(f"libtaper.so.{interface} libtaper0", read("packaging/debian/libtaper0.symbols"))
+        self.assertIn(f"soname='libtaper.so.{interface}'", read("packaging/abi/libtaper.abi"))
+
+    def test_options_exist(self):
+        known = set(re.findall(r"^\s*option\((\w+)", read("CMakeLists.txt") + read("bindings/python/CMakeLists.txt"), re.M))
+        for recipe in RECIPES:
+            asked = set(re.findall(r"(?:-D|\b)(TAPER_(?:WITH|BUILD)_[A-Z0-9]+)\b", read(recipe)))
+            self.assertTrue(asked, recipe)
+            self.assertLessEqual(asked, known, recipe)
+
+    def test_conan(self):
+        tree = ast.parse(read("packaging/conan/conanfile.py"))
+        recipe = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+        self.assertLessEqual({"export_sources", "generate", "build", "package", "package_info"},
+                             {node.name for node in recipe.body if isinstance(node, ast.FunctionDef)})
+
+    def test_homebrew(self):
+        if shutil.which("ruby") is None:
+            self.skipTest("no ruby")
+        done = subprocess.run(["ruby", "-c", os.path.join(SOURCE, "packaging/homebrew/taper.rb")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_vcpkg(self):
+        """The port, with vcpkg's functions replaced by some that say what they are asked."""
+        script = "cmake_minimum_required(VERSION 3.16)\n" + "\n".join([f"function({name})\n message(STATUS \"{name} ${{ARGV}}\")\nendfunction()" for name in (
+            "vcpkg_check_features", "vcpkg_cmake_configure", "vcpkg_cmake_install", "vcpkg_cmake_config_fixup", "vcpkg_fixup_pkgconfig",
+            "vcpkg_copy_tools", "vcpkg_install_copyright")])
+        script += f"\nset(FEATURES tools)\nset(CURRENT_PACKAGES_DIR /nowhere)\ninclude({SOURCE}/packaging/vcpkg/taper/portfile.cmake)\n"
+        path = os.path.join(os.getcwd(), "port_test.cmake")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(script)
+        done = subprocess.run(["cmake", "-P", path], capture_output=True, text=True)
+        os.remove(path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        source = re.search(r"vcpkg_cmake_configure SOURCE_PATH;([^;]+);", done.stdout).group(1)
+        self.assertTrue(os.path.exists(os.path.join(source, "CMakeLists.txt")), source)
+        self.assertIn("vcpkg_copy_tools TOOL_NAMES;taper", done.stdout)
+
+
+unittest.main()
