@@ -3,6 +3,7 @@
 """make_pt2_cases.py OUT [NAME…]: small modules exported by the PyTorch at hand (2.8 and newer), as OUT/NAME.pt2, with calls of them and
 what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
 scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
+Of several programs in one archive method.CALL is the one that is called.
 The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
@@ -243,6 +244,30 @@ def quantized_cases():
     yield "pt2e_functions", Case(module(functions), (x(2, 3, 8) * 3,), [(x(2, 3, 8) * 9,)])
 
 
+def several():
+    """Programs of one archive, by name: that of torch.export.save's name, and two others."""
+    shared = nn.Linear(4, 3)
+    yield "model", Case(nn.Sequential(shared, nn.ReLU()), (x(2, 4),))
+    yield "encode.first", Case(nn.Sequential(nn.Linear(5, 4), shared), (x(2, 5),), dynamic=({0: Dim("n", min=1, max=8)},), calls=[(x(7, 5),)])
+    yield "count", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),)])
+
+
+def write_several(out):
+    from torch.export.pt2_archive._package import package_pt2
+    made, number, cases_ = {}, 0, list(several())
+    programs = {name: export(case.module, case.args, dynamic_shapes=case.dynamic) for name, case in cases_}
+    package_pt2(out / "several.pt2", exported_programs=programs)
+    for name, case in cases_:
+        run = programs[name].module()
+        for args, _ in case.calls:
+            made[f"method.{number}"] = np.asarray("forward" if name == "model" else name.replace(".", "_"))
+            made.update({f"in.{number}.{leaf}": value.numpy() for leaf, value in enumerate(args)})
+            with torch.no_grad():
+                flatten(f"{number}.output", run(*args), made)
+            number += 1
+    np.savez_compressed(out / "several.npz", **made)
+
+
 def quantize(case):
     """The module that PT2E makes, which has seen the calls; and how far from case's its results are."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -295,6 +320,8 @@ def main():
                 result = run(*args, **kwargs)
             flatten(f"{number}.output", result, arrays)
         np.savez_compressed(out / f"{name}.npz", **arrays)
+    if not names or "several" in names:
+        write_several(out)
 
 
 def flatten(name, value, arrays):

@@ -67,7 +67,8 @@ def read_calls(recorded, folder):
     for name in sorted((name for name in recorded.files if name.startswith("in.")), key=lambda name: [int(n) for n in name.split(".")[1:3]]):
         _, call, _, *kind = name.split(".")
         while len(calls) <= int(call):
-            calls.append({"method": "forward", "inputs": []})
+            method = f"method.{len(calls)}"
+            calls.append({"method": str(recorded[method]) if method in recorded.files else "forward", "inputs": []})
         value = recorded[name]
         if kind:
             calls[int(call)]["inputs"].append(None if kind[0] == "none" else value.tolist())
@@ -79,7 +80,7 @@ def read_calls(recorded, folder):
 
 
 def differences(got, recorded):
-    wanted = [name for name in recorded.files if not name.startswith("in.") and name != "within"]
+    wanted = [name for name in recorded.files if not name.startswith(("in.", "method.")) and name != "within"]
     within = 1.001 * float(recorded["within"]) if "within" in recorded.files else 0
     found = []
     for name in wanted:
@@ -106,7 +107,8 @@ def main():
             model, ways = os.path.join(DATA, name + ".pt2"), [(), ("--no-optimize",), ("--reference",), ("--no-guards",)]
             for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # to a file for the lite interpreter
                 written = os.path.join(folder, verb + ".ptl")
-                subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
+                kept = [word for method in sorted({call["method"] for call in calls} - {"forward"}) for word in ("--preserve", method)]
+                subprocess.run([taper, verb, model, "-o", written, *(kept if verb == "optimize" else ())], capture_output=True, text=True, timeout=300)
                 ways += [(written,), (written, "--reference")]
                 if verb == "optimize" and name in WHOLLY:
                     said = subprocess.run([taper, "inspect", written], capture_output=True, text=True, timeout=300).stdout
