@@ -107,8 +107,7 @@ def main():
             model, ways = os.path.join(DATA, name + ".pt2"), [(), ("--no-optimize",), ("--reference",), ("--no-guards",)]
             for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # to a file for the lite interpreter
                 written = os.path.join(folder, verb + ".ptl")
-                kept = [word for method in sorted({call["method"] for call in calls} - {"forward"}) for word in ("--preserve", method)]
-                subprocess.run([taper, verb, model, "-o", written, *(kept if verb == "optimize" else ())], capture_output=True, text=True, timeout=300)
+                subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
                 ways += [(written,), (written, "--reference")]
                 if verb == "optimize" and name in WHOLLY:
                     said = subprocess.run([taper, "inspect", written], capture_output=True, text=True, timeout=300).stdout
