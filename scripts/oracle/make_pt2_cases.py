@@ -92,6 +92,28 @@ def no_grad(self, x):
     return y + 1
 
 
+def cast(self, x, image):
+    """Of numbers that bfloat16 rounds, and whose products it then has exactly."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        a = self.layer(x)
+        b = torch.cat([a, x[:, :2]])
+        c = torch.stack([a, a + 1]).relu()
+        d = F.relu(self.conv(image)).amax(-1)
+        with torch.autocast("cpu", enabled=False):
+            e = x @ x.t()
+        with torch.autocast("cpu", dtype=torch.float16):
+            f = x @ x.t()
+        g = a.prod(1) + F.mse_loss(a, x[:, :2])
+    return [y.float() for y in (a, b, c, d, e, f, g, x @ self.layer.weight.t())], [y.dtype == torch.float32 for y in (a, b, c, d, e, f, g)]
+
+
+def whole(layer):
+    for parameter in layer.parameters():
+        nn.init.constant_(parameter, 2)
+        parameter.data.view(-1)[::2] = -1
+    return layer
+
+
 def asserted(self, x):
     n = x.max().item()
     torch._check(n >= 2)
@@ -203,6 +225,9 @@ def cases():
     yield "scan", Case(module(scanned, weight=x(3)), (x(5, 3), x(3)))
     yield "map", Case(module(mapped, weight=x(4)), (x(3, 2, 4), x(4, 4)))
     yield "no_grad", Case(module(no_grad, weight=x(3)), (x(2, 3),))
+    fine = 1 + torch.arange(12.0).reshape(4, 3) / 512
+    yield "autocast", Case(module(cast, layer=whole(nn.Linear(3, 2)), conv=whole(nn.Conv2d(1, 2, 3))), (fine, 1 + x(1, 1, 5, 5).sign() / 512),
+                           [(-fine, 1 + x(1, 1, 5, 5).sign() / 512)])
     yield "asserted", Case(module(asserted), (torch.tensor([3, 4]),), [(torch.tensor([9, 2]),)])
     yield "containers", Case(module(containers), (x(2), {"a": x(2), "b": [x(2)]}), kwargs={"scale": 1.5, "flag": None})
     yield "answer", Case(module(lambda self, x: Answer(logits=x * 2, hidden=(x + 1, Answer(last=x)))), (x(2),))

@@ -19,7 +19,8 @@ const char *taper_export_torch_version(const taper_module *module);
 
 size_t taper_export_methods(const taper_module *module); // how many: at least one
 // Of a module whose programs are there. Fills its root and its functions; graphs are those of the functions, in that
-// order, with room for as many as there are methods. What this build lacks is in *missing, with its allocator set before; unless it is a listing, that is an error.
+// order, with room for as many as there are methods. What this build lacks is in *missing, with its allocator set
+// before; unless it is a listing, that is an error.
 TAPER_MUST_USE taper_status taper_export_load(taper_module *module, taper_registry *registry,
                                               const taper_export_options *options, taper_graph **graphs,
                                               taper_needs *missing, taper_error *error);
