@@ -89,7 +89,7 @@ def torchvision_network(name):
             module.score_thresh, module.topk_candidates, module.detections_per_img = 0.0005, 60, 20
         return Network(module, lambda batch, n: (([torch.rand(3, 120, 160) for _ in range(batch)],), {}), traces=False, detects=True)
     if name in models.list_models(models.video):
-        size = 224 if name.startswith(("mvit", "swin")) else 112
+        size = 224 if name.startswith(("mvit", "s3d", "swin")) else 112
         frames = 16
         return Network(module, lambda batch, n: ((torch.randn(batch, 3, frames, size, size),), {}),
                        {"batch": {"x": {0: any_batch(8)}}})
