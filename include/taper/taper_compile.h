@@ -50,7 +50,7 @@ typedef struct taper_optimize_options {
     size_t struct_size; /* sizeof(taper_optimize_options) */
     const char
         *backend; /* "cpu" (NULL), "vulkan", "metal": whose packed weights the file shall have; "nnapi": see below */
-    /* Methods to keep besides forward and those of bundled inputs; each must exist. */
+    /* Methods to keep besides forward and those of bundled inputs; each must exist. Exported programs all stay. */
     const char *const *preserve;
     size_t preserve_count;
     /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), comma-separated; NULL: none. */

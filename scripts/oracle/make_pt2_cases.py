@@ -3,6 +3,7 @@
 """make_pt2_cases.py OUT [NAME…]: small modules exported by the PyTorch at hand (2.8 and newer), as OUT/NAME.pt2, with calls of them and
 what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
 scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
+Of several programs in one archive method.CALL is the one that is called.
 The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
@@ -89,6 +90,28 @@ def no_grad(self, x):
     with torch.no_grad():
         y = x * self.weight
     return y + 1
+
+
+def cast(self, x, image):
+    """Of numbers that bfloat16 rounds, and whose products it then has exactly."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        a = self.layer(x)
+        b = torch.cat([a, x[:, :2]])
+        c = torch.stack([a, a + 1]).relu()
+        d = F.relu(self.conv(image)).amax(-1)
+        with torch.autocast("cpu", enabled=False):
+            e = x @ x.t()
+        with torch.autocast("cpu", dtype=torch.float16):
+            f = x @ x.t()
+        g = a.prod(1) + F.mse_loss(a, x[:, :2])
+    return [y.float() for y in (a, b, c, d, e, f, g, x @ self.layer.weight.t())], [y.dtype == torch.float32 for y in (a, b, c, d, e, f, g)]
+
+
+def whole(layer):
+    for parameter in layer.parameters():
+        nn.init.constant_(parameter, 2)
+        parameter.data.view(-1)[::2] = -1
+    return layer
 
 
 def asserted(self, x):
@@ -202,6 +225,9 @@ def cases():
     yield "scan", Case(module(scanned, weight=x(3)), (x(5, 3), x(3)))
     yield "map", Case(module(mapped, weight=x(4)), (x(3, 2, 4), x(4, 4)))
     yield "no_grad", Case(module(no_grad, weight=x(3)), (x(2, 3),))
+    fine = 1 + torch.arange(12.0).reshape(4, 3) / 512
+    yield "autocast", Case(module(cast, layer=whole(nn.Linear(3, 2)), conv=whole(nn.Conv2d(1, 2, 3))), (fine, 1 + x(1, 1, 5, 5).sign() / 512),
+                           [(-fine, 1 + x(1, 1, 5, 5).sign() / 512)])
     yield "asserted", Case(module(asserted), (torch.tensor([3, 4]),), [(torch.tensor([9, 2]),)])
     yield "containers", Case(module(containers), (x(2), {"a": x(2), "b": [x(2)]}), kwargs={"scale": 1.5, "flag": None})
     yield "answer", Case(module(lambda self, x: Answer(logits=x * 2, hidden=(x + 1, Answer(last=x)))), (x(2),))
@@ -241,6 +267,30 @@ def quantized_cases():
     yield "pt2e_conv3d", Case(module(three_dimensions, bias=x(4), **of_channels((4, 3, 3, 3, 3))), (x(1, 3, 4, 5, 6),))
     yield "pt2e_transposed", Case(module(transposed, bias=x(4), weight=of_channels((3, 4, 2, 2))["weight"]), (x(1, 3, 5, 5),))
     yield "pt2e_functions", Case(module(functions), (x(2, 3, 8) * 3,), [(x(2, 3, 8) * 9,)])
+
+
+def several():
+    """Programs of one archive, by name: that of torch.export.save's name, and two others."""
+    shared = nn.Linear(4, 3)
+    yield "model", Case(nn.Sequential(shared, nn.ReLU()), (x(2, 4),))
+    yield "encode.first", Case(nn.Sequential(nn.Linear(5, 4), shared), (x(2, 5),), dynamic=({0: Dim("n", min=1, max=8)},), calls=[(x(7, 5),)])
+    yield "count", Case(module(counted, count=torch.zeros(1)), (x(2),), [(x(2),)])
+
+
+def write_several(out):
+    from torch.export.pt2_archive._package import package_pt2
+    made, number, cases_ = {}, 0, list(several())
+    programs = {name: export(case.module, case.args, dynamic_shapes=case.dynamic) for name, case in cases_}
+    package_pt2(out / "several.pt2", exported_programs=programs)
+    for name, case in cases_:
+        run = programs[name].module()
+        for args, _ in case.calls:
+            made[f"method.{number}"] = np.asarray("forward" if name == "model" else name.replace(".", "_"))
+            made.update({f"in.{number}.{leaf}": value.numpy() for leaf, value in enumerate(args)})
+            with torch.no_grad():
+                flatten(f"{number}.output", run(*args), made)
+            number += 1
+    np.savez_compressed(out / "several.npz", **made)
 
 
 def quantize(case):
@@ -295,6 +345,8 @@ def main():
                 result = run(*args, **kwargs)
             flatten(f"{number}.output", result, arrays)
         np.savez_compressed(out / f"{name}.npz", **arrays)
+    if not names or "several" in names:
+        write_several(out)
 
 
 def flatten(name, value, arrays):

@@ -59,14 +59,16 @@ taper_status taper_pt2_items(taper_pt2 *r, taper_json_kind kind, taper_pt2_item 
         TAPER_TRY(read(r, name, how, &item));
         TAPER_TRY(
             TAPER_GROW(r->module->allocator, r->scratch, r->scratch_capacity, r->scratch_count + item_size, r->error));
-        memcpy(r->scratch + r->scratch_count, &item, item_size);
-        r->scratch_count += item_size;
+        if (item_size != 0) { // of which nothing is kept, the scratch may not be there
+            memcpy(r->scratch + r->scratch_count, &item, item_size);
+            r->scratch_count += item_size;
+        }
     }
     array->items = taper_arena_array(&r->module->arena, array->count, item_size);
     if (array->items == NULL) {
         return taper_fail_memory(r->error);
     }
-    if (array->count != 0) {
+    if (array->count * item_size != 0) {
         memcpy(array->items, r->scratch + start, array->count * item_size);
     }
     r->scratch_count = start;

@@ -198,8 +198,10 @@ typedef struct taper_pt2_range {
 } taper_pt2_range;
 
 typedef struct taper_pt2_program {
-    int64_t major, minor;      // of the schema; 0: not said
-    const char *torch_version; // NULL: not said
+    const char *method;             // that it becomes
+    struct taper_pt2_program *next; // the archive's next one
+    int64_t major, minor;           // of the schema; 0: not said
+    const char *torch_version;      // NULL: not said
     taper_pt2_opset *opsets;
     taper_pt2_range *ranges;
     const char **guards; // Python expressions
@@ -214,15 +216,17 @@ typedef struct taper_pt2_program {
     const char **argument_names; // of forward; none where the file has none
     size_t argument_name_count;
 
-    taper_pt2_weight *weights; // sorted by name
+    taper_pt2_weight
+        *weights; // sorted by name; of several programs each begins with its program's: "encoder.conv.weight"
     size_t weight_count;
 } taper_pt2_program;
 
 // Whether an archive was written by torch.export.save, or holds code that AOTInductor made of one.
 bool taper_pt2_is(const taper_zip *zip);
 
-// Reads the program named model.json, or the only one. module is as for the readers of module.h; it gets the extra
-// files. What is in the program when this fails is to be released, too.
+// Reads the programs. One alone is the method forward, as is of several that which torch.export.save names, model; the
+// others are methods of their names. module is as for the readers of module.h; it gets the extra files. What is in the
+// programs when this fails is to be released, too.
 TAPER_MUST_USE taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program,
                                            taper_error *error);
 // Gives the tensors back; before taper_module_free.

@@ -332,27 +332,9 @@ static taper_status check_archive(taper_pt2 *r)
     return status;
 }
 
-// The one program, or of several that with the name torch.export.save gives.
-static taper_status choose(taper_pt2 *r, const taper_zip_entry **chosen)
+static taper_status refuse_archive(taper_pt2 *r)
 {
     const taper_zip *zip = &r->archive.zip;
-    *chosen = find(zip, "models/model.json");
-    size_t count = 0;
-    for (size_t i = 0; i < zip->count && *chosen == NULL; i++) {
-        count += is_model(&zip->entries[i]);
-    }
-    for (size_t i = 0; i < zip->count && *chosen == NULL && count == 1; i++) {
-        *chosen = is_model(&zip->entries[i]) ? &zip->entries[i] : NULL;
-    }
-    if (*chosen != NULL) {
-        return TAPER_OK;
-    }
-    if (count > 1) {
-        TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
-                   "the .pt2 file holds %zu programs, and none is named \"model\": save one of them alone with "
-                   "torch.export.save",
-                   count);
-    }
     if (any_begins(zip, "data/aotinductor/") || any_begins(zip, "aotinductor/")) {
         TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
                    "the .pt2 file holds only code that AOTInductor compiled for one machine, no program: save the "
@@ -366,21 +348,45 @@ static taper_status choose(taper_pt2 *r, const taper_zip_entry **chosen)
                "the .pt2 file holds no program (models/model.json): it is not complete; save it again");
 }
 
-static taper_status read_all(taper_pt2 *r)
+// The weights of one of several programs lie in a module of their own.
+static taper_status prefix_weights(taper_pt2 *r, const char *prefix)
 {
-    const taper_zip_entry *entry = find(&r->archive.zip, legacy_program);
-    const char *name = NULL;
-    size_t length = 0;
-    if (entry == NULL) {
-        TAPER_TRY(check_archive(r));
-        TAPER_TRY(choose(r, &entry));
-        name = entry->name + (sizeof models - 1);
-        length = entry->name_length - (sizeof models - 1) - (sizeof json_ending - 1);
+    taper_pt2_program *program = r->program;
+    const size_t length = strlen(prefix);
+    for (size_t i = 0; i < program->weight_count; i++) {
+        taper_pt2_weight *w = &program->weights[i];
+        const size_t rest = strlen(w->name);
+        char *name = taper_arena_alloc(&r->module->arena, length + rest + 2);
+        if (name == NULL) {
+            return taper_fail_memory(r->error);
+        }
+        memcpy(name, prefix, length);
+        name[length] = '.';
+        memcpy(name + length + 1, w->name, rest + 1);
+        w->name = name;
     }
-    if (name != NULL && find(&r->archive.zip, ".data/version") != NULL) {
-        TAPER_TRY(taper_archive_read_version(&r->archive, r->error));
+    return TAPER_OK;
+}
+
+// The method that one of several programs becomes, and the module of its weights, which have no dots.
+static taper_status name_program(taper_pt2 *r, const char *name, size_t length)
+{
+    char *own = taper_arena_string(&r->module->arena, name, length);
+    if (own == NULL) {
+        return taper_fail_memory(r->error);
     }
-    TAPER_TRY(taper_archive_read_extras(&r->archive, name != NULL ? "extra/" : "extra_files/", r->error));
+    for (char *at = own; *at != '\0'; at++) {
+        *at = *at == '.' ? '_' : *at;
+    }
+    if (strcmp(own, "model") != 0 || find(&r->archive.zip, "models/forward.json") != NULL) {
+        r->program->method = own;
+    }
+    return prefix_weights(r, own);
+}
+
+// name NULL: the layout of before PyTorch 2.8.
+static taper_status read_one(taper_pt2 *r, const taper_zip_entry *entry, const char *name, size_t length, bool several)
+{
     TAPER_TRY(read_json(r, entry));
     TAPER_TRY(taper_pt2_weights_read(r, name, length));
     TAPER_TRY(taper_pt2_signature_finish(r));
@@ -389,17 +395,25 @@ static taper_status read_all(taper_pt2 *r)
     }
     TAPER_TRY(taper_pt2_tree_read(r, "in_spec", r->in_spec, r->in_spec_length, &r->program->in_tree));
     TAPER_TRY(taper_pt2_tree_read(r, "out_spec", r->out_spec, r->out_spec_length, &r->program->out_tree));
-    return complete_inputs(r);
+    TAPER_TRY(complete_inputs(r));
+    return several ? name_program(r, name, length) : TAPER_OK;
 }
 
-taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program, taper_error *error)
+// Reads a program by a reader of its own. archive: the reader that has opened it.
+static taper_status read_entry(taper_pt2 *archive, const taper_zip_entry *entry, taper_pt2_program *program,
+                               bool several)
 {
-    *program = (taper_pt2_program){.major = 0};
-    taper_pt2 r = {.module = module, .program = program, .error = error, .json.what = "the program"};
-    TAPER_TRY(taper_archive_open(blob, module, &r.archive, error));
+    const size_t around = sizeof models - 1 + sizeof json_ending - 1;
+    const bool legacy = !is_model(entry);
+    taper_module *module = archive->module;
+    taper_pt2 r = *archive;
+    *program = (taper_pt2_program){.method = "forward"};
+    r.program = program;
     r.graph = taper_arena_alloc(&module->arena, sizeof *r.graph);
     program->graph = r.graph;
-    taper_status status = r.graph != NULL ? read_all(&r) : taper_fail_memory(error);
+    taper_status status = r.graph == NULL ? taper_fail_memory(r.error)
+                                          : read_one(&r, entry, legacy ? NULL : entry->name + sizeof models - 1,
+                                                     legacy ? 0 : entry->name_length - around, several);
     for (size_t i = 0; i < r.weight_count; i++) { // of a failure
         if (r.weights[i].tensor != NULL) {
             taper_obj_release(&r.weights[i].tensor->head);
@@ -408,6 +422,58 @@ taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_pr
     taper_free(module->allocator, r.weights, r.weight_capacity * sizeof *r.weights);
     taper_free(module->allocator, r.mentions, r.mention_capacity * sizeof *r.mentions);
     taper_free(module->allocator, r.scratch, r.scratch_capacity);
+    archive->archive = r.archive;
+    return status;
+}
+
+static taper_status read_programs(taper_pt2 *archive, taper_pt2_program *program)
+{
+    const taper_zip *zip = &archive->archive.zip;
+    size_t count = 0;
+    for (size_t i = 0; i < zip->count; i++) {
+        count += is_model(&zip->entries[i]);
+    }
+    TAPER_TRY(count == 0 ? refuse_archive(archive) : TAPER_OK);
+    for (size_t i = 0, done = 0; i < zip->count; i++) {
+        if (!is_model(&zip->entries[i])) {
+            continue;
+        }
+        if (done++ != 0) {
+            program->next = taper_arena_alloc(&archive->module->arena, sizeof *program);
+            if (program->next == NULL) {
+                return taper_fail_memory(archive->error);
+            }
+            program = program->next;
+        }
+        const taper_status status = read_entry(archive, &zip->entries[i], program, count > 1);
+        if (status != TAPER_OK) {
+            if (count > 1) {
+                taper_error_prefix(archive->error, "%.*s: ", (int)taper_min_size(zip->entries[i].name_length, 100),
+                                   zip->entries[i].name);
+            }
+            return status;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status read_all(taper_pt2 *r, taper_pt2_program *program)
+{
+    const taper_zip_entry *legacy = find(&r->archive.zip, legacy_program);
+    TAPER_TRY(legacy == NULL ? check_archive(r) : TAPER_OK);
+    if (legacy == NULL && find(&r->archive.zip, ".data/version") != NULL) {
+        TAPER_TRY(taper_archive_read_version(&r->archive, r->error));
+    }
+    TAPER_TRY(taper_archive_read_extras(&r->archive, legacy == NULL ? "extra/" : "extra_files/", r->error));
+    return legacy != NULL ? read_entry(r, legacy, program, false) : read_programs(r, program);
+}
+
+taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program, taper_error *error)
+{
+    *program = (taper_pt2_program){.major = 0};
+    taper_pt2 r = {.module = module, .error = error, .json.what = "the program"};
+    TAPER_TRY(taper_archive_open(blob, module, &r.archive, error));
+    const taper_status status = read_all(&r, program);
     taper_archive_close(&r.archive);
     module->operator_version = TAPER_OPERATOR_VERSION;
     return status;

@@ -93,6 +93,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
 {
     taper_error *const error = r->error;
     const taper_json outer = r->json;
+    const size_t above = r->scratch_count; // of a context that is broken, items stay there
     if (tree->context[0] != '[') {
         return TAPER_OK;
     }
@@ -100,9 +101,11 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     taper_status status = read_keys(r, tree);
     r->error = error;
     r->json = outer;
+    r->scratch_count = above;
     if (status == TAPER_ERROR_RESOURCE) { // again, for the message
         status = read_keys(r, tree);
         r->json = outer;
+        r->scratch_count = above;
     }
     for (size_t i = 0; status == TAPER_OK && tree->keys != NULL && i < tree->count; i++) {
         if (tree->keys[i].kind != TAPER_PT2_STRING) {

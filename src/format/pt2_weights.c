@@ -340,10 +340,12 @@ const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, 
 
 void taper_pt2_release(taper_pt2_program *program)
 {
-    for (size_t i = 0; i < program->weight_count; i++) {
-        if (program->weights[i].tensor != NULL) {
-            taper_obj_release(&program->weights[i].tensor->head);
+    for (; program != NULL; program = program->next) {
+        for (size_t i = 0; i < program->weight_count; i++) {
+            if (program->weights[i].tensor != NULL) {
+                taper_obj_release(&program->weights[i].tensor->head);
+            }
         }
+        program->weight_count = 0;
     }
-    program->weight_count = 0;
 }

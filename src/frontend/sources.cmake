@@ -32,6 +32,7 @@ list(APPEND TAPER_SOURCES
 )
 if(TAPER_WITH_PT2)
     list(APPEND TAPER_SOURCES
+        src/frontend/export/autocast.c
         src/frontend/export/checks.c
         src/frontend/export/composed.c
         src/frontend/export/control.c

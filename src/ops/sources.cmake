@@ -65,6 +65,7 @@ list(APPEND TAPER_SOURCES
     src/ops/lang/torchbind.c
     src/ops/linalg/covariance.c
     src/ops/linalg/einsum.c
+    src/ops/linalg/grouped.c
     src/ops/linalg/linalg.c
     src/ops/linalg/linalg_cholesky.c
     src/ops/linalg/linalg_cross.c

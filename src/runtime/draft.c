@@ -97,6 +97,7 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
         function->of_root &=
+            model->module.exported != NULL || // all that somebody packaged
             taper_module_keeps(function->method, options->preserve,
                                options->preserve_count); // stays all the same while something calls it by name
     }

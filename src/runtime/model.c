@@ -263,18 +263,27 @@ static taper_status load_exported(taper_model *model, const taper_load_options *
 {
     const taper_export_options how = {.no_guards = options->no_guards != 0, .listing = model->listing};
     taper_needs missing = {.allocator = model->allocator};
-    taper_graph *graph;
-    taper_status status = taper_export_load(&model->module, model->context->registry, &how, &graph, &missing, error);
+    const size_t count = taper_export_methods(&model->module);
+    taper_graph **graphs = taper_alloc(model->allocator, count * sizeof(taper_graph *));
+    if (graphs == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_status status = taper_export_load(&model->module, model->context->registry, &how, graphs, &missing, error);
     if (status == TAPER_OK) {
         status = index_functions(model, error);
-        if (status == TAPER_OK) {
-            model->exported_by = taper_export_torch_version(&model->module);
-            model->functions[0].graph = graph;
-            status = taper_model_list_operators(model, &missing, error);
-        } else {
-            taper_graph_destroy(graph);
+        for (size_t i = 0; i < count; i++) {
+            if (status == TAPER_OK) {
+                model->functions[i].graph = graphs[i];
+            } else {
+                taper_graph_destroy(graphs[i]);
+            }
         }
     }
+    if (status == TAPER_OK) {
+        model->exported_by = taper_export_torch_version(&model->module);
+        status = taper_model_list_operators(model, &missing, error);
+    }
+    taper_free(model->allocator, graphs, count * sizeof(taper_graph *));
     taper_needs_free(&missing);
     return status;
 }

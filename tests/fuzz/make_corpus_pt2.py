@@ -73,6 +73,30 @@ ALTERNATIVES = {
 for name, value in ALTERNATIVES.items():
     write(f"as_{name}", program(graph([node([{f"as_{name}": value}])])))
 write("alternatives", program(graph([node([{f"as_{name}": value} for name, value in ALTERNATIVES.items()], name="y")])))
+
+
+def call(target, arguments, outputs=("y",), names=()):
+    """names: of the arguments; none: it is a higher-order operator."""
+    return node([], target="torch.ops." + target, outputs=[tensor(name) for name in outputs],
+                inputs=[{"name": name, "arg": argument, "kind": 1} for name, argument in zip(names or [""] * len(arguments), arguments)])
+
+
+FOUR = meta(sizes=[{"as_int": 2}] * 4, strides=[{"as_int": 8}, {"as_int": 4}, {"as_int": 2}, {"as_int": 1}])
+INNER = graph([call("aten.linear.default", [tensor("x"), tensor("w")], names=("input", "weight")),
+               call("aten.cat.default", [{"as_tensors": [{"name": "y"}, {"name": "x"}]}, {"as_int": 0}], ["z"], ("tensors", "dim")),
+               call("aten.prod.default", [tensor("z")], ["p"], ["self"])], inputs=("x", "w"), outputs=["p"],
+              tensor_values={"x": meta(), "w": meta(), "y": meta(dtype=13), "z": meta(), "p": meta()})
+for name, on in (("autocast", True), ("autocast_off", False)):
+    write(name, program(graph([call("higher_order.wrap_with_autocast", [
+        {"as_string": "cpu"}, {"as_scalar_type": 13}, {"as_bool": on}, {"as_bool": False}, {"as_graph": {"name": "g", "graph": INNER}}, tensor("x"),
+        tensor("w")])])))
+write("attended", program(graph([call("aten._scaled_dot_product_flash_attention_for_cpu.default", [
+    tensor("x"), tensor("x"), tensor("w"), {"as_float": 0.0}, {"as_bool": True}, tensor("w"), {"as_float": 0.5}], ["y", "z"],
+    ("query", "key", "value", "dropout_p", "is_causal", "attn_mask", "scale"))], outputs=["z"], tensor_values={"x": FOUR}), signature={
+        "input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "w"}}, {"user_input": {"arg": tensor("x")}}],
+        "output_specs": [{"user_output": {"arg": tensor("z")}}]}))
+write("chunks", program(graph([call("aten._chunk_cat.default", [{"as_tensors": [{"name": "x"}, {"name": "x"}]}, {"as_int": 1}, {"as_int": 3}],
+                                    names=("tensors", "dim", "num_chunks"))], tensor_values={"x": FOUR})))
 write("unions_with_nulls", program(graph([node([{"as_none": None, "as_int": 1, "as_graph": None}])])))
 write("values", program(graph(
     [], outputs=["x"], sym_int_values={"n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": {"as_int": 2}}}, "m": {"as_int": 3}},

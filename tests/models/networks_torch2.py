@@ -70,7 +70,7 @@ def image_network(module, channels, height, width, step=32, **more):
 
 def torchvision_names():
     from torchvision import models
-    return [name for name in models.list_models() if not name.startswith("quantized_") and "raft" not in name]
+    return [name for name in models.list_models() if not name.startswith("quantized_")]
 
 
 def torchvision_network(name):
@@ -88,8 +88,12 @@ def torchvision_network(name):
         if name.startswith(("fcos", "retinanet")):  # weights of no meaning find little
             module.score_thresh, module.topk_candidates, module.detections_per_img = 0.0005, 60, 20
         return Network(module, lambda batch, n: (([torch.rand(3, 120, 160) for _ in range(batch)],), {}), traces=False, detects=True)
+    if name in models.list_models(models.optical_flow):
+        batch = any_batch(8)
+        return Network(module, lambda batch, n: (tuple(torch.randn(batch, 3, 128, 136) for _ in range(2)), {}),
+                       {"batch": {"image1": {0: batch}, "image2": {0: batch}}})
     if name in models.list_models(models.video):
-        size = 224 if name.startswith(("mvit", "swin")) else 112
+        size = 224 if name.startswith(("mvit", "s3d", "swin")) else 112
         frames = 16
         return Network(module, lambda batch, n: ((torch.randn(batch, 3, frames, size, size),), {}),
                        {"batch": {"x": {0: any_batch(8)}}})

@@ -179,8 +179,70 @@ def composed():
     byte, other = (numbers(19, 16) * 60).to(torch.int8), (numbers(16, 8) * 60).to(torch.int8)
     yield aten._int_mm.default, (byte, other), {}
     yield aten._int_mm.default, (byte[::2], other.t().contiguous().t()), {}
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        yield aten._weight_int8pack_mm.default, (numbers(5, 32).to(dtype), (numbers(16, 32) * 60).to(torch.int8), numbers(16).abs().to(dtype)), {}
+    many = [numbers(4, 5, 3), numbers(4, 6), numbers(4, 2, 2, 2), numbers(4, 3, 1)]
+    yield aten._chunk_cat.default, (many, 1, 3), {}
+    yield aten._chunk_cat.default, (many[::2], 0, 3), {}
+    yield aten._chunk_cat.default, ([many[1], many[1].flip(0)], 1, 4), {}
     yield aten._trilinear.default, (numbers(5, 3), numbers(2, 3, 4), numbers(5, 4), [1, 3], [0], [1, 2], [2, 3]), {}
     yield aten._trilinear.default, (numbers(5, 3), numbers(3, 2), numbers(5, 2), [-1], [0], [1], [-2]), {}
+
+
+def define_grouped():
+    """What transformers calls where PyTorch's own grouped product does not take its matrices."""
+    def multiply(x, weights, ends):
+        y, start = torch.zeros(x.shape[0], weights.shape[2], dtype=x.dtype), 0
+        for i, end in enumerate(ends.tolist()):
+            y[start:end] = x[start:end] @ weights[i]
+            start = end
+        return y
+
+    library = torch.library.Library("transformers", "FRAGMENT")
+    library.define("grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor")
+    library.impl("grouped_mm_fallback", multiply, "CPU")
+    torch.library.register_fake("transformers::grouped_mm_fallback", lambda x, weights, ends: x.new_empty(x.shape[0], weights.shape[2]), lib=library)
+    return library
+
+
+GROUPED = define_grouped()
+
+
+def grouped():
+    aten = torch.ops.aten
+
+    def columns(x, weights, ends=None):  # of any number: rows of the result are padded
+        return aten._grouped_mm(x, weights.mT, ends)
+    columns.label = "aten._grouped_mm.columns"
+
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        rows, columns_, parts = (torch.tensor(ends, dtype=torch.int32) for ends in ([2, 2, 7, 9], [4, 9, 9, 13], [8, 8, 11, 16]))
+        x, y = (numbers(*sizes).to(dtype) for sizes in ((9, 16), (4, 5, 16)))
+        weights, other = numbers(4, 16, 8).to(dtype), numbers(4, 7, 16).to(dtype)
+        yield aten._grouped_mm.default, (x, weights, rows), {}
+        yield aten._grouped_mm.default, (y, weights), {}
+        yield columns, (x, other, rows), {}
+        yield columns, (y, other), {}
+        yield columns, (y, numbers(13, 16).to(dtype), columns_), {}
+        yield columns, (numbers(9, 16).to(dtype), numbers(7, 16).to(dtype), parts), {}
+        yield aten._grouped_mm.default, (numbers(16, 8).to(dtype).t(), numbers(16, 24).to(dtype), parts), {}
+        yield torch.ops.transformers.grouped_mm_fallback.default, (x, weights, rows.long()), {}
+        yield torch.ops.transformers.grouped_mm_fallback.default, (x, other.mT, rows), {}
+    yield torch.ops.transformers.grouped_mm_fallback.default, (numbers(5, 3), numbers(2, 3, 5), torch.tensor([1, 5], dtype=torch.int32)), {}
+
+
+def attended():
+    """Attention whose second result is taken, too."""
+    f = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
+    q, k, v = numbers(2, 4, 5, 8), numbers(2, 4, 7, 8).flip(0), numbers(2, 4, 7, 8)
+    mask = numbers(5, 7)
+    yield f, (q, k, v), {}
+    yield f, (q, k, v), {"scale": 0.7}
+    yield f, (q, k, v), {"attn_mask": mask}
+    yield f, (q, k, v), {"attn_mask": mask.masked_fill(mask > 0.5, -float("inf")).expand(2, 1, 5, 7)}
+    yield f, (q, k[:, :, :5], v[:, :, :5], 0.0, True), {}
+    yield f, (q.double(), k.double(), v.double(), 0.0, False), {}
+    yield f, (q.bfloat16(), k.bfloat16(), v.bfloat16()), {}
 
 
 def rotated():
@@ -398,3 +460,5 @@ def others():
     yield from resized()
     yield from rotated()
     yield from composed()
+    yield from grouped()
+    yield from attended()

@@ -67,7 +67,8 @@ def read_calls(recorded, folder):
     for name in sorted((name for name in recorded.files if name.startswith("in.")), key=lambda name: [int(n) for n in name.split(".")[1:3]]):
         _, call, _, *kind = name.split(".")
         while len(calls) <= int(call):
-            calls.append({"method": "forward", "inputs": []})
+            method = f"method.{len(calls)}"
+            calls.append({"method": str(recorded[method]) if method in recorded.files else "forward", "inputs": []})
         value = recorded[name]
         if kind:
             calls[int(call)]["inputs"].append(None if kind[0] == "none" else value.tolist())
@@ -79,7 +80,7 @@ def read_calls(recorded, folder):
 
 
 def differences(got, recorded):
-    wanted = [name for name in recorded.files if not name.startswith("in.") and name != "within"]
+    wanted = [name for name in recorded.files if not name.startswith(("in.", "method.")) and name != "within"]
     within = 1.001 * float(recorded["within"]) if "within" in recorded.files else 0
     found = []
     for name in wanted:

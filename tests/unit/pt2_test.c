@@ -487,7 +487,7 @@ static void other_archives(void **state)
         refuse(cases[i].name, &file, cases[i].word);
         bytes_free(&file);
     }
-    // A program of another name, alone; with its tables it is read, beside a second it is not.
+    // A program of another name, alone; with its tables it is read, beside a second that is none it is not.
     const size_t weights = find_record(&r, "weights_config"), constants = find_record(&r, "constants_config");
     (void)snprintf(r.names[weights], sizeof r.names[weights], "data/weights/other_weights_config.json");
     (void)snprintf(r.names[constants], sizeof r.names[constants], "data/constants/other_constants_config.json");
@@ -498,7 +498,7 @@ static void other_archives(void **state)
     (void)snprintf(r.names[r.count], sizeof r.names[0], "models/second.json");
     r.count++;
     file = pack(&r, 0, false);
-    refuse("two programs", &file, "holds 2 programs");
+    refuse("two programs", &file, "models/second.json");
     bytes_free(&file);
     records_free(&r);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Targets that several operators of the list make together: what PyTorch's own decompositions leave over.
+#include <math.h>
 #include <stdio.h>
 
 #include "frontend/export/parts.h"
@@ -90,17 +91,71 @@ static taper_status masked_index_put(taper_export_lowering *l, taper_export_scop
 
 // ---- products
 
-static taper_status int_mm(taper_export_lowering *l, taper_export_scope *scope)
+// The result of a layer with weights of bytes: the product with them as floats, times a scale for each column.
+static taper_status int8_mm(taper_export_lowering *l, taper_export_scope *scope)
 {
-    static const char *const names[] = {"self", "mat2"};
-    taper_ir_value *v[2], *dtype, *y;
-    TAPER_TRY(whole_number(l, TAPER_I32, &dtype));
+    static const char *const names[] = {"self", "mat2", "scales"};
+    taper_ir_value *v[3], *wide[3], *dtype, *y;
+    TAPER_TRY(whole_number(l, TAPER_F32, &dtype));
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(argument(l, scope, names[i], i, &taper_type_tensor, &v[i]));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_to_dtype), &wide[i], v[i], dtype));
+    }
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_linear), &y, wide[0], wide[1]));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_mul_Tensor), &y, y, wide[2]));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_type_as), &y, y, v[0]));
+    return taper_export_name(l, scope, 0, y);
+}
+
+// Attention whose second result is taken: for each row the logarithm of the sum that its weights were divided by.
+static taper_status attention(taper_export_lowering *l, taper_export_scope *scope)
+{
+    static const char *const names[] = {"query", "key"};
+    const taper_pt2_argument *scale = taper_export_argument(l->node, "scale", 6);
+    const taper_pt2_argument *mask = taper_export_argument(l->node, "attn_mask", 5);
+    const taper_pt2_argument *causal = taper_export_argument(l->node, "is_causal", 4);
+    taper_ir_value *v[2], *number, *last, *before, *dtype, *y, *more;
+    TAPER_TRY(taper_export_call(l, scope, TAPER_OP(aten_scaled_dot_product_attention), NULL, NULL, true));
+    TAPER_TRY(whole_number(l, -1, &last));
+    TAPER_TRY(whole_number(l, -2, &before));
+    TAPER_TRY(whole_number(l, TAPER_F32, &dtype));
     for (size_t i = 0; i < 2; i++) {
         TAPER_TRY(argument(l, scope, names[i], i, &taper_type_tensor, &v[i]));
-        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_to_dtype), &v[i], v[i], dtype));
+        const taper_pt2_argument *given = taper_export_argument(l->node, names[i], i);
+        const taper_pt2_meta *meta = given->kind == TAPER_PT2_VALUE ? scope->graph->values[given->as.value].meta : NULL;
+        if (meta == NULL || meta->dtype != TAPER_F64) {
+            TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_to_dtype), &v[i], v[i], dtype));
+        }
     }
-    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_mm), &y, v[0], v[1]));
-    return taper_export_name(l, scope, 0, y);
+    if (scale != NULL && scale->kind != TAPER_PT2_NONE) {
+        TAPER_TRY(taper_export_value(l, scope, scale, &taper_type_float, &number));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_mul_Scalar), &v[0], v[0], number));
+    } else {
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size_int), &number, v[0], last));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_sqrt_int), &number, number));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_div_Scalar), &v[0], v[0], number));
+    }
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_transpose_int), &v[1], v[1], before, last));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_matmul), &y, v[0], v[1]));
+    if (mask != NULL && mask->kind != TAPER_PT2_NONE) {
+        TAPER_TRY(taper_export_value(l, scope, mask, &taper_type_tensor, &more));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_add_Tensor), &y, y, more));
+    }
+    if (causal != NULL && causal->kind == TAPER_PT2_BOOL && causal->as.i != 0) {
+        TAPER_TRY(taper_emit_constant(&l->emit, taper_val_double(-(double)INFINITY), &number));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_full_like), &more, y, number));
+        TAPER_TRY(whole_number(l, 1, &number));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_triu), &more, more, number));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_add_Tensor), &y, y, more));
+    }
+    TAPER_TRY(taper_emit_int_list(&l->emit, (const int64_t[]){-1}, 1, &last));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_logsumexp), &y, y, last));
+    TAPER_TRY(whole_number(l, 1, &number)); // in memory the heads are last
+    TAPER_TRY(whole_number(l, 2, &last));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_transpose_int), &y, y, number, last));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_contiguous), &y, y));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_transpose_int), &y, y, number, last));
+    return taper_export_name(l, scope, 1, y);
 }
 
 // Which of `rank` dimensions a list of the node names.
@@ -155,13 +210,67 @@ static taper_status trilinear(taper_export_lowering *l, taper_export_scope *scop
     return taper_export_name(l, scope, 0, y);
 }
 
+// ---- chunks
+
+// The tensor filled up with zeros to a multiple of `chunks` in one dimension, which becomes two, the second one of all
+// that is in a chunk.
+static taper_status in_chunks(taper_export_lowering *l, taper_ir_value *x, size_t rank, size_t dim,
+                              taper_ir_value *chunks, taper_ir_value **made)
+{
+    taper_ir_value *sizes[TAPER_MAX_RANK + 2], *pad[2 * TAPER_MAX_RANK], *zero, *at, *list, *y;
+    const size_t behind = 2 * (rank - 1 - dim);
+    TAPER_TRY(whole_number(l, 0, &zero));
+    for (size_t i = 0; i <= dim; i++) {
+        TAPER_TRY(whole_number(l, (int64_t)i, &at));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size_int), &sizes[i], x, at));
+    }
+    for (size_t i = 0; i <= behind; i++) {
+        pad[i] = zero;
+    }
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_neg_int), &at, sizes[dim]));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_remainder_int), &pad[behind + 1], at, chunks));
+    TAPER_TRY(taper_emit_container(&l->emit, TAPER_NODE_LIST, &taper_type_list_int, pad, behind + 2, &list));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_constant_pad_nd), &y, x, list, zero));
+    sizes[dim] = chunks;
+    TAPER_TRY(whole_number(l, -1, &sizes[dim + 1]));
+    TAPER_TRY(taper_emit_container(&l->emit, TAPER_NODE_LIST, &taper_type_list_int, sizes, dim + 2, &list));
+    return TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_reshape), made, y, list);
+}
+
+static taper_status chunk_cat(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_argument *list, *dim = taper_export_argument(l->node, "dim", 1);
+    taper_ir_value **items, *joined, *behind, *chunks, *y;
+    TAPER_TRY(list_argument(l, "tensors", 0, &list));
+    TAPER_TRY(argument(l, scope, "num_chunks", 2, &taper_type_int, &chunks));
+    if (dim == NULL || dim->kind != TAPER_PT2_INT) {
+        return taper_export_refuse(l, "dim should be a number");
+    }
+    TAPER_TRY(taper_emit_values(&l->emit, list->count, &items));
+    for (size_t i = 0; i < list->count; i++) {
+        const taper_pt2_argument *item = &list->as.items[i];
+        const taper_pt2_meta *meta = item->kind == TAPER_PT2_VALUE ? scope->graph->values[item->as.value].meta : NULL;
+        if (meta == NULL || meta->rank > TAPER_MAX_RANK || dim->as.i < 0 || dim->as.i >= (int64_t)meta->rank) {
+            return taper_export_refuse(l, "dim is no dimension of all its tensors");
+        }
+        TAPER_TRY(taper_export_value(l, scope, item, &taper_type_tensor, &y));
+        TAPER_TRY(in_chunks(l, y, meta->rank, (size_t)dim->as.i, chunks, &items[i]));
+    }
+    TAPER_TRY(taper_emit_container(&l->emit, TAPER_NODE_LIST, &taper_type_list_tensor, items, list->count, &joined));
+    TAPER_TRY(whole_number(l, dim->as.i + 1, &behind));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_cat), &y, joined, behind));
+    return taper_export_name(l, scope, 0, y);
+}
+
 static const struct {
     const char *target; // without "torch.ops."
     composed_lower *lower;
 } rows[] = {
     {"aten._unsafe_masked_index.default", masked_index},
     {"aten._unsafe_masked_index_put_accumulate.default", masked_index_put},
-    {"aten._int_mm.default", int_mm},
+    {"aten._chunk_cat.default", chunk_cat},
+    {"aten._scaled_dot_product_flash_attention_for_cpu.default", attention},
+    {"aten._weight_int8pack_mm.default", int8_mm},
     {"aten._trilinear.default", trilinear},
 };
 

@@ -95,13 +95,21 @@ static taper_status in_place(taper_export_lowering *l, taper_export_scope *scope
 
 static taper_status autocast(taper_export_lowering *l, taper_export_scope *scope)
 {
-    const taper_pt2_argument *device = at(l, "device_type", 0), *enabled = at(l, "enabled", 2);
+    const taper_pt2_argument *device = at(l, "device_type", 0), *dtype = at(l, "dtype", 1),
+                             *enabled = at(l, "enabled", 2);
     const bool on = enabled == NULL || enabled->kind != TAPER_PT2_BOOL || enabled->as.i != 0;
-    if (on && device != NULL && device->kind == TAPER_PT2_STRING && strcmp(device->as.text, "cpu") == 0) {
-        return taper_export_refuse(l, "autocast of the CPU is not supported: export without it, or after "
-                                      "run_decompositions()");
+    const int outer = l->autocast;
+    if (device == NULL || device->kind != TAPER_PT2_STRING || strcmp(device->as.text, "cpu") != 0) {
+        return in_place(l, scope); // it casts nothing on the CPU
     }
-    return in_place(l, scope);
+    const bool given = dtype != NULL && dtype->kind == TAPER_PT2_DTYPE;
+    l->autocast = !on ? 0 : given ? (int)dtype->as.i : TAPER_BF16;
+    if (on && l->autocast != TAPER_BF16 && l->autocast != TAPER_F16) {
+        return taper_export_refuse(l, "autocast of the CPU is to bfloat16 or float16");
+    }
+    TAPER_TRY(in_place(l, scope));
+    l->autocast = outer;
+    return TAPER_OK;
 }
 
 // An operator with effects takes a token and gives one back, before its results.

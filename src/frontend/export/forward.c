@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The module that a program becomes: its root with the weights, and forward.
+// The module that programs become: its root with the weights, and a method for each, forward where there is one.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "frontend/export/parts.h"
@@ -12,7 +13,7 @@ static const char class_name[] = "__torch__.ExportedProgram";
 
 typedef struct building {
     taper_export_lowering *l;
-    const taper_pt2_weight *weights; // sorted by name
+    const taper_pt2_weight *weights; // sorted by name, program by program
     uint32_t **slots;                // of each weight: those on the way from the root, as many as its name has parts
 } building;
 
@@ -126,7 +127,7 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
     return TAPER_OK;
 }
 
-// ---- forward
+// ---- methods
 
 static taper_status text_of(taper_export_lowering *l, const taper_type *type, const char **text)
 {
@@ -174,22 +175,23 @@ static taper_status default_of(taper_export_lowering *l, const taper_pt2_argumen
     }
 }
 
-static taper_status declare_forward(taper_export_lowering *l, const char *const *names, size_t leaves)
+static taper_status declare_method(taper_export_lowering *l, taper_module_function *f, const char *const *names,
+                                   size_t leaves)
 {
     const taper_pt2_program *p = l->program;
     taper_module *module = l->module;
-    taper_module_function *f = taper_arena_array(&module->arena, 1, sizeof *f);
-    if (f == NULL) {
+    const size_t room = sizeof class_name + strlen(p->method) + 1;
+    char *name = taper_arena_alloc(&module->arena, room);
+    if (name == NULL) {
         return taper_fail_memory(l->emit.error);
     }
-    f->name = "__torch__.ExportedProgram.forward";
+    (void)snprintf(name, room, "%s.%s", class_name, p->method);
+    f->name = name;
     f->arguments = taper_arena_array(&module->arena, leaves + 1, sizeof *f->arguments);
     f->returns = taper_arena_array(&module->arena, 1, sizeof *f->returns);
     if (f->arguments == NULL || f->returns == NULL) {
         return taper_fail_memory(l->emit.error);
     }
-    module->functions = f;
-    module->function_count = 1;
     f->has_schema = true;
     f->arguments[0] = (taper_module_argument){.name = "self", .default_value = taper_val_none()};
     TAPER_TRY(taper_type_make(module->types, TAPER_TYPE_CLASS, class_name, NULL, NULL, 0, &f->arguments[0].type,
@@ -273,10 +275,10 @@ static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *
     return TAPER_OK;
 }
 
-static taper_status lower_forward(taper_export_lowering *l, const char *const *names, uint32_t *const *slots)
+static taper_status lower_method(taper_export_lowering *l, taper_module_function *f, const char *const *names,
+                                 uint32_t *const *slots)
 {
     const taper_pt2_program *p = l->program;
-    taper_module_function *f = &l->module->functions[0];
     taper_ir_value **inputs, **outputs, **leaves, *result;
     size_t count = 0;
     for (size_t i = 1; i < f->argument_count; i++) {
@@ -309,15 +311,12 @@ static taper_status lower_forward(taper_export_lowering *l, const char *const *n
     return taper_block_set_results(l->emit.graph->body, &result, 1, l->emit.error);
 }
 
-static taper_status load(taper_export_lowering *l, taper_graph **graph)
+// slots: of the program's weights.
+static taper_status load_method(taper_export_lowering *l, taper_module_function *f, uint32_t *const *slots,
+                                taper_graph **graph)
 {
     const taper_pt2_program *p = l->program;
-    building b = {.l = l, .weights = p->weights};
-    taper_object *root;
     size_t leaves = p->in_tree.leaves, given = 0;
-    TAPER_TRY(make_slots(&b, p->weight_count));
-    TAPER_TRY(build_object(&b, 0, p->weight_count, 0, 0, &root));
-    l->module->root = TAPER_VAL(root);
     for (size_t i = 0; i < p->input_count; i++) {
         given += is_given(&p->inputs[i]);
     }
@@ -329,19 +328,71 @@ static taper_status load(taper_export_lowering *l, taper_graph **graph)
         return taper_fail_memory(l->emit.error);
     }
     TAPER_TRY(taper_export_leaf_names(l, names));
-    TAPER_TRY(declare_forward(l, names, leaves));
-    TAPER_TRY(taper_graph_create(l->module->allocator, l->module->functions[0].name, leaves + 1, graph, l->emit.error));
+    TAPER_TRY(declare_method(l, f, names, leaves));
+    TAPER_TRY(taper_graph_create(l->module->allocator, f->name, leaves + 1, graph, l->emit.error));
     l->emit.graph = *graph;
     l->emit.block = (*graph)->body;
-    TAPER_TRY(lower_forward(l, names, b.slots));
-    if (l->missing->count != 0 && !l->options->listing) {
-        return taper_needs_refuse(l->missing, l->emit.error);
+    TAPER_TRY(lower_method(l, f, names, slots));
+    l->node = NULL;
+    return l->missing->count != 0 ? TAPER_OK : taper_graph_verify(*graph, l->emit.error);
+}
+
+// The weights of all programs, one behind the other.
+static taper_status gather_weights(taper_export_lowering *l, building *b, size_t *count)
+{
+    *count = 0;
+    for (const taper_pt2_program *p = l->module->exported; p != NULL; p = p->next) {
+        *count += p->weight_count;
     }
-    return taper_graph_verify(*graph, l->emit.error);
+    taper_pt2_weight *all = taper_arena_array(&l->module->arena, *count + 1, sizeof *all);
+    if (all == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    b->weights = all;
+    for (const taper_pt2_program *p = l->module->exported; p != NULL; p = p->next) {
+        if (p->weight_count != 0) {
+            memcpy(all, p->weights, p->weight_count * sizeof *all);
+        }
+        all += p->weight_count;
+    }
+    return TAPER_OK;
+}
+
+static taper_status load(taper_export_lowering *l, taper_graph **graphs)
+{
+    building b = {.l = l};
+    taper_module *module = l->module;
+    taper_object *root;
+    size_t count, at = 0;
+    TAPER_TRY(gather_weights(l, &b, &count));
+    TAPER_TRY(make_slots(&b, count));
+    TAPER_TRY(build_object(&b, 0, count, 0, 0, &root));
+    module->root = TAPER_VAL(root);
+    const size_t methods = taper_export_methods(module);
+    module->functions = taper_arena_array(&module->arena, methods, sizeof *module->functions);
+    if (module->functions == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    memset(module->functions, 0, methods * sizeof *module->functions);
+    for (; l->program != NULL; l->program = l->program->next) {
+        const size_t i = module->function_count++;
+        TAPER_TRY(load_method(l, &module->functions[i], b.slots + at, &graphs[i]));
+        at += l->program->weight_count;
+    }
+    return l->missing->count != 0 && !l->options->listing ? taper_needs_refuse(l->missing, l->emit.error) : TAPER_OK;
+}
+
+size_t taper_export_methods(const taper_module *module)
+{
+    size_t count = 0;
+    for (const taper_pt2_program *p = module->exported; p != NULL; p = p->next) {
+        count++;
+    }
+    return count;
 }
 
 taper_status taper_export_load(taper_module *module, taper_registry *registry, const taper_export_options *options,
-                               taper_graph **graph, taper_needs *missing, taper_error *error)
+                               taper_graph **graphs, taper_needs *missing, taper_error *error)
 {
     taper_export_lowering l = {
         .emit = {.registry = registry, .heap = module->heap, .error = error, .debug = -1},
@@ -350,11 +401,12 @@ taper_status taper_export_load(taper_module *module, taper_registry *registry, c
         .options = options,
         .missing = missing,
     };
-    *graph = NULL;
-    const taper_status status = load(&l, graph);
-    if (status != TAPER_OK) {
-        taper_graph_destroy(*graph);
-        *graph = NULL;
+    const size_t count = taper_export_methods(module);
+    memset(graphs, 0, count * sizeof(taper_graph *));
+    const taper_status status = load(&l, graphs);
+    for (size_t i = 0; status != TAPER_OK && i < count; i++) {
+        taper_graph_destroy(graphs[i]);
+        graphs[i] = NULL;
     }
     return status;
 }

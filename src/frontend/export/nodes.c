@@ -203,6 +203,26 @@ static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *s
     return TAPER_OK;
 }
 
+// op: its row, or NULL.
+static taper_status lower_operator(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
+                                   const char *name, const char *overload)
+{
+    bool done = false;
+    const char *target = l->node->target + sizeof operators - 1;
+    TAPER_TRY(taper_export_special(l, scope, target, &done));
+    if (!done) {
+        TAPER_TRY(taper_export_composed(l, scope, target, &done));
+    }
+    if (done) {
+        return TAPER_OK;
+    }
+    if (op == NULL) {
+        TAPER_TRY(taper_export_note_missing(l, name, overload));
+        return give_nothing(l, scope);
+    }
+    return taper_export_call(l, scope, op, NULL, NULL, false);
+}
+
 static taper_status lower_node(taper_export_lowering *l, taper_export_scope *scope)
 {
     const char *target = l->node->target;
@@ -220,19 +240,16 @@ static taper_status lower_node(taper_export_lowering *l, taper_export_scope *sco
         TAPER_TRY(taper_export_note_missing(l, target, ""));
         return give_nothing(l, scope);
     }
-    TAPER_TRY(taper_export_special(l, scope, target + sizeof operators - 1, &done));
-    if (!done) {
-        TAPER_TRY(taper_export_composed(l, scope, target + sizeof operators - 1, &done));
-    }
-    if (done) {
-        return TAPER_OK;
-    }
     const taper_op *op = taper_row_find(name, overload);
-    if (op == NULL) {
-        TAPER_TRY(taper_export_note_missing(l, name, overload));
-        return give_nothing(l, scope);
+    taper_ir_value **kept = NULL;
+    if (l->autocast != 0) {
+        TAPER_TRY(taper_export_autocast(l, scope, op, name, &kept));
     }
-    return taper_export_call(l, scope, op, NULL, NULL, false);
+    TAPER_TRY(lower_operator(l, scope, op, name, overload));
+    if (kept != NULL) {
+        taper_export_uncast(l, scope, kept);
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *scope, const taper_pt2_node *node)

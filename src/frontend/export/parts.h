@@ -16,6 +16,7 @@ typedef struct taper_export_lowering {
     taper_needs *missing;
     const taper_pt2_node *node; // being lowered, for messages
     int depth;                  // of graphs within graphs
+    int autocast;               // the lower dtype of the autocast around the node; 0: there is none
     size_t place_capacity;      // of the module's debug entries
 } taper_export_lowering;
 
@@ -59,6 +60,14 @@ TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, 
 
 TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target, bool *done);
+// ---- autocast.c: what is cast before an operator is called within autocast
+
+// Casts the node's arguments, op being its row (or NULL) and name "aten::linear". *kept: what they were, which
+// taper_export_uncast puts back once the node is lowered; NULL: nothing is cast.
+TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope,
+                                                  const taper_op *op, const char *name, taper_ir_value ***kept);
+void taper_export_uncast(const taper_export_lowering *l, taper_export_scope *scope, taper_ir_value **kept);
+
 // ---- composed.c: targets that are several operators, as above
 TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, taper_export_scope *scope,
                                                   const char *target, bool *done);

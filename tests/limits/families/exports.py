@@ -37,8 +37,8 @@ def pack(kind, context, *children):
     return {"type": kind, "context": context, "children_spec": list(children)}
 
 
-def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False):
-    """An archive: `inputs` tensors x, x1, … or the packing `given`."""
+def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False, programs=1):
+    """An archive: `inputs` tensors x, x1, … or the packing `given`; programs: so often, by other names."""
     names = [name["as_tensor"]["name"] for name in main["inputs"]][len(weights):]
     specs = [{"parameter": {"arg": {"name": f"w{i}"}, "parameter_name": w}} for i, w in enumerate(weights)]
     args = given or pack("builtins.tuple", "null", *[LEAF] * len(names))
@@ -56,6 +56,8 @@ def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, give
         for name, data in (("m/archive_format", "pt2"), ("m/archive_version", "0"), ("m/models/model.json", json.dumps(program)),
                            ("m/data/weights/model_weights_config.json", json.dumps(table)), ("m/data/weights/weight_0", bytes(64))):
             archive.writestr(zipfile.ZipInfo(name), data, archive.compression)
+        for i in range(1, programs):
+            archive.writestr(zipfile.ZipInfo(f"m/models/p{i}.json"), json.dumps(program), archive.compression)
     return stream.getvalue()
 
 
@@ -150,9 +152,28 @@ def many_arguments(size):
                                    [{"name": "self", "arg": tensor("x"), "kind": 1}]}]))
 
 
+def programs(size):
+    return whole(graph([relu("x", "y")]), programs=len(numbers(size, 1100)))
+
+
+def many_programs_packed(size):
+    return whole(graph([relu("x", "y")]), programs=len(numbers(size, 500)), deflated=True)
+
+
+def autocast(size):
+    """A list that is joined again and again, of values that are cast each time."""
+    count = int((size / 60) ** 0.5) + 1
+    many = {"as_tensors": [{"name": "x" if i % 2 else "h"} for i in range(count)]}
+    inner = graph([node("torch.ops.aten.cat.default", [tensor(f"y{i}" if i + 1 < count else "y")], many) for i in range(count)], inputs=("x", "h"),
+                  tensor_values={"x": meta(), "h": {**meta(), "dtype": 13}})
+    return whole(graph([node("torch.ops.higher_order.wrap_with_autocast", [tensor("y")], {"as_string": "cpu"}, {"as_scalar_type": 13}, {"as_bool": True},
+                             {"as_bool": False}, {"as_graph": {"name": "g", "graph": inner}}, tensor("x"), tensor("h"))], inputs=("x", "h")))
+
+
 def packed_small(size):
     return whole(graph([relu("x" if i == 0 else f"y{i - 1}", f"y{i}") for i in numbers(size * 12, 190)], outputs=("y0",)), deflated=True)
 
 
 FAMILIES = {f"pt2_{f.__name__}": f for f in (chain, unknown_operators, branches, loops_in_conditions, inputs_of_one_symbol, symbols, guards, long_guard,
-                                            deep_guard, guards_of_many, weights, deep_weights, wide_result, deep_result, many_arguments, packed_small)}
+                                            deep_guard, guards_of_many, weights, deep_weights, wide_result, deep_result, many_arguments, programs,
+                                            many_programs_packed, autocast, packed_small)}
