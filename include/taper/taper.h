@@ -146,6 +146,22 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context 
                                                                   taper_error *error);
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
 
+/* A device that models may be asked to run on. All texts are gone when each() returns. */
+typedef struct taper_device_facts {
+    size_t struct_size;
+    const char *name;   /* for taper_load_options.device: "cpu", "vulkan:1" */
+    const char *called; /* what it calls itself; "": nothing */
+    const char *facts;  /* what it can do and how it is used, in words; "": nothing is said */
+    const char *why;    /* why no model runs there; NULL: models do */
+} taper_device_facts;
+/* Calls each(user, facts) for every device of this build's backends, in their order, until it returns other than 0. A
+ * backend without one is told once, with why. Devices are opened for it, which may take as long as a driver needs, and
+ * those of GPUs that compute on the CPU are listed too, by the name that takes them. The context is busy meanwhile:
+ * each() must not load models into it. */
+TAPER_API TAPER_MUST_USE taper_status taper_context_devices(taper_context *context,
+                                                            int (*each)(void *user, const taper_device_facts *facts),
+                                                            void *user, taper_error *error);
+
 /* The instruction sets that this CPU has and this build has kernels of: the name of number `index` ("scalar", the
  * portable kernels alone; "avx2", "neondot", …), NULL behind the last. *mask, unless mask is NULL, becomes the cpu_mask
  * that allows this set and those that it needs. The masks of several, joined by |, allow them all. */

@@ -33,6 +33,11 @@
 typedef struct taper_backend taper_backend;
 typedef struct taper_segment taper_segment;
 
+typedef struct taper_device_words {
+    char called[256], facts[640];
+    bool by_name; // it is only taken by its name
+} taper_device_words;
+
 // An opened backend.
 typedef struct taper_device {
     const taper_backend *backend;
@@ -116,8 +121,11 @@ struct taper_backend {
     // The plain nodes did a call that run declined, in so many seconds. With run->replan set, here or in run, the next
     // runs' memory is planned anew: what is done from now on is something else. NULL: nobody wants to know.
     void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
-    const char *half; // the option by which it computes with half precision; NULL: it cannot
-    bool lasting;     // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
+    // For people: what an opened device calls itself, and what it can do. NULL: nothing is said.
+    void (*describe)(const taper_device *device, taper_device_words *words);
+    const char *listing; // options with which devices are listed; NULL: none
+    const char *half;    // the option by which it computes with half precision; NULL: it cannot
+    bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
 };
 
 // ---- for backends

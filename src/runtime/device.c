@@ -111,6 +111,16 @@ void taper_context_close_devices(taper_context *context)
 {
     taper_free(&context->allocator, context->host, sizeof *context->host);
 }
+
+taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_facts *facts),
+                                   void *user, taper_error *error)
+{
+    const taper_device_facts facts = {.struct_size = sizeof facts, .name = "cpu", .called = "", .facts = ""};
+    TAPER_NEED(context, error);
+    TAPER_NEED(each, error);
+    (void)each(user, &facts);
+    return TAPER_OK;
+}
 #else
 typedef struct opened {
     taper_memory_owner owner; // first
@@ -264,6 +274,72 @@ void taper_context_close_devices(taper_context *context)
             close_device(&o->owner);
         }
     }
+}
+
+// ---- what there is
+
+// Of the CPU, the instruction sets that are used.
+static void describe_host(const taper_context *context, taper_device_words *words)
+{
+    const char *name;
+    uint64_t mask;
+    size_t used = 0;
+    for (unsigned i = 0; (name = taper_cpu_set(i, &mask)) != NULL; i++) {
+        mask &= ~TAPER_CPU_NONE;
+        if ((taper_context_cpu_features(context) & mask) == mask && used < sizeof words->facts - 64) {
+            used += (size_t)snprintf(words->facts + used, 64, "%s%.40s", used == 0 ? "" : ", ", name);
+        }
+    }
+}
+
+static int tell_device(const taper_context *context, const taper_backend *backend, const char *name,
+                       const taper_device *device, const char *why,
+                       int (*each)(void *user, const taper_device_facts *facts), void *user)
+{
+    char by_name[320];
+    taper_device_words words = {.called = ""};
+    if (device == context->host) {
+        describe_host(context, &words);
+    } else if (device != NULL && backend->describe != NULL) {
+        backend->describe(device, &words);
+        if (words.by_name) {
+            snprintf(by_name, sizeof by_name, "%s:%s", backend->name, words.called);
+            by_name[strlen(backend->name) + 1 + strcspn(words.called, " (")] = '\0';
+            name = by_name;
+        }
+    }
+    const taper_device_facts facts = {
+        .struct_size = sizeof facts, .name = name, .called = words.called, .facts = words.facts, .why = why};
+    return each(user, &facts);
+}
+
+taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_facts *facts),
+                                   void *user, taper_error *error)
+{
+    enum { MOST = 64 };
+    TAPER_NEED(context, error);
+    TAPER_NEED(each, error);
+    const taper_backend *const *all = context->backends != NULL ? context->backends : built_in;
+    for (; *all != NULL; all++) {
+        const taper_backend *backend = *all;
+        for (unsigned index = 0; index < MOST; index++) {
+            char name[80];
+            taper_device *device;
+            const char *why;
+            snprintf(name, sizeof name, index == 0 ? "%s" : "%s:%u", backend->name, index);
+            TAPER_TRY(taper_context_device(context, name, backend->listing, false, &device, &why, error));
+            if (device == NULL && index != 0) {
+                break;
+            }
+            if (tell_device(context, backend, name, device, device == NULL ? why : NULL, each, user) != 0) {
+                return TAPER_OK;
+            }
+            if (device == NULL || device == context->host) { // which is one
+                break;
+            }
+        }
+    }
+    return TAPER_OK;
 }
 #endif
 

@@ -219,6 +219,8 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_context_threads(NULL), 0);
     taper_context_set_threads(NULL, 2);
     FAILS("context is NULL", taper_context_set_cache_dir(NULL, NULL, E));
+    FAILS("context is NULL", taper_context_devices(NULL, NULL, NULL, E));
+    FAILS("each is NULL", taper_context_devices(w.context, NULL, NULL, E));
     assert_int_equal(taper_context_cpu_features(NULL), 0);
     assert_int_equal(taper_model_bytecode_version(NULL), 0);
     assert_int_equal(taper_model_operator_version(NULL), 0);

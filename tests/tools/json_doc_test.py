@@ -16,6 +16,7 @@ COMMANDS = {
     "inspect --lint": [["inspect", CLASSIFIER, "--lint"], ["inspect", BUNDLED, "--lint"]],
     "inspect --memory": [["inspect", CLASSIFIER, "--memory", *DIMS]],
     "bench --profile": [["bench", CLASSIFIER, "--profile", "--iter", "2", *DIMS]],
+    "devices": [["devices"]],
     "diff": [["diff", CLASSIFIER, "-i", "zeros:1x3x96x96"]],
 }
 

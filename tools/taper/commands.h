@@ -15,7 +15,8 @@
     COMMAND(bundle, "put sample inputs into a model file")                                                             \
     COMMAND(convert, "save a model in another version or kind of file")                                                \
     COMMAND(diff, "find the first operator that two ways to run a model disagree on")                                  \
-    COMMAND(bench, "measure load time, run time and memory")
+    COMMAND(bench, "measure load time, run time and memory")                                                           \
+    COMMAND(devices, "list what models can run on")
 
 #define COMMAND_DECLARE(name, summary) int command_##name(int argc, char **argv);
 TAPER_COMMANDS(COMMAND_DECLARE)

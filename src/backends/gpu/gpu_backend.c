@@ -3,6 +3,8 @@
 // that shaders read and write.
 #include "backends/gpu/gpu_backend.h"
 
+#include <stdio.h>
+
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_options.h"
@@ -63,6 +65,25 @@ taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, cons
         taper_gpu_state_free(device->state);
     }
     return status;
+}
+
+void taper_gpu_describe(const taper_device *device, taper_device_words *words)
+{
+    const taper_gpu_state *s = device->state;
+    const taper_gpu *gpu = s->gpu;
+    snprintf(words->called, sizeof words->called, "%s", gpu->name);
+    words->by_name = gpu->is_cpu;
+    snprintf(words->facts, sizeof words->facts,
+             "%s, driver %u.%u.%u, buffers of up to %.0f MB, workgroups of up to %u threads, %u KB shared; used with "
+             "workgroups of %u x %u, %s tiles, %s%s%s%s",
+             gpu->is_cpu     ? "computes on the CPU"
+             : gpu->discrete ? "its own memory"
+                             : "the host's memory",
+             (unsigned)(gpu->driver >> 22), (unsigned)(gpu->driver >> 12 & 1023), (unsigned)(gpu->driver & 4095),
+             (double)gpu->most_bytes * 1e-6, (unsigned)gpu->most_threads, (unsigned)gpu->shared_bytes / 1024,
+             (unsigned)s->group_x, (unsigned)s->group_y, s->wide ? "large" : "small",
+             s->reads_texels ? "texel buffers" : "storage buffers", s->alias ? "" : ", memory used once in a run",
+             s->quirk != NULL ? "; " : "", s->quirk != NULL ? s->quirk : "");
 }
 
 void taper_gpu_close(taper_device *device)

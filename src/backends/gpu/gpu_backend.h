@@ -7,6 +7,7 @@
 #include "backends/gpu/gpu_state.h"
 
 void taper_gpu_close(taper_device *device);
+void taper_gpu_describe(const taper_device *device, taper_device_words *words);
 TAPER_MUST_USE taper_status taper_gpu_claim(taper_device *device, taper_region *region, taper_claim *claim,
                                             taper_error *error);
 TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena,
@@ -31,6 +32,8 @@ TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *
                                                      .run = taper_gpu_run,                                             \
                                                      .forget = taper_gpu_forget,                                       \
                                                      .measured = taper_gpu_measured,                                   \
+                                                     .describe = taper_gpu_describe,                                   \
+                                                     .listing = "software=1",                                          \
                                                      .half = "half=1",                                                 \
                                                      .lasting = true}
 
