@@ -71,7 +71,8 @@ typedef struct taper_profile_item {
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on,
                                                                            taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL size_t
-taper_profile_count(const taper_session *session); /* call sites, in order of the program */
+taper_profile_count(const taper_session *session); /* call sites, in order of the program, then what devices did in
+                                                      them: rows of their own, whose time is not the call's */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
                                                                            taper_profile_item *item,
                                                                            taper_error *error);

@@ -2,6 +2,7 @@
 // taper_inspect.h: memory plans and profiles as the host sees them.
 #include <taper/taper_inspect.h>
 
+#include "base/checked.h"
 #include "runtime/arguments.h"
 #include "runtime/planner.h"
 #include "runtime/session.h"
@@ -40,6 +41,56 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
     return taper_struct_write(item, "taper_plan_item", &full, sizeof full, error);
 }
 
+void taper_profile_free(taper_session *session)
+{
+    const taper_allocator *allocator = session->model->allocator;
+    taper_free(allocator, session->profile, session->model->state_count * sizeof *session->profile);
+    taper_free(allocator, session->parts, session->part_capacity * sizeof *session->parts);
+}
+
+// The site's rows, all of them new where there are none, or others than before. False: there is no memory for them.
+static bool find_parts(taper_session *session, taper_profile_site *site, size_t count)
+{
+    if (site->part_count == count) {
+        return true;
+    }
+    size_t end, capacity = session->part_capacity;
+    if (!taper_add_size(session->part_count, count, &end)) {
+        return false;
+    }
+    if (end > capacity) {
+        capacity = end + capacity;
+        taper_profile_part *grown = taper_realloc(session->model->allocator, session->parts,
+                                                  session->part_capacity * sizeof *grown, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        session->parts = grown;
+        session->part_capacity = capacity;
+    }
+    memset(session->parts + session->part_count, 0, count * sizeof *session->parts);
+    site->first_part = session->part_count;
+    site->part_count = count;
+    session->part_count = end;
+    return true;
+}
+
+void taper_profile_add_part(void *user, size_t index, size_t count, const taper_node *node, const char *kernel,
+                            double seconds, double flops)
+{
+    taper_profile_parts *parts = user;
+    if (!find_parts(parts->session, parts->site, count)) {
+        return; // its time stays with the segment
+    }
+    taper_profile_part *part = &parts->session->parts[parts->site->first_part + index];
+    part->node = node;
+    part->kernel = kernel;
+    part->flops = flops;
+    part->seconds += seconds;
+    part->calls++;
+    parts->seconds += seconds;
+}
+
 taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
 {
     TAPER_NEED(session, error);
@@ -57,13 +108,14 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
     if (bytes != 0) {
         memset(session->profile, 0, bytes);
     }
+    session->part_count = 0;
     session->profiling = true;
     return TAPER_OK;
 }
 
 size_t taper_profile_count(const taper_session *session)
 {
-    return session != NULL && session->profile != NULL ? session->model->state_count : 0;
+    return session != NULL && session->profile != NULL ? session->model->state_count + session->part_count : 0;
 }
 
 // Of what is fused the layer that it begins with: the first operator with a result.
@@ -76,12 +128,30 @@ static const taper_node *first_of(const taper_node *node)
     return at != NULL ? at : node;
 }
 
+static taper_status get_part(const taper_profile_part *part, taper_profile_item *item, taper_error *error)
+{
+    const taper_node *node = part->node;
+    taper_profile_item full = {
+        .name = "", .kernel = part->kernel, .calls = part->calls, .seconds = part->seconds, .flops = part->flops};
+    if (node != NULL && node->kind == TAPER_NODE_OP) {
+        full.name = node->schema->text;
+        full.name_length = strcspn(full.name, "(");
+        full.node = node;
+        full.method = node->block->graph->name;
+        full.value = node->output_count != 0 ? node->outputs[0].id : 0;
+    }
+    return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
+}
+
 taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item, taper_error *error)
 {
     TAPER_NEED(session, error);
     TAPER_NEED(item, error);
     if (index >= taper_profile_count(session)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
+    }
+    if (index >= session->model->state_count) {
+        return get_part(&session->parts[index - session->model->state_count], item, error);
     }
     const taper_profile_site *site = &session->profile[index];
     taper_profile_item full = {

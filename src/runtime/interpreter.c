@@ -171,7 +171,14 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     run->current = in->op;
     run->kernel = NULL;
     run->flops = 0;
+    taper_profile_parts parts = {.session = (taper_session *)(uintptr_t)session};
+    if (profiling && in->segment != NULL) {
+        parts.site = &session->profile[in->state];
+        run->part = taper_profile_add_part;
+        run->part_user = &parts;
+    }
     taper_status status = in->segment != NULL ? in->kernel(call) : taper_call_kernel(call, in->kernel);
+    run->part = NULL;
     if (status == TAPER_DECLINED && in->segment == NULL) {
         run->kernel = NULL;
         status = taper_call_kernel(call, taper_row_kernel(in->op));
@@ -189,7 +196,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
                                                                 : "cpu";
         site->flops = run->flops;
         site->calls++;
-        site->seconds += taper_clock() - start;
+        site->seconds += taper_clock() - start - parts.seconds; // which have rows of their own
     }
     return status;
 }

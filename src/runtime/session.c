@@ -112,7 +112,7 @@ void taper_session_destroy(taper_session *session)
 #endif
     taper_planner_destroy(session->planner);
     taper_recorder_trim(session);
-    taper_free(allocator, session->profile, model->state_count * sizeof *session->profile);
+    taper_profile_free(session);
     taper_heap_close(session->heap);
     taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
     taper_free(allocator, session->states, model->state_count * sizeof *session->states);

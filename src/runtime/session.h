@@ -29,7 +29,25 @@ typedef struct taper_profile_site {
     const char *kernel;
     uint64_t calls;
     double seconds, flops;
+    size_t first_part, part_count; // of a segment that says what it did: its rows among the session's parts
 } taper_profile_site;
+
+typedef struct taper_profile_part {
+    const taper_node *node;
+    const char *kernel;
+    uint64_t calls;
+    double seconds, flops;
+} taper_profile_part;
+
+// taper_run's `part`, for one site.
+typedef struct taper_profile_parts {
+    struct taper_session *session;
+    taper_profile_site *site;
+    double seconds; // of all parts in this call
+} taper_profile_parts;
+void taper_profile_add_part(void *user, size_t index, size_t count, const taper_node *node, const char *kernel,
+                            double seconds, double flops);
+void taper_profile_free(taper_session *session);
 
 struct taper_session {
     taper_model *model;
@@ -49,6 +67,8 @@ struct taper_session {
     size_t memory_budget;
     uint64_t calls_of_run;
     taper_profile_site *profile; // by state number; NULL: never profiled
+    taper_profile_part *parts;
+    size_t part_count, part_capacity;
     bool profiling;
     taper_observe_function observe; // NULL: nobody looks
     void *observe_user;

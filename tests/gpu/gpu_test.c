@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <taper/taper_inspect.h>
+
 #include "tests/api/listening.h"
 #include "tests/gpu/failing_gpu.h"
 
@@ -149,6 +151,45 @@ static void threads(void **state)
         assert_true(workers[i].same);
     }
     taper_value_release(wanted);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
+// ---- profiles
+
+// A row for each dispatch, called as often as the model ran; none is counted twice.
+static void profile(void **state)
+{
+    enum { RUNS = 3 };
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", "times=1", &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    size_t dispatches = 0, layers = 0;
+    for (int run = -1; run < RUNS; run++) { // the first one is checked, and seen twice
+        taper_value *result;
+        if (run == 0) {
+            assert_int_equal(taper_profile_set(session, 1, w.error), TAPER_OK);
+        }
+        assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+        taper_value_release(result);
+    }
+    for (size_t i = 0; i < taper_profile_count(session); i++) {
+        taper_profile_item item = {.struct_size = sizeof item};
+        assert_int_equal(taper_profile_get(session, i, &item, w.error), TAPER_OK);
+        if (item.calls != 0 && !item.fused && strcmp(item.kernel, "cpu") != 0) {
+            assert_int_equal(item.calls, RUNS);
+            assert_true(item.seconds > 0);
+            dispatches++;
+            layers += item.flops > 0;
+        }
+    }
+    assert_true(dispatches > layers && layers > 20);
     taper_session_destroy(session);
     taper_model_release(model);
     close_failing(&w);
@@ -374,7 +415,8 @@ int main(int count, char **arguments)
     const struct CMUnitTest quick[] = {
         cmocka_unit_test(models),   cmocka_unit_test(same_bits), cmocka_unit_test(threads),
         cmocka_unit_test(failures), cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts), cmocka_unit_test(crashes),   cmocka_unit_test(compiled),
+        cmocka_unit_test(verdicts), cmocka_unit_test(profile),   cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

@@ -354,6 +354,11 @@ static void tell_times(const taper_segment *segment, const taper_run *run, taper
     const size_t count = r->program.work_count;
     double *least = r->seconds + count, all = 0;
     for (size_t i = 0; i < count; i++) {
+        if (run->part != NULL) {
+            const taper_gpu_work *w = &r->program.works[i];
+            run->part(run->part_user, i, count, w->node, taper_gpu_kernel_name(w->kernel), r->seconds[i],
+                      w->operations);
+        }
         least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
         all += least[i];
     }

@@ -23,6 +23,8 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 // Returned by a backend's kernel, before it changed anything, to let the next one (the reference) do the call.
 #define TAPER_DECLINED ((taper_status)-1)
 
+struct taper_node;
+
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
@@ -50,6 +52,11 @@ struct taper_run {
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
     double flops;
+    // While a segment is profiled: what part `index` of `count` took in this call, the same ones in every call. NULL:
+    // nobody asks. node: of the layer; kernel: static, as above.
+    void (*part)(void *user, size_t index, size_t count, const struct taper_node *node, const char *kernel,
+                 double seconds, double flops);
+    void *part_user;
     const struct taper_op *current;        // the operator being run
     struct taper_context *context;         // for operators of the host; NULL: they cannot be called
     const struct taper_compiler *compiler; // of the model, for programs that are made while it runs; NULL: none
