@@ -44,7 +44,7 @@ def outcome(taper, folder, model, calls, out):
         with open(os.path.join(out, "calls.json"), "w") as file:
             json.dump(current, file)
         p = subprocess.run([taper, "run", model, "--calls", file.name, "--json"], capture_output=True, text=True)
-        first = p.stderr.split("\n")[0].replace(model, "MODEL")
+        first = p.stderr.split("\n")[0].replace(model, "MODEL") if p.returncode else ""  # else remarks, as on training mode
         results.append((p.returncode, p.stdout, first))
         current = []
     return results
