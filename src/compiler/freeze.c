@@ -1,33 +1,97 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // GetAttr on an object that is known (the root, or what was read from it) becomes the attribute itself, as a constant.
-// Sound because nothing but SetAttr changes a slot: a slot number that any graph sets is left alone everywhere. Writing
+// Sound because nothing but SetAttr changes a slot: a slot number that any graph sets is left alone, in objects of the
+// class that the object set has, and everywhere if that is not known. Writing
 // into a tensor, list or dict in place is no obstacle at run time: a session's constants and attributes are copies that
 // share what the model's share. A file keeps constants and attributes apart, so in the portable stage what is written
 // stays an attribute, and so do objects but packed weights.
+#include <string.h>
+
 #include "compiler/pass.h"
 #include "ir/tensor.h"
 
 enum { SLOTS = 4096 };
 
+enum { CLASSES = 64 }; // those that are told apart
+
 typedef struct taper_set_slots {
-    bool beyond; // a slot above the table is set
-    bool set[SLOTS];
+    bool beyond;     // a slot above the table is set
+    bool set[SLOTS]; // of any object
+    size_t class_count;
+    struct {
+        const char *name;
+        uint64_t set[SLOTS / 64];
+    } classes[CLASSES]; // of objects of this class
 } set_slots;
+
+// The class that the object is of, whatever made it; NULL: it is not known.
+static const char *class_of(const taper_ir_value *object)
+{
+    const taper_type *type =
+        object->node != NULL && object->node->kind == TAPER_NODE_OBJECT ? object->node->type : object->type;
+    return type != NULL && type->kind == TAPER_TYPE_CLASS ? type->name : NULL;
+}
+
+static size_t find_class(const set_slots *slots, const char *name)
+{
+    size_t i = 0;
+    while (i < slots->class_count && strcmp(slots->classes[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void note_set(const taper_node *node, set_slots *slots)
+{
+    const char *name = class_of(taper_node_in(node, 0));
+    const size_t at = name != NULL ? find_class(slots, name) : CLASSES;
+    if (node->number >= SLOTS) {
+        slots->beyond = true;
+    } else if (at == CLASSES) {
+        slots->set[node->number] = true;
+    } else {
+        slots->class_count += at == slots->class_count;
+        slots->classes[at].name = name;
+        slots->classes[at].set[node->number / 64] |= UINT64_C(1) << node->number % 64;
+    }
+}
 
 static void collect(const taper_block *block, set_slots *slots)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_SET_ATTR) {
-            if (node->number < SLOTS) {
-                slots->set[node->number] = true;
-            } else {
-                slots->beyond = true;
-            }
+            note_set(node, slots);
         }
         for (size_t b = 0; b < node->block_count; b++) {
             collect(node->blocks[b], slots);
         }
     }
+}
+
+static bool is_in(const set_slots *slots, size_t at, uint64_t slot)
+{
+    return (slots->classes[at].set[slot / 64] >> slot % 64 & 1) != 0;
+}
+
+// Whether a slot of this object may be set while the model runs.
+static bool may_be_set(const set_slots *slots, const taper_object *object, uint64_t slot)
+{
+    if (slot >= SLOTS) {
+        return slots->beyond;
+    }
+    if (slots->set[slot]) {
+        return true;
+    }
+    if (object->klass == NULL || object->klass->name == NULL) {
+        for (size_t i = 0; i < slots->class_count; i++) {
+            if (is_in(slots, i, slot)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    const size_t at = find_class(slots, object->klass->name);
+    return at < slots->class_count && is_in(slots, at, slot);
 }
 
 static bool is_packed(taper_val value)
@@ -86,8 +150,8 @@ static taper_val object_of(const taper_compilation *compilation, const taper_ir_
         return taper_val_none();
     }
     const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, depth + 1);
-    const bool is_set = node->number < SLOTS ? slots->set[node->number] : slots->beyond;
-    return object.tag == TAPER_OBJECT && !is_set && (uint64_t)node->number < object.as.object->count
+    return object.tag == TAPER_OBJECT && !may_be_set(slots, object.as.object, (uint64_t)node->number) &&
+                   (uint64_t)node->number < object.as.object->count
                ? object.as.object->slots[node->number]
                : taper_val_none();
 }
@@ -104,8 +168,8 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
             continue;
         }
         const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, 0);
-        const bool is_set = node->number < SLOTS ? slots->set[node->number] : slots->beyond;
-        if (object.tag != TAPER_OBJECT || is_set || (uint64_t)node->number >= object.as.object->count ||
+        if (object.tag != TAPER_OBJECT || may_be_set(slots, object.as.object, (uint64_t)node->number) ||
+            (uint64_t)node->number >= object.as.object->count ||
             !is_constant(compilation, object.as.object->slots[node->number])) {
             continue;
         }
@@ -141,7 +205,11 @@ static taper_status find_set_slots(taper_compilation *compilation)
 taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set)
 {
     TAPER_TRY(find_set_slots(compilation));
-    *is_set = slot >= 0 && slot < SLOTS ? compilation->set_slots->set[slot] : compilation->set_slots->beyond;
+    const set_slots *slots = compilation->set_slots;
+    *is_set = slot >= 0 && slot < SLOTS ? slots->set[slot] : slots->beyond;
+    for (size_t i = 0; i < slots->class_count && slot >= 0 && slot < SLOTS; i++) {
+        *is_set = *is_set || is_in(slots, i, (uint64_t)slot);
+    }
     return TAPER_OK;
 }
 
