@@ -141,6 +141,8 @@ def functions():
         "flip_all": lambda x: x.flip([0, 1, 2, 3]), "roll": lambda x: torch.roll(x, (2, -3), (2, 3)) + x, "roll_channels": lambda x: torch.roll(x, 3, 1),
         "pixel_shuffle": lambda x: F.pixel_shuffle(x, 2), "pixel_unshuffle": lambda x: F.pixel_unshuffle(x[:, :, :6, :4], 2),
         "channel_shuffle": lambda x: torch.channel_shuffle(x, 4), "channel_shuffle2": lambda x: torch.channel_shuffle(x, 2) * 2,
+        "full": lambda x: x + torch.full((1, 8, 1, 5), 2.5), "full_like": lambda x: torch.cat([torch.full_like(x, -1.5)[:, :3], x], 1),
+        "ones": lambda x: x[:, :3] * 2 + torch.ones(1, 3, 7, 1), "zeros": lambda x: torch.cat([x.new_zeros(2, 1, 7, 5), x], 1),
         "lerp": lambda x: torch.lerp(x, x * 2, 0.3), "lerp_tensor": lambda x: torch.lerp(x, x * 2, x.sigmoid()), "glu": lambda x: F.glu(x, 1),
         "glu_rows": lambda x: F.glu(x[:, :, :6], 2), "addcmul": lambda x: torch.addcmul(x, x, x.sigmoid(), value=0.5),
         "group_norm": lambda x: F.group_norm(x, 2), "group_norm8": lambda x: F.group_norm(x, 8),
@@ -213,7 +215,7 @@ def main():
     passed = failed = 0
     folder = args.keep or tempfile.mkdtemp()
     for name, function, shapes, bound in CASES:
-        if args.filter not in name:
+        if args.filter not in name or (args.half and name == "conv_Hardshrink"):  # a step: what rounding does there is a leap
             continue
         x = torch.randn(*shapes[0])
         with torch.no_grad():

@@ -194,7 +194,7 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
         }
         for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
             d->ranges[b] = range_of(rec->r, w->buffers[b]);
-            texels = texels && (b == 0 || d->ranges[b].bytes / taper_gpu_vector_bytes(s, 1) <= s->gpu->most_texels);
+            texels = texels && (b == 0 || d->ranges[b].bytes / (s->half ? 8 : 16) <= s->gpu->most_texels);
             if (d->ranges[b].bytes > s->gpu->most_bytes) {
                 rec->call->run->why = "a tensor that is larger than a buffer may be";
                 return TAPER_DECLINED;

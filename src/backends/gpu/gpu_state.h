@@ -39,10 +39,10 @@ typedef struct taper_gpu_state {
     const char *quirk;         // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 
-// Bytes of vectors in memory.
+// Bytes of vectors in memory. Of halves two are read at once: there are always two.
 static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int64_t vectors)
 {
-    return (uint64_t)vectors * (state->half ? 8 : 16);
+    return state->half ? (uint64_t)(vectors + 1) / 2 * 16 : (uint64_t)vectors * 16;
 }
 
 // taper_backend.open, over this interface.

@@ -53,6 +53,10 @@ taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, ui
     }
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     TAPER_GPU_REFUSE(e, count % 2 != 0 || count / 2 > (size_t)from.rank, "padding of more dimensions than there are");
+    const int padded = (int)count / 2; // what is repeated is of images and rows, with a batch or without
+    TAPER_GPU_REFUSE(
+        e, edge != TAPER_GPU_EDGE_FILL && (padded > 3 || (from.rank != padded + 1 && from.rank != padded + 2)),
+        "padding of other dimensions");
     for (size_t i = 0; i < count / 2; i++) {
         const int d = from.rank - 1 - (int)i;
         TAPER_GPU_REFUSE(e, !may_be(edge, from.sizes[d], pads[2 * i]) || !may_be(edge, from.sizes[d], pads[2 * i + 1]),
@@ -76,7 +80,7 @@ static taper_status read_flags(taper_gpu_emitter *e, const taper_ir_value *list,
     TAPER_TRY(taper_read_int_list(&e->reader, list, dims, &count));
     for (size_t i = 0; i < count && rank >= 0; i++) {
         const int64_t d = dims[i] < 0 ? dims[i] + rank : dims[i];
-        TAPER_GPU_REFUSE(e, d < 0 || d >= rank, "a dimension that is not there");
+        TAPER_GPU_REFUSE(e, d < 0 || d >= rank || flags[d], "a dimension that is not there, or is there twice");
         flags[d] = true;
     }
     return TAPER_OK;
@@ -147,7 +151,7 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     for (size_t i = 0; i < count; i++) {
         const int64_t d = dims[i] < 0 ? dims[i] + from.rank : dims[i];
         TAPER_GPU_REFUSE(e, d < 0 || d >= from.rank, "a dimension that is not there");
-        before[d] = ((before[d] + shifts[i]) % from.sizes[d] + from.sizes[d]) % from.sizes[d];
+        before[d] = (before[d] + shifts[i] % from.sizes[d] + from.sizes[d]) % from.sizes[d];
     }
     TAPER_TRY(taper_gpu_new(e, &shape, from.packed, &to));
     TAPER_TRY(taper_gpu_move_padded(e, &from, &to, before, TAPER_GPU_EDGE_CIRCULAR, 0));
@@ -222,6 +226,9 @@ taper_status taper_gpu_rule_stack(taper_gpu_emitter *e, const taper_node *node, 
         taper_gpu_view from, wide, to = out;
         TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank - 1 || (int64_t)i >= out.sizes[d], "a stack of other sizes");
+        for (int k = 0; k < from.rank; k++) {
+            TAPER_GPU_REFUSE(e, from.sizes[k] != out.sizes[k < d ? k : k + 1], "a stack of other sizes");
+        }
         TAPER_TRY(taper_gpu_reshape(e, &from, &one, &wide));
         to.offset += (int64_t)i * out.strides[d];
         to.sizes[d] = 1;
@@ -255,6 +262,27 @@ static void fill_number(void *user, float *to)
     }
 }
 
+// Whether the tensor is of float32: as its dtype says, or as the tensor that it is like; a number alone has a kind.
+static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool full)
+{
+    const taper_ir_value *first = taper_node_in(node, 0), *dtype = taper_read_argument(node, "dtype");
+    const taper_val *said = taper_read_constant(&e->reader, dtype);
+    const bool like = first->type != NULL && first->type->kind == TAPER_TYPE_TENSOR;
+    TAPER_GPU_REFUSE(e, dtype != NULL && said == NULL, "a dtype that is no constant");
+    if (said != NULL && said->tag == TAPER_INT) {
+        return TAPER_OK; // float32: others were refused before
+    }
+    if (like) {
+        const taper_shape shape = taper_gpu_shape(e, first);
+        TAPER_TRY(taper_gpu_ask_operand(e, first));
+        TAPER_GPU_REFUSE(e, !e->asking && shape.dtype != TAPER_F32, "a tensor of other than float32");
+        return TAPER_OK;
+    }
+    const taper_val *number = full ? taper_read_constant(&e->reader, taper_read_argument(node, "fill_value")) : NULL;
+    TAPER_GPU_REFUSE(e, full && (number == NULL || number->tag != TAPER_DOUBLE), "a tensor of whole numbers");
+    return TAPER_OK;
+}
+
 // code: the number, or FULL, where `fill_value` says it.
 taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -267,6 +295,7 @@ taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node,
         TAPER_TRY(taper_read_number(&e->reader, node, "fill_value", 0, &number));
     }
     TAPER_GPU_REFUSE(e, shape.dtype >= 0 && shape.dtype != TAPER_F32, "a tensor of other than float32");
+    TAPER_TRY(ask_float(e, node, code == FULL));
     if (e->asking) {
         return TAPER_OK;
     }

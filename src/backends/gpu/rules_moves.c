@@ -399,6 +399,10 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         taper_gpu_view from;
         TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
+        for (int k = 0; k < out.rank; k++) {
+            TAPER_GPU_REFUSE(e, k == d ? from.sizes[k] > out.sizes[k] - at : from.sizes[k] != out.sizes[k],
+                             "a join of other sizes");
+        }
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
         if (from.buffer != to.buffer || from.offset != to.offset) { // else it was made there
             TAPER_TRY(taper_gpu_move(e, &from, &to));

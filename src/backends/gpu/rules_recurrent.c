@@ -207,11 +207,13 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
                          h0.sizes[2] != net->hidden || h0.sizes[1] != x.sizes[net->batch_first ? 0 : 1] ||
                          (net->kind == LSTM && (c0.rank != 3 || memcmp(c0.sizes, h0.sizes, 3 * sizeof *h0.sizes) != 0)),
                      "states of other sizes, or inputs without a batch");
+    enum { MOST_STEPS = 4096 }; // of all layers and directions: each is two dispatches
     before = x;
     if (net->batch_first) {
         swap_first(&before, &x);
         before = x;
     }
+    TAPER_GPU_REFUSE(e, x.sizes[0] > MOST_STEPS / (net->layers * net->directions), "more steps than a recording has");
     TAPER_TRY(taper_gpu_repack(e, &before, 2, &x));
     for (int64_t layer = 0; layer < net->layers; layer++) {
         for (int64_t d = 0; d < net->directions; d++) {

@@ -264,6 +264,17 @@ taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *n
     return TAPER_OK;
 }
 
+// While asking, how many there are may not be known.
+static taper_status ask_affine(taper_gpu_emitter *e, const taper_node *node)
+{
+    taper_gpu_affine affine;
+    const taper_val *weight = taper_read_constant(&e->reader, taper_read_argument(node, "weight"));
+    const taper_val *bias = taper_read_constant(&e->reader, taper_read_argument(node, "bias"));
+    const taper_val *one = weight != NULL && weight->tag == TAPER_TENSOR ? weight : bias;
+    const bool is_vector = one != NULL && one->tag == TAPER_TENSOR && one->as.tensor->rank == 1;
+    return taper_gpu_read_affine(e, node, is_vector ? one->as.tensor->sizes[0] : 0, &affine);
+}
+
 // ---- norms of groups of channels, and of each channel
 
 static taper_status norm_groups(taper_gpu_emitter *e, const taper_node *node, const taper_gpu_view *x, int64_t groups,
@@ -306,6 +317,7 @@ taper_status taper_gpu_rule_group_norm(taper_gpu_emitter *e, const taper_node *n
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(taper_read_int(&e->reader, node, "num_groups", 1, &groups));
     TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
+    TAPER_TRY(ask_affine(e, node));
     if (e->asking) {
         return TAPER_OK;
     }
@@ -329,6 +341,7 @@ taper_status taper_gpu_rule_instance_norm(taper_gpu_emitter *e, const taper_node
     const taper_val *running = taper_read_constant(&e->reader, taper_read_argument(node, "running_mean"));
     TAPER_GPU_REFUSE(e, running == NULL || running->tag != TAPER_NONE, "an instance norm that keeps statistics");
     TAPER_TRY(taper_read_number(&e->reader, node, "eps", 1e-5, &eps));
+    TAPER_TRY(ask_affine(e, node));
     if (e->asking) {
         return TAPER_OK;
     }
