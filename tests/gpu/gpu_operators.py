@@ -43,6 +43,9 @@ def convolutions():
     layers("conv_rectangle", nn.Conv2d(5, 7, (3, 1), (2, 1), (1, 0)), shape=(1, 5, 12, 9))
     layers("conv_same", nn.Conv2d(5, 7, 4, padding="same"), shape=(1, 5, 12, 9))
     layers("conv_large", nn.Conv2d(64, 96, 3, padding=1), shape=(1, 64, 28, 28))
+    for padding in (0, 1, 2):  # by Winograd's transforms
+        layers(f"conv_winograd{padding}", nn.Conv2d(33, 45, 3, padding=padding), nn.ReLU(), shape=(2, 33, 27, 25))
+    layers("conv_winograd_silu", nn.Conv2d(32, 36, 3, padding=1), nn.SiLU(), nn.Conv2d(36, 64, 3, padding=1), shape=(1, 32, 29, 34))
     for groups in (2, 3, 4, 6):
         layers(f"conv_groups{groups}", nn.Conv2d(12, 24, 3, padding=1, groups=groups), shape=(1, 12, 9, 7))
     layers("conv_groups_many", nn.Conv2d(32, 64, 3, padding=1, groups=16), shape=(2, 32, 9, 7))
@@ -70,6 +73,16 @@ def convolutions():
             return F.relu(self.a(x) + x) + F.relu(self.b(x) * self.a(x))
 
     case("residual", Residual(), (1, 8, 9, 7))
+
+    class Wide(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.norm = nn.Conv2d(40, 40, 3, padding=1), nn.Conv2d(40, 40, 3, padding=1, bias=False), nn.BatchNorm2d(40)
+
+        def forward(self, x):
+            return F.relu(self.norm(self.b(F.relu(self.a(x)))) + x)
+
+    case("residual_winograd", Wide(), (1, 40, 30, 27))
 
     class Squeeze(nn.Module):
         def __init__(self):

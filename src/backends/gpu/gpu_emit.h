@@ -28,6 +28,7 @@ typedef struct taper_gpu_emitter {
     uint32_t first_id;
     size_t value_count;
     const taper_node *node; // that is being done
+    int winograd;           // 3x3 convolutions go that way: 1, or not: 2; 0: nobody has asked yet
     taper_heap *heap;       // for what is worked out of constants
     taper_error *error;
 } taper_gpu_emitter;

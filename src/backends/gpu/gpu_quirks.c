@@ -48,6 +48,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;
+    s->winograd = s->half ? 0 : options->winograd;
     s->times = options->times > 0;
     s->checks = options->checks != 0;
     s->quirk = known ? rows[i].quirk : NULL;

@@ -32,6 +32,7 @@ typedef struct taper_gpu_state {
     bool reads_texels;         // texel buffers where they are large enough
     bool alias;                // memory of the arena is used again
     bool wide;                 // the largest tiles
+    int winograd;              // of the options; 0 where halves are too coarse
     bool half;                 // vectors are of half precision in memory
     bool times;                // dispatches are timed
     bool checks;               // first results are held against those of the CPU

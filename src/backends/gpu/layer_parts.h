@@ -9,7 +9,13 @@
 // ---- constants: weights, bias and the batch norm behind them (layer_weights.c)
 
 // Whoever fills packed constants: taper_gpu_key.kind.
-enum { TAPER_GPU_KIND_CONV = 2, TAPER_GPU_KIND_DEPTHWISE, TAPER_GPU_KIND_LINEAR, TAPER_GPU_KIND_NORM };
+enum {
+    TAPER_GPU_KIND_CONV = 2,
+    TAPER_GPU_KIND_DEPTHWISE,
+    TAPER_GPU_KIND_LINEAR,
+    TAPER_GPU_KIND_NORM,
+    TAPER_GPU_KIND_WINOGRAD = 10
+};
 
 typedef struct taper_gpu_layer {
     const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; NULL: none
@@ -40,6 +46,9 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
 // taper_gpu_weights_get's fill; user: the layer. Of depthwise ones [tap][vectors], then biases; of a norm alone scales,
 // then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
+// Batch norm and bias of a channel of results; the weight of a tap, as the tensor has it.
+void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
+double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx);
 void taper_gpu_fill_depthwise(void *user, float *to);
 void taper_gpu_fill_norm(void *user, float *to);
 // The object of packed weights of a prepacked:: operator, which is argument 1.

@@ -63,7 +63,7 @@ static float number_at(const taper_tensor *t, int64_t i)
 }
 
 // y = scale (W x + b) + shift, of a channel
-static void scale_and_shift(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
+void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
 {
     double parts[4] = {1, 0, 0, 1};
     *scale = 1;
@@ -86,7 +86,7 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
                            .kind = kind};
 }
 
-static double weight_at(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
+double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
 {
     const taper_tensor *w = l->weight;
     const float *data = taper_tensor_data(w);
@@ -127,11 +127,11 @@ void taper_gpu_fill_layer(void *user, float *to)
         const int64_t vector = at / TAPER_GPU_VECTOR % l->tile, lane = at % TAPER_GPU_VECTOR;
         const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, within the part
         double scale, shift;
-        scale_and_shift(l, l->first + out, &scale, &shift);
+        taper_gpu_layer_scale(l, l->first + out, &scale, &shift);
         for (int64_t tap = 0; tap < taps; tap++) {
             float *row = to + (((part * tiles + tile) * taps + tap) * in_padded * l->tile + vector) * TAPER_GPU_VECTOR;
             for (int64_t in = 0; in < in_group; in++) {
-                const double w = weight_at(l, l->first + out, in, tap / l->kernel[1], tap % l->kernel[1]);
+                const double w = taper_gpu_layer_weight(l, l->first + out, in, tap / l->kernel[1], tap % l->kernel[1]);
                 row[(first_in + in) * l->tile * TAPER_GPU_VECTOR + lane] = (float)(scale * w);
             }
         }
@@ -145,9 +145,9 @@ void taper_gpu_fill_depthwise(void *user, float *to)
     const int64_t groups = taper_gpu_vectors(l->out), taps = l->kernel[0] * l->kernel[1];
     for (int64_t out = 0; out < l->out; out++) {
         double scale, shift;
-        scale_and_shift(l, out, &scale, &shift);
+        taper_gpu_layer_scale(l, out, &scale, &shift);
         for (int64_t tap = 0; tap < taps; tap++) {
-            const double w = weight_at(l, out, 0, tap / l->kernel[1], tap % l->kernel[1]);
+            const double w = taper_gpu_layer_weight(l, out, 0, tap / l->kernel[1], tap % l->kernel[1]);
             to[tap * groups * TAPER_GPU_VECTOR + out] = (float)(scale * w);
         }
         to[taps * groups * TAPER_GPU_VECTOR + out] = (float)shift;
@@ -159,7 +159,7 @@ void taper_gpu_fill_norm(void *user, float *to)
     const int64_t vectors = taper_gpu_vectors(l->out);
     for (int64_t channel = 0; channel < l->out; channel++) {
         double scale, shift;
-        scale_and_shift(l, channel, &scale, &shift);
+        taper_gpu_layer_scale(l, channel, &scale, &shift);
         to[channel] = (float)scale;
         to[vectors * TAPER_GPU_VECTOR + channel] = (float)shift;
     }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/gpu/layer_parts.h"
+#include "backends/gpu/winograd.h"
 #include "ops/nn/prepacked.h"
 
 enum { MOST_STEP = 1 << 24 };
@@ -131,6 +131,8 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *
     return TAPER_OK;
 }
 
+static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const geometry *g);
+
 static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const geometry *g, const taper_gpu_view *in,
                                const taper_gpu_view *out, const taper_gpu_chain *chain)
 {
@@ -138,6 +140,9 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const g
     taper_gpu_product p = {.in = *in, .out = *out, .parts = l->out / l->part_out, .biased = true};
     loops_of_images(out, chain, &loops);
     as_images(in, p.in_strides, p.in_sizes);
+    if (taper_gpu_winograd_pays(e, l, &loops) && goes_by_winograd(e, l, g)) {
+        return taper_gpu_winograd(e, l, in, p.in_strides, p.in_sizes, g->padding, out, &loops, chain);
+    }
     memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
     for (size_t d = 0; d < 2; d++) {
         p.kernel[d] = l->kernel[d];
@@ -227,49 +232,95 @@ static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, tape
     return TAPER_OK;
 }
 
+// The layer, as the node says; the chain has what the operator does beside.
+static taper_status read_conv(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, geometry *g)
+{
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 1), true, &l->weight));
+    TAPER_TRY(taper_gpu_constant(e, taper_read_argument(node, "bias"), false, &l->bias));
+    TAPER_TRY(look_at_conv(e, node, l));
+    TAPER_TRY(read_geometry(e, node, l->weight->rank, l->kernel, g));
+    return look_at_groups(e, g, l);
+}
+
+static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, geometry *g,
+                                taper_gpu_chain *chain)
+{
+    taper_run run = taper_run_on(e->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_conv_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    TAPER_TRY(taper_gpu_packed_object(e, node, &object));
+    TAPER_GPU_REFUSE(e, taper_prepacked_conv_state(&call, object, &args) != TAPER_OK,
+                     "packed weights that cannot be read");
+    const taper_conv_params *p = &args.params;
+    l->weight = args.weight;
+    l->bias = args.bias;
+    TAPER_GPU_REFUSE(e,
+                     l->weight->dtype != TAPER_F32 || l->weight->hidden_nhwc ||
+                         (l->bias != NULL && (l->bias->dtype != TAPER_F32 || l->bias->rank != 1)),
+                     "a weight of other than float32");
+    TAPER_TRY(look_at_conv(e, node, l));
+    TAPER_GPU_REFUSE(e, l->weight->rank != 4, "a convolution of other than two dimensions");
+    *g = (geometry){.stride = {p->stride[0], p->stride[1]},
+                    .padding = {p->padding[0], p->padding[1]},
+                    .dilation = {p->dilation[0], p->dilation[1]},
+                    .groups = p->groups,
+                    .transposed = p->transposed};
+    TAPER_TRY(look_at_groups(e, g, l));
+    taper_gpu_add_clamp(chain, args.min, args.max);
+    return TAPER_OK;
+}
+
+// Winograd's way takes four times the weights and three dispatches: where most of a segment's arithmetic is such
+// layers.
+static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const geometry *g)
+{
+    double all = 0, such = 0;
+    if (!taper_gpu_winograd_can(l, g->stride, g->dilation) || e->state->winograd == 0) {
+        return false;
+    }
+    if (e->state->winograd < 0 && e->winograd == 0) {
+        for (const taper_node *node = e->known->body->first; node != NULL; node = node->next) {
+            const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
+            taper_gpu_layer one = {.kernel = {1, 1}};
+            geometry how;
+            taper_gpu_chain chain = {0};
+            if (row == NULL || (row->rule != taper_gpu_rule_conv && row->rule != taper_gpu_rule_packed_conv) ||
+                (row->rule == taper_gpu_rule_conv ? read_conv(e, node, &one, &how)
+                                                  : read_packed(e, node, &one, &how, &chain)) != TAPER_OK) {
+                continue;
+            }
+            const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+            double operations = (double)(one.in / one.groups * one.kernel[0] * one.kernel[1]);
+            for (int d = 0; d < shape.rank; d++) {
+                operations *= (double)shape.sizes[d];
+            }
+            all += operations;
+            such += taper_gpu_winograd_can(&one, how.stride, how.dilation) ? operations : 0;
+        }
+        e->winograd = such > all / 2 ? 1 : 2;
+    }
+    return e->state->winograd > 0 || e->winograd == 1;
+}
+
 taper_status taper_gpu_rule_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     taper_gpu_layer l = {.kernel = {1, 1}};
     geometry g;
     taper_gpu_chain chain = {0};
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 1), true, &l.weight));
-    TAPER_TRY(taper_gpu_constant(e, taper_read_argument(node, "bias"), false, &l.bias));
-    TAPER_TRY(look_at_conv(e, node, &l));
-    TAPER_TRY(read_geometry(e, node, l.weight->rank, l.kernel, &g));
-    TAPER_TRY(look_at_groups(e, &g, &l));
+    TAPER_TRY(read_conv(e, node, &l, &g));
     return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);
 }
 
 taper_status taper_gpu_rule_packed_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    taper_run run = taper_run_on(e->heap, NULL, NULL);
-    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
-    taper_conv_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
-    taper_object *object;
     taper_gpu_layer l = {.kernel = {1, 1}};
+    geometry g;
     taper_gpu_chain chain = {0};
     (void)code;
-    TAPER_TRY(taper_gpu_packed_object(e, node, &object));
-    TAPER_GPU_REFUSE(e, taper_prepacked_conv_state(&call, object, &args) != TAPER_OK,
-                     "packed weights that cannot be read");
-    const taper_conv_params *p = &args.params;
-    l.weight = args.weight;
-    l.bias = args.bias;
-    TAPER_GPU_REFUSE(e,
-                     l.weight->dtype != TAPER_F32 || l.weight->hidden_nhwc ||
-                         (l.bias != NULL && (l.bias->dtype != TAPER_F32 || l.bias->rank != 1)),
-                     "a weight of other than float32");
-    TAPER_TRY(look_at_conv(e, node, &l));
-    TAPER_GPU_REFUSE(e, l.weight->rank != 4, "a convolution of other than two dimensions");
-    const geometry g = {.stride = {p->stride[0], p->stride[1]},
-                        .padding = {p->padding[0], p->padding[1]},
-                        .dilation = {p->dilation[0], p->dilation[1]},
-                        .groups = p->groups,
-                        .transposed = p->transposed};
-    TAPER_TRY(look_at_groups(e, &g, &l));
-    taper_gpu_add_clamp(&chain, args.min, args.max);
+    TAPER_TRY(read_packed(e, node, &l, &g, &chain));
     return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);
 }
 
