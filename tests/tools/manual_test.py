@@ -40,7 +40,7 @@ class Pages(ToolCase):
             page = named(read("man", f"taper-{verb}.1"))
             usage = self.call("help", verb).stdout
             self.assertEqual(page, set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", usage, re.M)), verb)
-            self.assertGreater(len(page), 2)
+            self.assertGreater(len(page), 1)
             for option in page:
                 done = subprocess.run([os.path.join(BIN, "taper"), verb, option], capture_output=True, text=True, timeout=60)
                 self.assertNotIn("unknown option", done.stderr, (verb, option))
