@@ -150,7 +150,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
     if (index >= taper_profile_count(session)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
     }
-    if (index >= session->model->state_count) {
+    if (TAPER_DEVICES && index >= session->model->state_count) {
         return get_part(&session->parts[index - session->model->state_count], item, error);
     }
     const taper_profile_site *site = &session->profile[index];

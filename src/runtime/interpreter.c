@@ -172,7 +172,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     run->kernel = NULL;
     run->flops = 0;
     taper_profile_parts parts = {.session = (taper_session *)(uintptr_t)session};
-    if (profiling && in->segment != NULL) {
+    if (TAPER_DEVICES && profiling && in->segment != NULL) {
         parts.site = &session->profile[in->state];
         run->part = taper_profile_add_part;
         run->part_user = &parts;
