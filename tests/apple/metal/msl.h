@@ -20,7 +20,8 @@ typedef uint uint2 __attribute__((ext_vector_type(2)));
 typedef float float4 __attribute__((ext_vector_type(4)));
 typedef uint uint3 __attribute__((ext_vector_type(3)));
 typedef uint uint4 __attribute__((ext_vector_type(4)));
-typedef int bool4 __attribute__((ext_vector_type(4))); // as comparisons give it: not zero is true
+typedef int int4 __attribute__((ext_vector_type(4)));
+typedef int4 bool4; // as comparisons give it: not zero is true
 
 #define device
 #define constant const
@@ -63,6 +64,10 @@ inline half2 msl_make(half2, float2 v)
 {
     return half2{taper_float_to_f16(v.x), taper_float_to_f16(v.y)};
 }
+inline int4 msl_make(int4, float4 v)
+{
+    return __builtin_convertvector(v, int4);
+}
 inline float2 msl_make(float2, half2 v)
 {
     return float2{taper_f16_to_float(v.x), taper_f16_to_float(v.y)};
@@ -78,6 +83,7 @@ inline float4 msl_make(float4, float2 a, float2 b)
 #define float4(...) msl_make(float4{}, __VA_ARGS__)
 #define uint3(...) msl_make(uint3{}, __VA_ARGS__)
 #define uint4(...) msl_make(uint4{}, __VA_ARGS__)
+#define int4(...) msl_make(int4{}, __VA_ARGS__)
 #define bool4(...) msl_make(bool4{}, __VA_ARGS__)
 
 // spirv-cross' own has functions for each place that memory may be.
