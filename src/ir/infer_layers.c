@@ -261,12 +261,13 @@ static taper_shape halved(const taper_infer_call *call)
 static taper_shape recurred(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
-    const taper_known *hx = &call->args[1];
-    const taper_shape h = hx->kind == TAPER_KNOWN_TENSORS && hx->count != 0 ? hx->shapes[0] : taper_infer_tensor(call, 1);
-    const int64_t both = taper_infer_int(call, "bidirectional", TAPER_UNKNOWN);
-    if (x.rank < 1) {
-        return x;
+    if (x.rank < 1 || call->count < 2) {
+        return taper_infer_same_rank(&x);
     }
+    const taper_known *hx = &call->args[1];
+    const taper_shape h =
+        hx->kind == TAPER_KNOWN_TENSORS && hx->count != 0 ? hx->shapes[0] : taper_infer_tensor(call, 1);
+    const int64_t both = taper_infer_int(call, "bidirectional", TAPER_UNKNOWN);
     int64_t *rows = &x.sizes[x.rank - 1];
     *rows = h.rank < 1 || both == TAPER_UNKNOWN ? TAPER_UNKNOWN : h.sizes[h.rank - 1];
     if (*rows != TAPER_UNKNOWN && both != 0 && !taper_mul_i64(*rows, 2, rows)) {

@@ -21,7 +21,7 @@ static taper_status open_interface(taper_device *device, const taper_gpu_options
 {
     taper_gpu_state *s = device->state;
     uint64_t driver = 0;
-    const bool crashed = options->checks != 0 && taper_gpu_has_crashed(s->api, device->cache_dir, &driver);
+    const bool crashed = options->checks != 0 && taper_gpu_has_crashed(s, device->cache_dir, &driver);
     *why = CRASHED;
     if (crashed && driver == 0) {
         return TAPER_DECLINED;
@@ -34,7 +34,7 @@ static taper_status open_interface(taper_device *device, const taper_gpu_options
     if (!crashed) {
         taper_gpu_tried(s, device->cache_dir);
     }
-    if (status == TAPER_OK && crashed && driver == taper_gpu_driver_hash(s->api, s->gpu)) {
+    if (status == TAPER_OK && crashed && driver == taper_gpu_driver_hash(s)) {
         *why = CRASHED;
         return TAPER_DECLINED;
     }
@@ -48,6 +48,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     s->api = api;
     s->allocator = device->allocator;
     s->mark.fd = -1;
+    s->shaders_hash = taper_gpu_shaders_hash(api->shaders);
     TAPER_TRY(taper_gpu_options_read(device->options, &options, error));
     const taper_status status = open_interface(device, &options, why);
     if (status != TAPER_OK) {
@@ -74,16 +75,16 @@ void taper_gpu_describe(const taper_device *device, taper_device_words *words)
     snprintf(words->called, sizeof words->called, "%s", gpu->name);
     words->by_name = gpu->is_cpu;
     snprintf(words->facts, sizeof words->facts,
-             "%s, driver %u.%u.%u, buffers of up to %.0f MB, workgroups of up to %u threads, %u KB shared; used with "
+             "%s, driver %#x, buffers of up to %.0f MB, workgroups of up to %u threads, %u KB shared; used with "
              "workgroups of %u x %u, %s tiles, %s%s%s%s",
              gpu->is_cpu     ? "computes on the CPU"
              : gpu->discrete ? "its own memory"
                              : "the host's memory",
-             (unsigned)(gpu->driver >> 22), (unsigned)(gpu->driver >> 12 & 1023), (unsigned)(gpu->driver & 4095),
-             (double)gpu->most_bytes * 1e-6, (unsigned)gpu->most_threads, (unsigned)gpu->shared_bytes / 1024,
-             (unsigned)s->group_x, (unsigned)s->group_y, s->wide ? "large" : "small",
-             s->reads_texels ? "texel buffers" : "storage buffers", s->alias ? "" : ", memory used once in a run",
-             s->quirk != NULL ? "; " : "", s->quirk != NULL ? s->quirk : "");
+             (unsigned)gpu->driver, (double)gpu->most_bytes * 1e-6, (unsigned)gpu->most_threads,
+             (unsigned)gpu->shared_bytes / 1024, (unsigned)s->group_x, (unsigned)s->group_y,
+             s->wide ? "large" : "small", s->reads_texels ? "texel buffers" : "storage buffers",
+             s->alias ? "" : ", memory used once in a run", s->quirk != NULL ? "; " : "",
+             s->quirk != NULL ? s->quirk : "");
 }
 
 void taper_gpu_close(taper_device *device)

@@ -18,7 +18,7 @@ static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_z
 
 static uint64_t hash_of(const taper_gpu_state *s, const taper_gpu_recording *r)
 {
-    uint64_t hash = taper_gpu_shaders_hash(s->api->shaders);
+    uint64_t hash = s->shaders_hash;
     const uint64_t numbers[] = {s->gpu->vendor,
                                 s->gpu->device,
                                 s->gpu->driver,

@@ -30,10 +30,11 @@ static void write_file(const char *cache_dir, const char *kind, uint64_t hash, c
 }
 
 // The driver, and what it compiles.
-uint64_t taper_gpu_driver_hash(const taper_gpu_api *api, const taper_gpu *gpu)
+uint64_t taper_gpu_driver_hash(const taper_gpu_state *s)
 {
+    const taper_gpu *gpu = s->gpu;
     const uint64_t numbers[] = {VERSION, gpu->vendor, gpu->device, gpu->driver, sizeof(void *)};
-    uint64_t hash = taper_hash(taper_gpu_shaders_hash(api->shaders), numbers, sizeof numbers);
+    uint64_t hash = taper_hash(s->shaders_hash, numbers, sizeof numbers);
     hash = taper_hash(hash, gpu->build, sizeof gpu->build);
     return taper_hash(hash, gpu->name, strlen(gpu->name));
 }
@@ -79,10 +80,8 @@ typedef struct compiled_head {
 
 static compiled_head head_of(const taper_gpu_state *s, const void *data, size_t bytes)
 {
-    return (compiled_head){.magic = "tapergpc",
-                           .driver = taper_gpu_driver_hash(s->api, s->gpu),
-                           .bytes = bytes,
-                           .hash = taper_hash(0, data, bytes)};
+    return (compiled_head){
+        .magic = "tapergpc", .driver = taper_gpu_driver_hash(s), .bytes = bytes, .hash = taper_hash(0, data, bytes)};
 }
 
 void taper_gpu_take_compiled(taper_gpu_state *s, const char *cache_dir)
@@ -90,8 +89,7 @@ void taper_gpu_take_compiled(taper_gpu_state *s, const char *cache_dir)
     char path[MOST_PATH];
     taper_mapping mapping;
     compiled_head head;
-    if (s->api->take_compiled == NULL ||
-        !path_of(cache_dir, "compiled-", taper_gpu_driver_hash(s->api, s->gpu), ".ok", path) ||
+    if (s->api->take_compiled == NULL || !path_of(cache_dir, "compiled-", taper_gpu_driver_hash(s), ".ok", path) ||
         !taper_kept_map(path, &mapping)) {
         return;
     }
@@ -132,11 +130,10 @@ typedef struct mark_text {
     uint64_t driver;  // 0: it was not open yet
 } mark_text;
 
-static mark_text mark_of(const taper_gpu_api *api, const taper_gpu *gpu)
+static mark_text mark_of(const taper_gpu_state *s)
 {
-    return (mark_text){.magic = "tapergpm",
-                       .shaders = taper_gpu_shaders_hash(api->shaders),
-                       .driver = gpu != NULL ? taper_gpu_driver_hash(api, gpu) : 0};
+    return (mark_text){
+        .magic = "tapergpm", .shaders = s->shaders_hash, .driver = s->gpu != NULL ? taper_gpu_driver_hash(s) : 0};
 }
 
 static bool mark_path(const taper_gpu_api *api, const char *cache_dir, char *path)
@@ -145,12 +142,12 @@ static bool mark_path(const taper_gpu_api *api, const char *cache_dir, char *pat
     return length > 0 && length < MOST_PATH;
 }
 
-bool taper_gpu_has_crashed(const taper_gpu_api *api, const char *cache_dir, uint64_t *driver)
+bool taper_gpu_has_crashed(const taper_gpu_state *s, const char *cache_dir, uint64_t *driver)
 {
-    const mark_text now = mark_of(api, NULL);
+    const mark_text now = mark_of(s);
     mark_text left;
     char path[MOST_PATH];
-    if (!mark_path(api, cache_dir, path) || !taper_mark_left(path, &left, sizeof left)) {
+    if (!mark_path(s->api, cache_dir, path) || !taper_mark_left(path, &left, sizeof left)) {
         return false;
     }
     *driver = left.driver;
@@ -161,7 +158,7 @@ void taper_gpu_try(taper_gpu_state *s, const char *cache_dir)
 {
     char path[MOST_PATH];
     if (s->tries++ == 0 && mark_path(s->api, cache_dir, path)) {
-        const mark_text text = mark_of(s->api, s->gpu);
+        const mark_text text = mark_of(s);
         (void)taper_mark_set(path, &text, sizeof text, &s->mark);
     }
 }

@@ -17,8 +17,8 @@ void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);
 
 // Whether an earlier process of this build ended while it tried this interface. driver: what taper_gpu_driver_hash said
 // of the device; 0: it was opening it.
-bool taper_gpu_has_crashed(const taper_gpu_api *api, const char *cache_dir, uint64_t *driver);
-uint64_t taper_gpu_driver_hash(const taper_gpu_api *api, const taper_gpu *gpu);
+bool taper_gpu_has_crashed(const taper_gpu_state *state, const char *cache_dir, uint64_t *driver);
+uint64_t taper_gpu_driver_hash(const taper_gpu_state *state);
 // From here to the other one (any number of times) the device is tried.
 void taper_gpu_try(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_tried(taper_gpu_state *state, const char *cache_dir);

@@ -24,8 +24,9 @@ typedef struct taper_gpu_state {
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    size_t kept_bytes; // of what the driver compiled, as it was kept last (gpu_kept.h)
-    size_t tries;      // recordings that have not shown yet what they give
+    uint64_t shaders_hash; // of the interface's
+    size_t kept_bytes;     // of what the driver compiled, as it was kept last (gpu_kept.h)
+    size_t tries;          // recordings that have not shown yet what they give
     taper_mark mark;
     uint64_t weight_bytes;
     // How this device is used (gpu_quirks.c).
