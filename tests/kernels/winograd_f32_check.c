@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's transforms: tiles by inputs, products in double precision, outputs, against the sums themselves; tiles of
-// which only a part exists; what an infinity or NaN does.
+// Winograd's transforms: tiles by inputs, products in double precision, outputs, against the sums themselves; tiles at
+// edges; tiles of which only a part is wanted; what an infinity or NaN does.
 #include <math.h>
 #include <stdio.h>
 
@@ -12,16 +12,18 @@ enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
 
 typedef struct tile {
     const taper_winograd_entry *entry;
-    size_t side, in, out;      // channels
-    const float *x[POSITIONS]; // inputs
-    float *g, *u;              // weights [tap][out][in]; [position][out][in]
-    float *v, *m;              // [position][in], [position][out]
-    size_t v_stride, m_stride; // between positions
+    size_t side, rows, columns; // outputs of the tile
+    size_t in, out;             // channels
+    const float *x[POSITIONS];  // inputs
+    float *g, *u;               // weights [tap][out][in]; [position][out][in]
+    float *v, *m;               // [position][in], [position][out]
+    size_t v_stride, m_stride;  // between positions
 } tile;
 
-static tile make(const taper_winograd_entry *entry, size_t in, size_t out)
+static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
 {
-    tile t = {.entry = entry, .side = taper_winograd_side(entry), .in = in, .out = out};
+    tile t = {
+        .entry = entry, .side = taper_winograd_side(entry), .rows = rows, .columns = columns, .in = in, .out = out};
     const size_t positions = t.side * t.side, pairs = in * out;
     for (size_t i = 0; i < positions; i++) {
         float *x = check_floats(in, check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL, 0);
@@ -38,13 +40,26 @@ static tile make(const taper_winograd_entry *entry, size_t in, size_t out)
     return t;
 }
 
+static bool has(const tile *t, size_t outputs, size_t position)
+{
+    bool found = outputs == t->entry->outputs;
+    for (size_t i = 0; t->entry->outputs == 4 && i < outputs + 2; i++)
+        found |= taper_winograd_positions[outputs - 2][i] == position;
+    return found;
+}
+
 static void multiply(const tile *t)
 {
     const size_t positions = t->side * t->side;
     t->entry->weights(t->in * t->out, t->g, t->in * t->out, t->u, t->in * t->out);
-    t->entry->input(t->in, t->x, t->v, t->v_stride);
+    t->entry->input(t->rows, t->columns, t->in, t->x, t->v, t->v_stride);
     for (size_t p = 0; p < positions; p++) {
+        const bool exists = has(t, t->rows, p / t->side) && has(t, t->columns, p % t->side);
         for (size_t n = 0; n < t->out; n++) {
+            if (!exists) { // which must not be read
+                t->m[p * t->m_stride + n] = NAN;
+                continue;
+            }
             double sum = 0;
             for (size_t k = 0; k < t->in; k++)
                 sum += (double)t->v[p * t->v_stride + k] * (double)t->u[(p * t->out + n) * t->in + k];
@@ -69,11 +84,17 @@ static double expected(const tile *t, size_t y, size_t x, size_t n, double *magn
     return sum;
 }
 
-static void one_tile(const taper_winograd_entry *entry, size_t in, size_t out)
+// A side of a tile: whole, or as it may be at an edge.
+static size_t some_outputs(const taper_winograd_entry *entry)
 {
-    const tile t = make(entry, in, out);
-    const size_t outputs = entry->outputs, pixel = out + check_below(3), row = outputs * pixel + check_below(3);
-    const size_t count = (outputs - 1) * (row + pixel) + out;
+    return entry->outputs == 4 ? 4 - check_below(3) : entry->outputs;
+}
+
+static void one_tile(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
+{
+    const tile t = make(entry, rows, columns, in, out);
+    const size_t pixel = out + check_below(3), row = columns * pixel + check_below(3);
+    const size_t count = (rows - 1) * row + (columns - 1) * pixel + out;
     float *y = check_floats(count, CHECK_TAIL, 0), *bias = check_floats(out, CHECK_TAIL, 0);
     float *add = check_below(2) == 0 ? check_floats(count, CHECK_TAIL, 0) : NULL;
     check_fill(bias, out, -1, 1);
@@ -87,12 +108,13 @@ static void one_tile(const taper_winograd_entry *entry, size_t in, size_t out)
                                      .add = add,
                                      .row = row,
                                      .pixel = pixel,
-                                     .rows = 1 + check_below(outputs),
-                                     .columns = 1 + check_below(outputs),
+                                     .rows = 1 + check_below(rows),
+                                     .columns = 1 + check_below(columns),
                                      .min = clamped ? 0 : -INFINITY,
                                      .max = clamped ? 6 : INFINITY};
     multiply(&t);
-    check_that(!entry->output(out, t.m, t.m_stride, &o), "%zu x %zu: finite results are told to be none", in, out);
+    check_that(!entry->output(rows, columns, out, t.m, t.m_stride, &o), "%zu x %zu: finite results are told to be none",
+               in, out);
     for (size_t at = 0; at < count && !check_failed(); at++) {
         const size_t i = at / row, j = at % row / pixel, n = at % row % pixel;
         if (i >= o.rows || j >= o.columns || n >= out) {
@@ -103,7 +125,7 @@ static void one_tile(const taper_winograd_entry *entry, size_t in, size_t out)
         double want = expected(&t, i, j, n, &magnitude) + (double)bias[n] + (add != NULL ? (double)add[at] : 0);
         want = fmin(fmax(want, (double)o.min), (double)o.max);
         // Sums of a transform are some times as large as those that they come to.
-        const float bound = (float)((outputs == 4 ? 16 : 4) * 0x1p-23 * (magnitude + 2));
+        const float bound = (float)((entry->outputs == 4 ? 16 : 4) * 0x1p-23 * (magnitude + 2));
         check_that(check_close(y[at], (float)want, bound), "%zu x %zu: (%zu, %zu, %zu) is %g, not %g", in, out, i, j, n,
                    (double)y[at], want);
     }
@@ -111,10 +133,10 @@ static void one_tile(const taper_winograd_entry *entry, size_t in, size_t out)
 }
 
 // Whatever input is not finite: output() says so, though the clamp hides it.
-static void spread(const taper_winograd_entry *entry, size_t at, float number)
+static void spread(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t at, float number)
 {
     const size_t channels = entry->lanes + 1;
-    const tile t = make(entry, channels, channels);
+    const tile t = make(entry, rows, columns, channels, channels);
     float *y = check_floats(16 * channels, CHECK_TAIL, 0), *bias = check_floats(channels, CHECK_TAIL, 0);
     check_fill(bias, channels, -1, 1);
     ((float *)(uintptr_t)t.x[at])[check_below(channels)] = number;
@@ -123,11 +145,12 @@ static void spread(const taper_winograd_entry *entry, size_t at, float number)
                                      .y = y,
                                      .row = 4 * channels,
                                      .pixel = channels,
-                                     .rows = entry->outputs,
-                                     .columns = entry->outputs,
+                                     .rows = rows,
+                                     .columns = columns,
                                      .min = 0,
                                      .max = 6};
-    check_that(entry->output(channels, t.m, t.m_stride, &o), "%g at input %zu is not told", (double)number, at);
+    check_that(entry->output(rows, columns, channels, t.m, t.m_stride, &o), "%g at input %zu is not told",
+               (double)number, at);
     check_memory_reset();
 }
 
@@ -139,19 +162,19 @@ typedef struct job {
 static void bench_input(void *argument)
 {
     const tile *t = ((job *)argument)->tile;
-    t->entry->input(t->in, t->x, t->v, t->v_stride);
+    t->entry->input(t->rows, t->columns, t->in, t->x, t->v, t->v_stride);
 }
 
 static void bench_output(void *argument)
 {
     const job *j = argument;
-    (void)j->tile->entry->output(j->tile->out, j->tile->m, j->tile->m_stride, j->o);
+    (void)j->tile->entry->output(j->tile->rows, j->tile->columns, j->tile->out, j->tile->m, j->tile->m_stride, j->o);
 }
 
-static void speeds(const taper_winograd_entry *entry)
+static void speeds(const taper_winograd_entry *entry, size_t outputs)
 {
     const size_t channels = 256;
-    const tile t = make(entry, channels, channels);
+    const tile t = make(entry, outputs, outputs, channels, channels);
     float *y = check_floats(16 * channels, CHECK_TAIL, 0), *bias = check_floats(channels, CHECK_TAIL, 0);
     check_fill(bias, channels, -1, 1);
     check_fill(t.m, (t.side * t.side - 1) * t.m_stride + channels, -1, 1);
@@ -159,13 +182,13 @@ static void speeds(const taper_winograd_entry *entry)
                                      .y = y,
                                      .row = 4 * channels,
                                      .pixel = channels,
-                                     .rows = entry->outputs,
-                                     .columns = entry->outputs,
+                                     .rows = outputs,
+                                     .columns = outputs,
                                      .min = -INFINITY,
                                      .max = INFINITY};
     job j = {&t, &o};
     const double share = (double)channels / entry->lanes;
-    printf("%-12s ns of a tile and a vector: input %6.1f, output %6.1f\n", entry->name,
+    printf("%-12s %zu outputs, ns of a tile and a vector: input %6.1f, output %6.1f\n", entry->name, outputs,
            1e9 * bench_best(bench_input, &j, 5, 0.01) / share, 1e9 * bench_best(bench_output, &j, 5, 0.01) / share);
     check_memory_reset();
 }
@@ -177,18 +200,24 @@ void check_winograd_f32(bool benchmark)
         if ((entry->cpu & ~check_cpu()) != 0)
             continue;
         if (benchmark) {
-            speeds(entry);
+            for (size_t outputs = entry->outputs; outputs >= 2; outputs--)
+                speeds(entry, outputs);
             continue;
         }
         check_begin("winograd_f32", entry->name);
         for (size_t n = entry->lanes; n <= 2 * entry->lanes + 3; n++) {
-            for (int turn = 0; turn < 6; turn++)
-                one_tile(entry, entry->lanes + check_below(2 * entry->lanes), n);
+            for (int turn = 0; turn < 12; turn++)
+                one_tile(entry, some_outputs(entry), some_outputs(entry), entry->lanes + check_below(2 * entry->lanes),
+                         n);
         }
-        for (size_t at = 0; at < taper_winograd_side(entry) * taper_winograd_side(entry); at++) {
-            spread(entry, at, NAN);
-            spread(entry, at, INFINITY);
-            spread(entry, at, -INFINITY);
+        for (size_t shape = 0; shape < (entry->outputs == 4 ? 9 : 1); shape++) {
+            const size_t rows = entry->outputs - shape / 3, columns = entry->outputs - shape % 3;
+            for (size_t i = 0; i < (rows + 2) * (columns + 2); i++) {
+                const size_t at = i / (columns + 2) * taper_winograd_side(entry) + i % (columns + 2);
+                spread(entry, rows, columns, at, NAN);
+                spread(entry, rows, columns, at, INFINITY);
+                spread(entry, rows, columns, at, -INFINITY);
+            }
         }
     }
 }

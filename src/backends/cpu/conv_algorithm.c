@@ -3,26 +3,13 @@
 // each costs is counted in multiply-adds of a vector: the products, with what a strip of few rows wastes; the
 // transforms; and the weights, which come from memory once per run where they are larger than a cache.
 #include "backends/cpu/conv_strips.h"
+#include "backends/cpu/conv_winograd.h"
 
 enum {
-    LEAST_CHANNELS_FOUR = 128, // with fewer the error of 4x4 outputs is more than twice that of the direct sums
-    LEAST_CHANNELS = 16,       // with fewer the transforms cost what the products save
-    ROW_OVERHEAD = 2,          // a strip of r rows costs as r + 2 at full speed: loads of weights
+    LEAST_CHANNELS_FOUR = 64, // with fewer the error of 4x4 outputs is more than twice that of the direct sums
+    LEAST_CHANNELS = 16,      // with fewer the transforms cost what the products save
+    ROW_OVERHEAD = 2,         // a strip of r rows costs as r + 2 at full speed: loads of weights
 };
-
-static double ceil_div(size_t a, size_t b)
-{
-    return (double)((a + b - 1) / b);
-}
-
-// Tiles of one image, in all phases of the dilation.
-static double tiles_of(const taper_conv2d *job, size_t outputs)
-{
-    const size_t h = (job->out_h + job->dilation_h - 1) / job->dilation_h,
-                 w = (job->out_w + job->dilation_w - 1) / job->dilation_w;
-    return ceil_div(h, outputs) * ceil_div(w, outputs) *
-           (double)(taper_min_size(job->dilation_h, job->out_h) * taper_min_size(job->dilation_w, job->out_w));
-}
 
 typedef struct machine {
     double rows, lanes, cache;
@@ -40,7 +27,8 @@ static double winograd(const taper_conv2d *job, const machine *m, size_t outputs
     // Of a tile and a vector of channels: loads, stores and arithmetic.
     const double into = outputs == 4 ? 222 : 48, out_of = outputs == 4 ? 160 : 45;
     const double positions = (double)((outputs + 2) * (outputs + 2)), channels = (double)job->in_c;
-    const double tiles = tiles_of(job, outputs) * (double)job->batch, vectors = (double)job->out_c / m->lanes;
+    const double rows = taper_winograd_rows(job, outputs), tiles = rows / positions;
+    const double vectors = (double)job->out_c / m->lanes;
     return positions * product(m, tiles, channels * vectors, 0) +
            product(m, 0, 0, positions * channels * (double)job->out_c) +
            tiles * (into * channels / m->lanes + out_of * vectors);

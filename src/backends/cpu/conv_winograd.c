@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 3x3 convolution with stride 1 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
-// convolutions of every d-th row and column, whose tiles are numbered one behind the other. Tiles are taken in chunks:
-// first all inputs of a chunk are transformed, then blocks of columns of the products are made for some strips of tiles
-// at all positions and transformed back, while they are in the cache. The transforms spread an infinity or NaN over the
-// tile: where one comes out, all is computed again, directly.
+// convolutions of every d-th row and column. Tiles are taken in chunks: first all inputs of a chunk are transformed,
+// then blocks of columns of the products are made for some strips of tiles at all positions and transformed back, while
+// they are in the cache. The transforms spread an infinity or NaN over the tile: where one comes out, all is computed
+// again, directly.
+//
+// Tiles are numbered so that those which have a position are neighbours: of all images and phases of the dilation first
+// those at the lower edge but the last column, then whole ones, those at the right edge, and corners.
 #include <math.h>
 #include <stdint.h>
 
-#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/conv_winograd.h"
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
 
@@ -18,9 +21,10 @@ typedef struct winograd_plan {
     const taper_gemm_entry *entry;
     const taper_winograd_entry *winograd;
     size_t positions;
-    size_t rows, columns; // tiles of a phase
+    taper_winograd_axis down, along; // tiles of a phase
     size_t phases_h, phases_w;
     size_t tiles;                       // of all images
+    size_t whole, right, corners;       // the first tile of each kind; at the lower edge those before
     size_t chunk, strip;                // tiles of a chunk, of which there are at most so many in a strip
     size_t panels, panel_floats, block; // block: panels of one
     size_t v_stride, v_bytes;           // between positions
@@ -39,7 +43,9 @@ typedef struct winograd_run {
 
 // Where a tile's first output is.
 typedef struct place {
-    size_t image, y, x, rows, columns; // rows and columns of outputs that exist
+    size_t image, y, x;
+    size_t rows, columns;               // of outputs that exist
+    size_t outputs_down, outputs_along; // of the tile
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step, size_t most)
@@ -50,16 +56,35 @@ static size_t left_of(size_t first, size_t end, size_t step, size_t most)
 static place place_of(const winograd_plan *plan, size_t tile)
 {
     const taper_conv2d *job = plan->head.job;
-    const size_t column = tile % plan->columns, row = tile / plan->columns % plan->rows;
-    const size_t phase = tile / (plan->columns * plan->rows);
+    const bool lower = tile < plan->whole || tile >= plan->corners, right = tile >= plan->right;
+    const size_t first = tile < plan->whole     ? 0
+                         : tile < plan->right   ? plan->whole
+                         : tile < plan->corners ? plan->right
+                                                : plan->corners;
+    const size_t rows = lower ? 1 : plan->down.whole, columns = right ? 1 : plan->along.whole;
+    const size_t column = right ? plan->along.whole : (tile - first) % columns;
+    const size_t row = lower ? plan->down.whole : (tile - first) / columns % rows;
+    const size_t phase = (tile - first) / (columns * rows);
     const size_t phase_x = phase % plan->phases_w, phase_y = phase / plan->phases_w % plan->phases_h;
     const size_t outputs = plan->winograd->outputs;
     place p = {.image = phase / (plan->phases_w * plan->phases_h),
                .y = phase_y + row * outputs * job->dilation_h,
-               .x = phase_x + column * outputs * job->dilation_w};
-    p.rows = left_of(p.y, job->out_h, job->dilation_h, outputs);
-    p.columns = left_of(p.x, job->out_w, job->dilation_w, outputs);
+               .x = phase_x + column * outputs * job->dilation_w,
+               .outputs_down = lower ? plan->down.edge : outputs,
+               .outputs_along = right ? plan->along.edge : outputs};
+    p.rows = left_of(p.y, job->out_h, job->dilation_h, p.outputs_down);
+    p.columns = left_of(p.x, job->out_w, job->dilation_w, p.outputs_along);
     return p;
+}
+
+// Which tiles have a position: those from *begin to *end.
+static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin, size_t *end)
+{
+    const size_t side = taper_winograd_side(plan->winograd);
+    *begin = taper_winograd_axis_has(&plan->down, position / side) ? 0 : plan->whole;
+    *end = !taper_winograd_axis_has(&plan->along, position % side) ? plan->right
+           : *begin == 0                                           ? plan->tiles
+                                                                   : plan->corners;
 }
 
 // ---- the two steps of a chunk
@@ -84,7 +109,7 @@ static void transform_inputs(void *argument, size_t begin, size_t end)
                 x[i * side + j] = inside ? image + ((size_t)y * job->in_w + (size_t)at) * job->in_c : job->zero;
             }
         }
-        plan->winograd->input(job->in_c, x, r->v + tile * job->in_c, plan->v_stride);
+        plan->winograd->input(p.outputs_down, p.outputs_along, job->in_c, x, r->v + tile * job->in_c, plan->v_stride);
     }
 }
 
@@ -107,7 +132,7 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
                                      .columns = p.columns,
                                      .min = job->epilogue.min,
                                      .max = job->epilogue.max};
-    if (plan->winograd->output(columns, m, m_stride, &o)) {
+    if (plan->winograd->output(p.outputs_down, p.outputs_along, columns, m, m_stride, &o)) {
         atomic_store_explicit(&r->spread, 1u, memory_order_relaxed);
     }
     for (size_t i = 0; i < p.rows; i++) {
@@ -115,28 +140,42 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
+// Strips of tiles, as even as can be, at one position.
+static void multiply_tiles(const winograd_run *r, size_t position, size_t first, size_t count, size_t columns,
+                           const float *w, float *m)
+{
+    static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
+    const winograd_plan *plan = r->plan;
+    const size_t in_c = plan->head.job->in_c, strips = (count - 1) / plan->strip + 1;
+    const float *v = r->v + position * plan->v_stride + first * in_c;
+    for (size_t s = 0; s < strips; s++) {
+        const size_t from = count * s / strips, rows = count * (s + 1) / strips - from;
+        plan->entry->gemm(rows, columns, in_c, v + from * in_c, in_c, w, m + from * columns, columns, &plain);
+    }
+}
+
 static void multiply(void *argument, size_t begin, size_t end) // number: block of columns * groups + group of strips
 {
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
-    const taper_conv2d *job = plan->head.job;
     const size_t nr = plan->entry->nr;
-    const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
     float *m = taper_place_take(&r->places);
     for (size_t item = begin; item < end; item++) {
         const size_t panel = item / r->groups * plan->block, group = item % r->groups;
         const size_t panels = taper_min_size(plan->block, plan->panels - panel);
-        const size_t column = panel * nr, columns = taper_min_size(panels * nr, job->out_c - column);
-        // Groups, and strips of a group, are as even as can be.
+        const size_t column = panel * nr, columns = taper_min_size(panels * nr, plan->head.job->out_c - column);
+        // Groups are as even as can be.
         const size_t first = r->count * group / r->groups, count = r->count * (group + 1) / r->groups - first;
-        const size_t m_stride = count * columns + LINE_FLOATS, strips = (count - 1) / plan->strip + 1;
+        const size_t m_stride = count * columns + LINE_FLOATS;
         const float *w = plan->head.packed + panel * plan->positions * plan->panel_floats;
         for (size_t position = 0; position < plan->positions; position++, w += panels * plan->panel_floats) {
-            for (size_t s = 0; s < strips; s++) {
-                const size_t from = count * s / strips, rows = count * (s + 1) / strips - from;
-                plan->entry->gemm(rows, columns, job->in_c,
-                                  r->v + position * plan->v_stride + (first + from) * job->in_c, job->in_c, w,
-                                  m + position * m_stride + from * columns, columns, &plain);
+            size_t from, to;
+            tiles_with(plan, position, &from, &to);
+            from = taper_max_size(from, r->first + first);
+            to = taper_min_size(to, r->first + first + count);
+            if (from < to) {
+                multiply_tiles(r, position, from - r->first, to - from, columns, w,
+                               m + position * m_stride + (from - r->first - first) * columns);
             }
         }
         for (size_t tile = 0; tile < count; tile++) {
@@ -244,9 +283,22 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-static size_t tiles_of(size_t out, size_t dilation, size_t outputs)
+// The numbers of the first tiles of each kind. False: there are more tiles than a size_t counts.
+static bool number_tiles(winograd_plan *plan)
 {
-    return ((out - 1) / dilation) / outputs + 1;
+    const taper_winograd_axis *down = &plan->down, *along = &plan->along;
+    const size_t lower = down->edge != 0, right = along->edge != 0;
+    size_t phases, tiles;
+    if (!taper_mul_size(plan->phases_h, plan->phases_w, &phases) ||
+        !taper_mul_size(phases, plan->head.job->batch, &phases) ||
+        !taper_mul_size(down->whole + lower, along->whole + right, &tiles) ||
+        !taper_mul_size(phases, tiles, &plan->tiles)) {
+        return false;
+    }
+    plan->whole = phases * lower * along->whole;
+    plan->right = plan->whole + phases * down->whole * along->whole;
+    plan->corners = plan->right + phases * down->whole * right;
+    return true;
 }
 
 taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
@@ -260,21 +312,19 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     const size_t side = outputs + 2, nr = plan.entry->nr;
     const int64_t tap = job->args.weight->strides[3];
     plan.positions = side * side;
-    plan.rows = tiles_of(job->out_h, job->dilation_h, outputs);
-    plan.columns = tiles_of(job->out_w, job->dilation_w, outputs);
+    plan.down = taper_winograd_axis_of(job->out_h, job->dilation_h, outputs);
+    plan.along = taper_winograd_axis_of(job->out_w, job->dilation_w, outputs);
     plan.panels = (job->out_c + nr - 1) / nr;
     plan.panel_floats = (job->in_c + 1) * nr;
     plan.block = taper_max_size(BLOCK_COLUMNS / nr, 1);
     plan.strip = plan.entry->mr - (TAPER_SMALL && plan.entry->mr > 1 ? plan.entry->mr % 2 : 0);
-    size_t floats, tiles, packed;
+    size_t floats, packed;
     // One tile at least: what a position of a chunk takes, in all positions.
     const size_t tile_bytes = plan.positions * job->in_c * sizeof(float), strips = MOST_STRIPS * plan.strip;
     const size_t budget = 2 * taper_pool_caches(run->pool).l2;
     plan.chunk = taper_max_size(budget / tile_bytes / strips, 1) * strips;
     if (nr > MOST_NR || job->out_c % plan.winograd->lanes != 0 || job->in_c < plan.winograd->lanes || tap < 1 ||
-        !taper_mul_size(plan.rows * plan.columns, plan.phases_h * plan.phases_w, &tiles) ||
-        !taper_mul_size(tiles, job->batch, &plan.tiles) ||
-        !taper_mul_size(plan.positions * plan.panels, plan.panel_floats, &packed) ||
+        !number_tiles(&plan) || !taper_mul_size(plan.positions * plan.panels, plan.panel_floats, &packed) ||
         packed > SIZE_MAX / sizeof(float) - job->out_c ||
         !taper_mul_size(taper_min_size(plan.chunk, plan.tiles), job->in_c, &floats) ||
         floats > SIZE_MAX / sizeof(float) / plan.positions / 2) {
@@ -284,8 +334,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     plan.v_bytes = plan.positions * plan.v_stride * sizeof(float);
     plan.head.name = plan.winograd->name;
     plan.head.flops = 18.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c * (double)job->in_c;
-    plan.product_work = taper_gemm_work(plan.entry, 2.0 * (double)(plan.positions * plan.tiles) * (double)job->out_c *
-                                                        (double)job->in_c);
+    plan.product_work =
+        taper_gemm_work(plan.entry, 2.0 * taper_winograd_rows(job, outputs) * (double)job->out_c * (double)job->in_c);
     plan.input_work = taper_floats_work((double)plan.tiles * (double)job->in_c * (double)plan.positions);
     plan.head.work = plan.product_work;
     taper_pack_request request;

@@ -200,11 +200,11 @@ TAPER_TEMPLATE V v_glu(V a, V b)
 // v_max and v_min give NaN of the second operand, or of either.
 TAPER_TEMPLATE V v_maximum(V a, V b)
 {
-    return v_pick(v_nan(a), a, v_max(a, b));
+    return SIMD_MAX_KEEPS_NAN ? v_max(a, b) : v_pick(v_nan(a), a, v_max(a, b));
 }
 TAPER_TEMPLATE V v_minimum(V a, V b)
 {
-    return v_pick(v_nan(a), a, v_min(a, b));
+    return SIMD_MAX_KEEPS_NAN ? v_min(a, b) : v_pick(v_nan(a), a, v_min(a, b));
 }
 // The quotient of magnitudes, rounded, is cut to a whole number that is right or one too large; below 2^23 its product
 // with b leaves of a what a float holds, where products are fused.
@@ -346,19 +346,39 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
 
 // ---- pooling and resizing of NHWC
 
+// So many vectors of channels; a single one has t lanes.
+TAPER_TEMPLATE void max_pool_block(const size_t vectors, size_t taps, const float *const *a, size_t a_tap_stride,
+                                   size_t a_offset, float *y, VT t)
+{
+    V best[4];
+    const float *from = taper_f32_at(a[0], a_offset);
+    TAPER_UNROLL
+    for (size_t j = 0; j < vectors; j++)
+        best[j] = vectors > 1 ? v_load(from + j * VN) : v_load_t(from, t);
+    for (size_t tap = 1; tap < taps; tap++) {
+        from = taper_f32_at(a[tap * a_tap_stride], a_offset);
+        TAPER_UNROLL
+        for (size_t j = 0; j < vectors; j++)
+            best[j] = v_maximum(best[j], vectors > 1 ? v_load(from + j * VN) : v_load_t(from, t));
+    }
+    TAPER_UNROLL
+    for (size_t j = 0; j < vectors; j++) {
+        if (vectors > 1)
+            v_store(y + j * VN, best[j]);
+        else
+            v_store_t(y, best[j], t);
+    }
+}
+
 static void max_pool(size_t m, size_t count, size_t taps, const float *const *a, size_t a_tap_stride, size_t a_offset,
                      float *y, size_t y_stride)
 {
     for (size_t i = 0; i < m; i++, a++, y += y_stride) {
-        for (size_t c = 0; c < count; c += VN) {
-            const VT t = v_first(count - c);
-            V best = v_load_t(taper_f32_at(a[0], a_offset) + c, t);
-            for (size_t tap = 1; tap < taps; tap++) {
-                const V v = v_load_t(taper_f32_at(a[tap * a_tap_stride], a_offset) + c, t);
-                best = v_pick(v_nan(best), best, v_max(best, v)); // v_max gives v when v is NaN
-            }
-            v_store_t(y + c, best, t);
-        }
+        size_t c = 0;
+        for (; c + 4 * VN <= count; c += 4 * VN)
+            max_pool_block(4, taps, a, a_tap_stride, a_offset + c * sizeof(float), y + c, v_first(VN));
+        for (; c < count; c += VN)
+            max_pool_block(1, taps, a, a_tap_stride, a_offset + c * sizeof(float), y + c, v_first(count - c));
     }
 }
 

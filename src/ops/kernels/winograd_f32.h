@@ -5,15 +5,16 @@
 // How an operator uses them
 // - Once: weights() for each input channel gives the weights of every position, which are packed as those of a product
 //   for each position (gemm_f32.h).
-// - A tile is the inputs x[TAPER_WINOGRAD_SIDE * i + j] under outputs x outputs results. They may lie anywhere: a
-//   convolution with dilation d is d x d ones without, of every d-th row and column.
+// - A tile is the inputs x[side * i + j] under outputs x outputs results. They may lie anywhere: a convolution with
+//   dilation d is d x d ones without, of every d-th row and column.
 // - input() of each tile; for every position one product of all tiles at once; output() of each tile.
+// - At the lower and right edges a tile of f4 may have rows and columns of 3 or 2 outputs, with the same weights: then
+//   it has only some of the positions (taper_winograd_positions), 11 of a line of 7 outputs in place of 12.
 //
-// The points are 0, +-5/8, +-3/2 and infinity for f4 (all constants of the transforms are exact floats but those of the
-// weights), 0, +-1 and infinity for f2. Of the usual points (0, +-1, +-2) the error is twice as large.
-// An infinity or NaN among a tile's inputs makes at least one of its four corner
-// outputs (before the clamp) infinite or NaN, whatever it does to the others: output() says so, and the caller computes
-// directly.
+// The points are 0, +-21/32, +-3/2 and infinity for f4 (all constants of the transforms are exact floats but those of
+// the weights), 0, +-1 and infinity for f2. Of the usual points (0, +-1, +-2) the error is twice as large.
+// An infinity or NaN among a tile's inputs makes at least one of its four corner outputs (before the clamp) infinite or
+// NaN, whatever it does to the others: output() says so, and the caller computes directly.
 #ifndef TAPER_KERNELS_WINOGRAD_F32_H
 #define TAPER_KERNELS_WINOGRAD_F32_H
 
@@ -23,21 +24,27 @@
 
 enum { TAPER_WINOGRAD_SIDE = 6, TAPER_WINOGRAD_POSITIONS = 36 }; // of the largest tile
 
-// v[position * v_stride + c] of the channels c. channels is at least the entry's lanes, here and in output().
-typedef void taper_winograd_input_function(size_t channels, const float *const *x, float *v, size_t v_stride);
+// The positions of a side of a tile of f4 that has 2, 3 or 4 outputs: so many and two.
+static const uint8_t taper_winograd_positions[3][TAPER_WINOGRAD_SIDE] = {
+    {0, 1, 2, 5}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, 4, 5}};
+
+// v[position * v_stride + c] of the channels c, for a tile of rows x columns outputs. channels is at least the entry's
+// lanes, here and in output().
+typedef void taper_winograd_input_function(size_t rows, size_t columns, size_t channels, const float *const *x,
+                                           float *v, size_t v_stride);
 
 typedef struct taper_winograd_output {
     const float *bias; // of the first channel
     float *y;
     const float *add;     // summand at the same strides as y, or NULL. It must not be y
     size_t row, pixel;    // floats between rows and pixels of y
-    size_t rows, columns; // how many of the outputs exist
+    size_t rows, columns; // how many of the tile's outputs are wanted
     float min, max;       // as of taper_gemm_epilogue
 } taper_winograd_output;
 
 // True: a corner was infinite or NaN.
-typedef bool taper_winograd_output_function(size_t channels, const float *m, size_t m_stride,
-                                            const taper_winograd_output *o);
+typedef bool taper_winograd_output_function(size_t rows, size_t columns, size_t channels, const float *m,
+                                            size_t m_stride, const taper_winograd_output *o);
 // u[position * u_stride + i] of the 3x3 weights g[tap * g_stride + i], for i < count.
 typedef void taper_winograd_weights_function(size_t count, const float *g, size_t g_stride, float *u, size_t u_stride);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of Winograd's transforms, in the words of simd_scalar.h. A tile is transformed column by column into a
 // buffer, then row by row; A, B and G are those of Toom and Cook for the points 0, +-P, +-Q (f4: +-1 alone for f2) and
-// infinity. Products of the values at +p and at -p share their even and odd parts.
+// infinity. Products of the values at +p and at -p share their even and odd parts. Lines of 3 and 2 outputs leave out
+// the point -Q, or both of Q: the weights' divisors for those are multiplied away in the inputs.
 #include "ops/kernels/winograd_f32.h"
 
-#define P 0.625f
+#define P 0.65625f
 #define Q 1.5f
 #define P2 (P * P)
 #define Q2 (Q * Q)
@@ -40,6 +41,28 @@ TAPER_TEMPLATE void input_line(const size_t outputs, const V *d, V *v)
     v[5] = v_fma(product, d[1], v_fma(both, d[3], d[5]));
 }
 
+// The same of 4 inputs for 2 outputs of a tile of f4, with the points 0, +-P and infinity; of 5 for 3, with Q too.
+static void input_2(const V *d, V *v)
+{
+    v[0] = v_fma(v_set(P2 * Q2), d[0], v_mul(v_set(-Q2), d[2]));
+    pair(v_mul(v_set(P2 - Q2), d[2]), v_mul(v_set(P2 - Q2), d[1]), P, v + 1);
+    v[3] = v_fma(v_set(-P2), d[1], d[3]);
+}
+
+static void input_3(const V *d, V *v)
+{
+    const V square = v_fma(v_set(-P2), d[0], d[2]), cube = v_fma(v_set(-P2), d[1], d[3]); // x^n - P^2 x^(n-2)
+    v[0] = v_fma(v_set(Q), cube, v_mul(v_set(-Q2), square));
+    pair(v_fma(v_set(Q), cube, v_mul(v_set(P2 - Q2), d[2])), v_fma(v_set(-Q2), d[1], d[3]), P, v + 1);
+    v[3] = v_mul(v_set(2 * Q), cube);
+    v[4] = v_fma(v_set(-Q), cube, v_fma(v_set(-P2), d[2], d[4]));
+}
+
+static void input_4(const V *d, V *v)
+{
+    input_line(4, d, v);
+}
+
 // A^T m
 TAPER_TEMPLATE void output_line(const size_t outputs, const V *m, V *y)
 {
@@ -54,6 +77,25 @@ TAPER_TEMPLATE void output_line(const size_t outputs, const V *m, V *y)
     y[1] = v_fma(v_set(P), odd, v_mul(v_set(Q), odd_q));
     y[2] = v_fma(v_set(P2), even, v_mul(v_set(Q2), even_q));
     y[3] = v_add(v_fma(v_set(P * P2), odd, v_mul(v_set(Q * Q2), odd_q)), m[5]);
+}
+
+static void output_2(const V *m, V *y)
+{
+    y[0] = v_add(m[0], v_add(m[1], m[2]));
+    y[1] = v_fma(v_set(P), v_sub(m[1], m[2]), m[3]);
+}
+
+static void output_3(const V *m, V *y)
+{
+    const V even = v_add(m[1], m[2]), odd = v_sub(m[1], m[2]);
+    y[0] = v_add(v_add(m[0], even), m[3]);
+    y[1] = v_fma(v_set(P), odd, v_mul(v_set(Q), m[3]));
+    y[2] = v_add(v_fma(v_set(P2), even, v_mul(v_set(Q2), m[3])), m[4]);
+}
+
+static void output_4(const V *m, V *y)
+{
+    output_line(4, m, y);
 }
 
 // G g of so many weights, in double precision: the error of the weights would otherwise be a third of the whole.
@@ -108,12 +150,53 @@ TAPER_TEMPLATE void input(const size_t outputs, size_t channels, const float *co
     }
 }
 
+// ---- outputs
+
+typedef struct finishing {
+    const taper_winograd_output *o;
+    V bias, low, high;
+    V corners; // times zero: an infinity or NaN stays
+} finishing;
+
+static finishing finishing_of(const taper_winograd_output *o)
+{
+    return (finishing){.o = o, .low = v_set(o->min), .high = v_set(o->max), .corners = v_set(0)};
+}
+
+// Row i of so many, from channel c.
+TAPER_TEMPLATE void finish_row(finishing *f, const size_t rows, const size_t columns, size_t i, size_t c, const V *made)
+{
+    const taper_winograd_output *o = f->o;
+    if (i == 0 || i + 1 == rows) {
+        f->corners = v_fma(made[0], v_set(0), f->corners);
+        f->corners = v_fma(made[columns - 1], v_set(0), f->corners);
+    }
+    if (i >= o->rows)
+        return;
+    float *y = o->y + i * o->row + c;
+    const float *add = o->add != NULL ? o->add + i * o->row + c : NULL;
+    TAPER_UNROLL
+    for (size_t j = 0; j < columns; j++) {
+        if (j >= o->columns)
+            break;
+        V z = v_add(made[j], f->bias);
+        if (add != NULL)
+            z = v_add(z, v_load(add + j * o->pixel));
+        v_store(y + j * o->pixel, v_min(f->high, v_max(f->low, z)));
+    }
+}
+
+static bool is_spread(const finishing *f)
+{
+    const float sum = v_sum(f->corners);
+    return sum != sum;
+}
+
 TAPER_TEMPLATE bool output(const size_t outputs, size_t channels, const float *m, size_t m_stride,
                            const taper_winograd_output *o)
 {
     const size_t side = outputs + 2;
-    const V low = v_set(o->min), high = v_set(o->max);
-    V corners = v_set(0);
+    finishing f = finishing_of(o);
     for (size_t at = 0; at < channels; at += VN) {
         const size_t c = at + VN <= channels ? at : channels - VN;
         V d[TAPER_WINOGRAD_SIDE], t[4][TAPER_WINOGRAD_SIDE], made[4];
@@ -127,32 +210,70 @@ TAPER_TEMPLATE bool output(const size_t outputs, size_t channels, const float *m
             for (size_t i = 0; i < outputs; i++)
                 t[i][j] = made[i];
         }
-        const V bias = v_load(o->bias + c);
+        f.bias = v_load(o->bias + c);
         WINOGRAD_UNROLL
         for (size_t i = 0; i < outputs; i++) {
             output_line(outputs, t[i], made);
-            if (i == 0 || i + 1 == outputs) { // times zero: an infinity or NaN stays
-                corners = v_fma(made[0], v_set(0), corners);
-                corners = v_fma(made[outputs - 1], v_set(0), corners);
-            }
-            if (i >= o->rows)
-                continue;
-            float *y = o->y + i * o->row + c;
-            const float *add = o->add != NULL ? o->add + i * o->row + c : NULL;
-            TAPER_UNROLL
-            for (size_t j = 0; j < outputs; j++) {
-                if (j >= o->columns)
-                    break;
-                V z = v_add(made[j], bias);
-                if (add != NULL)
-                    z = v_add(z, v_load(add + j * o->pixel));
-                v_store(y + j * o->pixel, v_min(high, v_max(low, z)));
-            }
+            finish_row(&f, outputs, outputs, i, c, made);
         }
     }
-    const float sum = v_sum(corners);
-    return sum != sum;
+    return is_spread(&f);
 }
+
+// ---- tiles at the edges: 4, 3 or 2 outputs of a side, all by one code
+
+typedef void line_function(const V *from, V *to);
+
+enum { SIDE = TAPER_WINOGRAD_SIDE };
+
+static void edge_input(size_t rows, size_t columns, size_t channels, const float *const *x, float *v, size_t v_stride)
+{
+    static line_function *const lines[] = {input_2, input_3, input_4};
+    const uint8_t *down = taper_winograd_positions[rows - 2], *along = taper_winograd_positions[columns - 2];
+    for (size_t at = 0; at < channels; at += VN) {
+        const size_t c = at + VN <= channels ? at : channels - VN;
+        V d[SIDE], t[SIDE][SIDE], made[SIDE];
+        for (size_t j = 0; j < columns + 2; j++) {
+            for (size_t i = 0; i < rows + 2; i++)
+                d[i] = v_load(x[SIDE * i + j] + c);
+            lines[rows - 2](d, made);
+            for (size_t i = 0; i < rows + 2; i++)
+                t[i][j] = made[i];
+        }
+        for (size_t i = 0; i < rows + 2; i++) {
+            lines[columns - 2](t[i], made);
+            for (size_t j = 0; j < columns + 2; j++)
+                v_store(v + ((size_t)SIDE * down[i] + along[j]) * v_stride + c, made[j]);
+        }
+    }
+}
+
+static bool edge_output(size_t rows, size_t columns, size_t channels, const float *m, size_t m_stride,
+                        const taper_winograd_output *o)
+{
+    static line_function *const lines[] = {output_2, output_3, output_4};
+    const uint8_t *down = taper_winograd_positions[rows - 2], *along = taper_winograd_positions[columns - 2];
+    finishing f = finishing_of(o);
+    for (size_t at = 0; at < channels; at += VN) {
+        const size_t c = at + VN <= channels ? at : channels - VN;
+        V d[SIDE], t[4][SIDE], made[4];
+        for (size_t j = 0; j < columns + 2; j++) {
+            for (size_t i = 0; i < rows + 2; i++)
+                d[i] = v_load(m + ((size_t)SIDE * down[i] + along[j]) * m_stride + c);
+            lines[rows - 2](d, made);
+            for (size_t i = 0; i < rows; i++)
+                t[i][j] = made[i];
+        }
+        f.bias = v_load(o->bias + c);
+        for (size_t i = 0; i < rows; i++) {
+            lines[columns - 2](t[i], made);
+            finish_row(&f, rows, columns, i, c, made);
+        }
+    }
+    return is_spread(&f);
+}
+
+// ---- weights
 
 TAPER_TEMPLATE void weights_block(const size_t outputs, const size_t n, const float *g, size_t g_stride, float *u,
                                   size_t u_stride)
@@ -187,16 +308,22 @@ TAPER_TEMPLATE void weights(const size_t outputs, size_t count, const float *g, 
         weights_block(outputs, count - at, g + at, g_stride, u + at, u_stride);
 }
 
-// The functions of a row of winograd_f32_list.inc.
+// The functions of a row of winograd_f32_list.inc. Tiles of f2 are whole.
 #define WINOGRAD_F32(size, outputs)                                                                                    \
-    void SIMD(taper_winograd_f32_##size##_input)(size_t channels, const float *const *x, float *v, size_t v_stride)    \
+    void SIMD(taper_winograd_f32_##size##_input)(size_t rows, size_t columns, size_t channels, const float *const *x,  \
+                                                 float *v, size_t v_stride)                                            \
     {                                                                                                                  \
-        input(outputs, channels, x, v, v_stride);                                                                      \
+        if ((outputs) == 2 || (rows == (outputs) && columns == (outputs)))                                             \
+            input(outputs, channels, x, v, v_stride);                                                                  \
+        else                                                                                                           \
+            edge_input(rows, columns, channels, x, v, v_stride);                                                       \
     }                                                                                                                  \
-    bool SIMD(taper_winograd_f32_##size##_output)(size_t channels, const float *m, size_t m_stride,                    \
-                                                  const taper_winograd_output *o)                                      \
+    bool SIMD(taper_winograd_f32_##size##_output)(size_t rows, size_t columns, size_t channels, const float *m,        \
+                                                  size_t m_stride, const taper_winograd_output *o)                     \
     {                                                                                                                  \
-        return output(outputs, channels, m, m_stride, o);                                                              \
+        if ((outputs) == 2 || (rows == (outputs) && columns == (outputs)))                                             \
+            return output(outputs, channels, m, m_stride, o);                                                          \
+        return edge_output(rows, columns, channels, m, m_stride, o);                                                   \
     }                                                                                                                  \
     void SIMD(taper_winograd_f32_##size##_weights)(size_t count, const float *g, size_t g_stride, float *u,            \
                                                    size_t u_stride)                                                    \
