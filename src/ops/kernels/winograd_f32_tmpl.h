@@ -10,13 +10,6 @@
 #define P2 (P * P)
 #define Q2 (Q * Q)
 
-// In builds for size the outer loops of a transform stay loops.
-#if TAPER_SMALL
-#define WINOGRAD_UNROLL TAPER_NO_UNROLL
-#else
-#define WINOGRAD_UNROLL TAPER_UNROLL
-#endif
-
 // The values at +p and -p of the polynomial with these even and odd parts.
 TAPER_TEMPLATE void pair(V even, V odd, float p, V *v)
 {
@@ -124,72 +117,155 @@ TAPER_TEMPLATE void weights_line(const size_t outputs, const double *const *g, d
     }
 }
 
-TAPER_TEMPLATE void input(const size_t outputs, size_t channels, const float *const *x, float *v, size_t v_stride)
+typedef V input_tile[TAPER_WINOGRAD_SIDE][TAPER_WINOGRAD_SIDE][2]; // line, value, vector
+
+TAPER_TEMPLATE void input_column(const size_t outputs, const size_t vectors, const float *const *x, size_t c, size_t j,
+                                 input_tile t)
 {
     const size_t side = outputs + 2;
-    for (size_t at = 0; at < channels; at += VN) {
-        const size_t c = at + VN <= channels ? at : channels - VN; // the last ones once more
-        V d[TAPER_WINOGRAD_SIDE], t[TAPER_WINOGRAD_SIDE][TAPER_WINOGRAD_SIDE], made[TAPER_WINOGRAD_SIDE];
-        WINOGRAD_UNROLL
-        for (size_t j = 0; j < side; j++) {
-            TAPER_UNROLL
-            for (size_t i = 0; i < side; i++)
-                d[i] = v_load(x[side * i + j] + c);
-            input_line(outputs, d, made);
-            TAPER_UNROLL
-            for (size_t i = 0; i < side; i++)
-                t[i][j] = made[i];
-        }
-        WINOGRAD_UNROLL
-        for (size_t i = 0; i < side; i++) {
-            input_line(outputs, t[i], made);
-            TAPER_UNROLL
-            for (size_t j = 0; j < side; j++)
-                v_store(v + (side * i + j) * v_stride + c, made[j]);
-        }
+    V d[2][TAPER_WINOGRAD_SIDE], made[TAPER_WINOGRAD_SIDE];
+    TAPER_UNROLL
+    for (size_t i = 0; i < side; i++) {
+        const float *from = x[side * i + j] + c;
+        TAPER_UNROLL
+        for (size_t k = 0; k < vectors; k++)
+            d[k][i] = v_load(from + k * VN);
     }
+    TAPER_UNROLL
+    for (size_t k = 0; k < vectors; k++) {
+        input_line(outputs, d[k], made);
+        TAPER_UNROLL
+        for (size_t i = 0; i < side; i++)
+            t[i][j][k] = made[i];
+    }
+}
+
+TAPER_TEMPLATE void input_row(const size_t outputs, const size_t vectors, V (*t)[2], float *v, size_t v_stride)
+{
+    const size_t side = outputs + 2;
+    V d[TAPER_WINOGRAD_SIDE], made[2][TAPER_WINOGRAD_SIDE];
+    TAPER_UNROLL
+    for (size_t k = 0; k < vectors; k++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < side; j++)
+            d[j] = t[j][k];
+        input_line(outputs, d, made[k]);
+    }
+    TAPER_UNROLL
+    for (size_t j = 0; j < side; j++, v += v_stride) {
+        TAPER_UNROLL
+        for (size_t k = 0; k < vectors; k++)
+            v_store(v + k * VN, made[k][j]);
+    }
+}
+
+// So many vectors of channels from c. A tile of 6x6 is more than the registers hold: its loops stay loops.
+TAPER_TEMPLATE void input_block(const size_t outputs, const size_t vectors, const float *const *x, float *v,
+                                size_t v_stride, size_t c)
+{
+    const size_t side = outputs + 2;
+    input_tile t;
+    if (outputs == 2) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < side; j++)
+            input_column(outputs, vectors, x, c, j, t);
+        TAPER_UNROLL
+        for (size_t i = 0; i < side; i++)
+            input_row(outputs, vectors, t[i], v + side * i * v_stride + c, v_stride);
+        return;
+    }
+    TAPER_NO_UNROLL
+    for (size_t j = 0; j < side; j++)
+        input_column(outputs, vectors, x, c, j, t);
+    TAPER_NO_UNROLL
+    for (size_t i = 0; i < side; i++)
+        input_row(outputs, vectors, t[i], v + side * i * v_stride + c, v_stride);
+}
+
+TAPER_TEMPLATE void input(const size_t outputs, size_t channels, const float *const *x, float *v, size_t v_stride)
+{
+    const size_t vectors = outputs == 2 || TAPER_SMALL || VN == 1 ? 1 : 2;
+    size_t c = 0;
+    for (; c + vectors * VN <= channels; c += vectors * VN)
+        input_block(outputs, vectors, x, v, v_stride, c);
+    for (; c < channels; c += VN) // the last ones once more
+        input_block(outputs, 1, x, v, v_stride, c + VN <= channels ? c : channels - VN);
 }
 
 // ---- outputs
 
 typedef struct finishing {
-    const taper_winograd_output *o;
+    taper_winograd_output o; // a copy: stores could change the caller's
     V bias, low, high;
     V corners; // times zero: an infinity or NaN stays
 } finishing;
 
-static finishing finishing_of(const taper_winograd_output *o)
+TAPER_TEMPLATE finishing finishing_of(const taper_winograd_output *o)
 {
-    return (finishing){.o = o, .low = v_set(o->min), .high = v_set(o->max), .corners = v_set(0)};
+    return (finishing){.o = *o, .low = v_set(o->min), .high = v_set(o->max), .corners = v_set(0)};
+}
+
+TAPER_TEMPLATE V finished(const finishing *f, V x)
+{
+    return v_min(f->high, v_max(f->low, v_add(x, f->bias)));
 }
 
 // Row i of so many, from channel c.
-TAPER_TEMPLATE void finish_row(finishing *f, const size_t rows, const size_t columns, size_t i, size_t c, const V *made)
+TAPER_TEMPLATE void finish_row(finishing *f, const size_t rows, const size_t columns, size_t i, size_t c, V *made)
 {
-    const taper_winograd_output *o = f->o;
+    const size_t pixel = f->o.pixel;
     if (i == 0 || i + 1 == rows) {
         f->corners = v_fma(made[0], v_set(0), f->corners);
         f->corners = v_fma(made[columns - 1], v_set(0), f->corners);
     }
-    if (i >= o->rows)
+    if (i >= f->o.rows)
         return;
-    float *y = o->y + i * o->row + c;
-    const float *add = o->add != NULL ? o->add + i * o->row + c : NULL;
-    TAPER_UNROLL
-    for (size_t j = 0; j < columns; j++) {
-        if (j >= o->columns)
-            break;
-        V z = v_add(made[j], f->bias);
-        if (add != NULL)
-            z = v_add(z, v_load(add + j * o->pixel));
-        v_store(y + j * o->pixel, v_min(f->high, v_max(f->low, z)));
+    float *y = f->o.y + i * f->o.row + c;
+    const float *add = f->o.add != NULL ? f->o.add + i * f->o.row + c : NULL;
+    if (f->o.columns >= columns) {
+        if (add != NULL) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < columns; j++, add += pixel)
+                made[j] = v_add(made[j], v_load(add));
+        }
+        TAPER_UNROLL
+        for (size_t j = 0; j < columns; j++, y += pixel)
+            v_store(y, finished(f, made[j]));
+        return;
+    }
+    TAPER_UNROLL // without an index that varies they stay in registers
+        for (size_t j = 0; j < columns; j++)
+    {
+        if (j < f->o.columns)
+            v_store(y + j * pixel, finished(f, add != NULL ? v_add(made[j], v_load(add + j * pixel)) : made[j]));
     }
 }
 
-static bool is_spread(const finishing *f)
+TAPER_TEMPLATE bool is_spread(const finishing *f)
 {
     const float sum = v_sum(f->corners);
     return sum != sum;
+}
+
+TAPER_TEMPLATE void output_column(const size_t outputs, const float *m, size_t m_stride, size_t j,
+                                  V (*t)[TAPER_WINOGRAD_SIDE])
+{
+    const size_t side = outputs + 2;
+    V d[TAPER_WINOGRAD_SIDE], made[4];
+    TAPER_UNROLL
+    for (size_t i = 0; i < side; i++)
+        d[i] = v_load(m + (side * i + j) * m_stride);
+    output_line(outputs, d, made);
+    TAPER_UNROLL
+    for (size_t i = 0; i < outputs; i++)
+        t[i][j] = made[i];
+}
+
+TAPER_TEMPLATE void output_row(const size_t outputs, const V *t, size_t i, size_t c, finishing *f)
+{
+    V made[4];
+    output_line(outputs, t, made);
+    finish_row(f, outputs, outputs, i, c, made);
 }
 
 TAPER_TEMPLATE bool output(const size_t outputs, size_t channels, const float *m, size_t m_stride,
@@ -199,23 +275,23 @@ TAPER_TEMPLATE bool output(const size_t outputs, size_t channels, const float *m
     finishing f = finishing_of(o);
     for (size_t at = 0; at < channels; at += VN) {
         const size_t c = at + VN <= channels ? at : channels - VN;
-        V d[TAPER_WINOGRAD_SIDE], t[4][TAPER_WINOGRAD_SIDE], made[4];
-        WINOGRAD_UNROLL
-        for (size_t j = 0; j < side; j++) {
+        V t[4][TAPER_WINOGRAD_SIDE];
+        f.bias = v_load(o->bias + c);
+        if (outputs == 2) {
             TAPER_UNROLL
-            for (size_t i = 0; i < side; i++)
-                d[i] = v_load(m + (side * i + j) * m_stride + c);
-            output_line(outputs, d, made);
+            for (size_t j = 0; j < side; j++)
+                output_column(outputs, m + c, m_stride, j, t);
             TAPER_UNROLL
             for (size_t i = 0; i < outputs; i++)
-                t[i][j] = made[i];
+                output_row(outputs, t[i], i, c, &f);
+            continue;
         }
-        f.bias = v_load(o->bias + c);
-        WINOGRAD_UNROLL
-        for (size_t i = 0; i < outputs; i++) {
-            output_line(outputs, t[i], made);
-            finish_row(&f, outputs, outputs, i, c, made);
-        }
+        TAPER_NO_UNROLL
+        for (size_t j = 0; j < side; j++)
+            output_column(outputs, m + c, m_stride, j, t);
+        TAPER_NO_UNROLL
+        for (size_t i = 0; i < outputs; i++)
+            output_row(outputs, t[i], i, c, &f);
     }
     return is_spread(&f);
 }
