@@ -12,18 +12,23 @@ enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
 
 typedef struct tile {
     const taper_winograd_entry *entry;
-    size_t side, rows, columns; // outputs of the tile
-    size_t in, out;             // channels
-    const float *x[POSITIONS];  // inputs
-    float *g, *u;               // weights [tap][out][in]; [position][out][in]
-    float *v, *m;               // [position][in], [position][out]
-    size_t v_stride, m_stride;  // between positions
+    size_t side, sets, rows, columns; // rows, columns: of outputs of the tile
+    size_t in, out;                   // channels
+    const float *x[POSITIONS];        // inputs
+    float *g, *u;                     // weights [tap][out][in]; [position][out][in]
+    float *v, *m;                     // [position][in], [position][out]
+    size_t v_stride, m_stride;        // between positions
 } tile;
 
 static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
 {
-    tile t = {
-        .entry = entry, .side = taper_winograd_side(entry), .rows = rows, .columns = columns, .in = in, .out = out};
+    tile t = {.entry = entry,
+              .side = taper_winograd_side(entry),
+              .sets = taper_winograd_sets(entry),
+              .rows = rows,
+              .columns = columns,
+              .in = in,
+              .out = out};
     const size_t positions = t.side * t.side, pairs = in * out;
     for (size_t i = 0; i < positions; i++) {
         float *x = check_floats(in, check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL, 0);
@@ -33,19 +38,11 @@ static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns,
     t.v_stride = in + check_below(5);
     t.m_stride = out + check_below(5);
     t.g = check_floats(9 * pairs, CHECK_TAIL, 0);
-    t.u = check_floats(positions * pairs, CHECK_TAIL, 0);
+    t.u = check_floats(t.sets * t.sets * pairs, CHECK_TAIL, 0);
     t.v = check_floats((positions - 1) * t.v_stride + in, CHECK_TAIL, 0);
     t.m = check_floats((positions - 1) * t.m_stride + out, CHECK_TAIL, 0);
     check_fill(t.g, 9 * pairs, -1, 1);
     return t;
-}
-
-static bool has(const tile *t, size_t outputs, size_t position)
-{
-    bool found = outputs == t->entry->outputs;
-    for (size_t i = 0; t->entry->outputs == 4 && i < outputs + 2; i++)
-        found |= taper_winograd_positions[outputs - 2][i] == position;
-    return found;
 }
 
 static void multiply(const tile *t)
@@ -54,7 +51,9 @@ static void multiply(const tile *t)
     t->entry->weights(t->in * t->out, t->g, t->in * t->out, t->u, t->in * t->out);
     t->entry->input(t->rows, t->columns, t->in, t->x, t->v, t->v_stride);
     for (size_t p = 0; p < positions; p++) {
-        const bool exists = has(t, t->rows, p / t->side) && has(t, t->columns, p % t->side);
+        const bool exists =
+            taper_winograd_has(t->entry, t->rows, p / t->side) && taper_winograd_has(t->entry, t->columns, p % t->side);
+        const size_t set = taper_winograd_set(t->entry, p);
         for (size_t n = 0; n < t->out; n++) {
             if (!exists) { // which must not be read
                 t->m[p * t->m_stride + n] = NAN;
@@ -62,7 +61,7 @@ static void multiply(const tile *t)
             }
             double sum = 0;
             for (size_t k = 0; k < t->in; k++)
-                sum += (double)t->v[p * t->v_stride + k] * (double)t->u[(p * t->out + n) * t->in + k];
+                sum += (double)t->v[p * t->v_stride + k] * (double)t->u[(set * t->out + n) * t->in + k];
             t->m[p * t->m_stride + n] = (float)sum;
         }
     }
@@ -74,7 +73,7 @@ static double expected(const tile *t, size_t y, size_t x, size_t n, double *magn
     double sum = 0;
     *magnitude = 0;
     for (size_t tap = 0; tap < 9; tap++) {
-        const float *from = t->x[(y + tap / 3) * t->side + x + tap % 3];
+        const float *from = t->x[(y * t->entry->stride + tap / 3) * t->side + x * t->entry->stride + tap % 3];
         for (size_t k = 0; k < t->in; k++) {
             const double product = (double)from[k] * (double)t->g[(tap * t->out + n) * t->in + k];
             sum += product;
@@ -132,25 +131,41 @@ static void one_tile(const taper_winograd_entry *entry, size_t rows, size_t colu
     check_memory_reset();
 }
 
-// Whatever input is not finite: output() says so, though the clamp hides it.
+// Of one input alone the outputs that it is a factor of are not finite.
+static bool reached(const tile *t, size_t at, size_t i, size_t j)
+{
+    const size_t y = at / t->side, x = at % t->side, step = t->entry->stride;
+    return y >= i * step && y < i * step + 3 && x >= j * step && x < j * step + 3;
+}
+
+// Whatever input is not finite: output() says so, though the clamp hides it, or nothing else is reached.
 static void spread(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t at, float number)
 {
-    const size_t channels = entry->lanes + 1;
+    const size_t channels = entry->lanes + 1, special = check_below(channels);
     const tile t = make(entry, rows, columns, channels, channels);
     float *y = check_floats(16 * channels, CHECK_TAIL, 0), *bias = check_floats(channels, CHECK_TAIL, 0);
     check_fill(bias, channels, -1, 1);
-    ((float *)(uintptr_t)t.x[at])[check_below(channels)] = number;
+    ((float *)(uintptr_t)t.x[at])[special] = number;
     multiply(&t);
-    const taper_winograd_output o = {.bias = bias,
-                                     .y = y,
-                                     .row = 4 * channels,
-                                     .pixel = channels,
-                                     .rows = rows,
-                                     .columns = columns,
-                                     .min = 0,
-                                     .max = 6};
-    check_that(entry->output(rows, columns, channels, t.m, t.m_stride, &o), "%g at input %zu is not told",
-               (double)number, at);
+    taper_winograd_output o = {.bias = bias,
+                               .y = y,
+                               .row = 4 * channels,
+                               .pixel = channels,
+                               .rows = rows,
+                               .columns = columns,
+                               .min = 0,
+                               .max = 6};
+    const bool told = entry->output(rows, columns, channels, t.m, t.m_stride, &o);
+    check_that(told || entry->stride == 2, "%g at input %zu is not told", (double)number, at);
+    o.min = -INFINITY;
+    o.max = INFINITY;
+    for (size_t i = 0; !told && entry->output(rows, columns, channels, t.m, t.m_stride, &o) == told && i < rows; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            const bool finite = isfinite(y[i * o.row + j * o.pixel]) != 0;
+            check_that(finite != reached(&t, at, i, j), "%g at input %zu, not told: output (%zu, %zu)", (double)number,
+                       at, i, j);
+        }
+    }
     check_memory_reset();
 }
 
@@ -212,8 +227,9 @@ void check_winograd_f32(bool benchmark)
         }
         for (size_t shape = 0; shape < (entry->outputs == 4 ? 9 : 1); shape++) {
             const size_t rows = entry->outputs - shape / 3, columns = entry->outputs - shape % 3;
-            for (size_t i = 0; i < (rows + 2) * (columns + 2); i++) {
-                const size_t at = i / (columns + 2) * taper_winograd_side(entry) + i % (columns + 2);
+            const size_t side = taper_winograd_side(entry), in_row = (columns - 1) * entry->stride + 3;
+            for (size_t i = 0; i < ((rows - 1) * entry->stride + 3) * in_row; i++) {
+                const size_t at = i / in_row * side + i % in_row;
                 spread(entry, rows, columns, at, NAN);
                 spread(entry, rows, columns, at, INFINITY);
                 spread(entry, rows, columns, at, -INFINITY);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_conv_algorithms.py TAPER
 
-Convolutions of 3x3 with stride 1 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
+Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
 sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
 behind a layer, infinities and NaN in the input. Each of Winograd's algorithms must have been chosen by some case, and none with
 --memory low."""
@@ -25,9 +25,9 @@ except ImportError:
 
 
 class Layer(nn.Module):
-    def __init__(self, i, o, padding, dilation, norm, add, act):
+    def __init__(self, i, o, padding, dilation, norm, add, act, stride=1):
         super().__init__()
-        self.conv = nn.Conv2d(i, o, 3, padding=padding, dilation=dilation, bias=not norm)
+        self.conv = nn.Conv2d(i, o, 3, stride, padding=padding, dilation=dilation, bias=not norm)
         self.norm = nn.BatchNorm2d(o) if norm else nn.Identity()
         self.add, self.act = add, act
         if norm:
@@ -44,7 +44,7 @@ class Layer(nn.Module):
 
 
 def cases():
-    """in, out, height, width, batch, padding, dilation, norm, add, act"""
+    """in, out, height, width, batch, padding, dilation, norm, add, act, stride"""
     yield 64, 64, 56, 56, 1, 1, 1, True, True, "relu"
     yield 128, 128, 28, 28, 1, 1, 1, True, True, "relu"
     yield 256, 256, 14, 14, 1, 1, 1, False, False, None
@@ -64,6 +64,12 @@ def cases():
     yield 200, 136, 13, 50, 1, 1, 1, False, False, "silu"
     yield 48, 80, 64, 33, 1, 1, 1, True, False, "six"
     yield 16, 16, 90, 90, 2, 1, 1, False, True, "relu"
+    yield 64, 128, 56, 56, 1, 1, 1, True, False, "relu", 2
+    yield 128, 256, 28, 28, 1, 1, 1, True, False, "relu", 2
+    yield 256, 512, 14, 14, 1, 1, 1, True, False, "relu", 2
+    yield 64, 64, 57, 55, 2, 0, 1, False, False, "silu", 2
+    yield 32, 48, 61, 90, 1, (2, 1), 1, True, False, "six", 2
+    yield 16, 32, 112, 112, 1, 1, 1, True, False, None, 2
 
 
 def run(taper, *arguments):
@@ -101,14 +107,14 @@ def main():
 
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "m.pt")
-        for number, (i, o, h, w, n, padding, dilation, norm, add, act) in enumerate(cases()):
+        for number, (i, o, h, w, n, padding, dilation, norm, add, act, *stride) in enumerate(cases()):
             torch.manual_seed(number)
-            module, x = Layer(i, o, padding, dilation, norm, add, act).eval(), torch.randn(n, i, h, w)
+            module, x = Layer(i, o, padding, dilation, norm, add, act, *stride).eval(), torch.randn(n, i, h, w)
             torch.jit.trace(module, x).save(model)
             with torch.no_grad():
                 wanted = module.double()(x.double()).numpy()
             y, kernel = result_of(taper, model, x.numpy(), scratch), kernel_of(taper, model, x.shape)
-            name = f"{i} to {o}, {n} x {h} x {w}, padding {padding}, dilation {dilation}, {kernel}"
+            name = f"{i} to {o}, {n} x {h} x {w}, padding {padding}, dilation {dilation}, stride {(stride or [1])[0]}, {kernel}"
             ours, direct = errors(y, wanted), errors(result_of(taper, model, x.numpy(), scratch, "--memory", "low"), wanted)
             if "--verbose" in sys.argv:
                 print(f"{name}: error {ours[0]:.2e}, root mean square {ours[1]:.2e}; {ours[0] / direct[0]:.2f} and {ours[1] / direct[1]:.2f} "
@@ -116,7 +122,7 @@ def main():
             check(ours[0] <= 2 * direct[0] and ours[0] <= 1e-5 * ours[2],
                   f"{name}: error {ours[0]:.2e}, the direct sums' {direct[0]:.2e}, of {ours[2]:.2e}")
             chosen[kernel.split("_")[0]] = chosen.get(kernel.split("_")[0], 0) + 1
-            check(not kernel_of(taper, model, x.shape, "--memory", "low").startswith("f"), name + ": chosen with --memory low too")
+            check(not kernel_of(taper, model, x.shape, "--memory", "low").startswith(("f", "s")), name + ": chosen with --memory low too")
             # What is not finite reaches the outputs over it, and no others.
             for special in (float("nan"), float("inf")):
                 x[n - 1, i // 2, h // 2, w // 3] = special
@@ -127,7 +133,7 @@ def main():
                 finite = np.isfinite(own) & np.isfinite(y)
                 check(same.all() and (np.isfinite(own) == np.isfinite(y)).all() and
                       np.abs(own[finite] - y[finite]).max() <= 1e-4 * np.abs(own[finite]).max() + 1e-5, f"{name}: {special} in the input")
-    for algorithm in ("f2", "f4"):
+    for algorithm in ("f2", "f4", "s4"):
         check(algorithm in chosen, f"{algorithm} was never chosen")
     print(f"{passed} passed, {failed} failed; kernels: {chosen}")
     sys.exit(failed != 0)

@@ -22,35 +22,47 @@ static double product(const machine *m, double rows, double depth, double weight
     return (rows + ROW_OVERHEAD * strips) * depth + (bytes > m->cache ? bytes / 6 : 0);
 }
 
-static double winograd(const taper_conv2d *job, const machine *m, size_t outputs)
+static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
     // Of a tile and a vector of channels: loads, stores and arithmetic.
-    const double into = outputs == 4 ? 222 : 48, out_of = outputs == 4 ? 160 : 45;
-    const double positions = (double)((outputs + 2) * (outputs + 2)), channels = (double)job->in_c;
-    const double rows = taper_winograd_rows(job, outputs), tiles = rows / positions;
+    const double into = entry->stride == 2 ? 480 : entry->outputs == 4 ? 222 : 48;
+    const double out_of = entry->stride == 2 ? 290 : entry->outputs == 4 ? 160 : 45;
+    const size_t side = taper_winograd_side(entry), sets = taper_winograd_sets(entry);
+    const double positions = (double)(side * side), channels = (double)job->in_c;
+    const double rows = taper_winograd_rows(job, entry), tiles = rows / positions;
     const double vectors = (double)job->out_c / m->lanes;
     return positions * product(m, tiles, channels * vectors, 0) +
-           product(m, 0, 0, positions * channels * (double)job->out_c) +
+           product(m, 0, 0, (double)(sets * sets) * channels * (double)job->out_c) +
            tiles * (into * channels / m->lanes + out_of * vectors);
 }
 
-size_t taper_conv2d_winograd_outputs(const taper_conv2d *job)
+const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job)
 {
-    if (job->kernel_h != 3 || job->kernel_w != 3 || job->stride_h != 1 || job->stride_w != 1 || job->groups != 1 ||
-        job->in_c < LEAST_CHANNELS || job->out_c < LEAST_CHANNELS) {
-        return 0;
+    const size_t stride = job->stride_h;
+    if (job->kernel_h != 3 || job->kernel_w != 3 || job->stride_w != stride || stride > 2 || job->groups != 1 ||
+        (stride == 2 && (job->dilation_h != 1 || job->dilation_w != 1)) || job->in_c < LEAST_CHANNELS ||
+        job->out_c < LEAST_CHANNELS) {
+        return NULL;
     }
     const taper_run *run = job->call->run;
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
-    const machine m = {.rows = entry->mr,
-                       .lanes = taper_winograd_f32_select(run->cpu, 4)->lanes,
-                       .cache = (double)taper_pool_caches(run->pool).l2};
+    const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
+    const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
     const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes, taps * (double)job->out_c) *
                           taper_conv_strips_share(job, entry->mr);
-    const double two = winograd(job, &m, 2), four = winograd(job, &m, 4);
-    if (four < two && job->in_c >= LEAST_CHANNELS_FOUR) {
-        return four < direct ? 4 : 0;
+    const taper_winograd_entry *best = NULL;
+    double least = direct;
+    for (size_t outputs = 2; outputs <= 4; outputs += 2) {
+        if ((outputs == 2 && stride == 2) || (outputs == 4 && stride == 1 && job->in_c < LEAST_CHANNELS_FOUR)) {
+            continue;
+        }
+        const taper_winograd_entry *way = taper_winograd_f32_select(run->cpu, outputs, stride);
+        const double cost = winograd(job, &m, way);
+        if (cost < least) {
+            least = cost;
+            best = way;
+        }
     }
-    return two < direct ? 2 : 0;
+    return best;
 }

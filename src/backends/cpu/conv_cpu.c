@@ -272,13 +272,13 @@ static taper_status run_path(taper_conv2d *job)
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
     if (status == TAPER_OK) {
-        const size_t outputs = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
-                                   ? taper_conv2d_winograd_outputs(job)
-                                   : 0;
+        const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
+                                                   ? taper_conv2d_winograd_choose(job)
+                                                   : NULL;
         if (is_depthwise(job)) {
             status = taper_conv2d_depthwise(job);
-        } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && outputs != 0) {
-            status = taper_conv2d_winograd(job, outputs);
+        } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
+            status = taper_conv2d_winograd(job, winograd);
         } else {
             status = taper_conv2d_dense(job);
         }

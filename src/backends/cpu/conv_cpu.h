@@ -48,10 +48,9 @@ TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
-// 3x3 with stride 1 and any dilation, by Winograd's transforms of 4x4 or 2x2 outputs.
-TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs);
-// How a dense convolution is best computed (conv_algorithm.c): the outputs of a side of Winograd's tiles, or 0:
-// directly.
-size_t taper_conv2d_winograd_outputs(const taper_conv2d *job);
+// 3x3 with stride 1 and any dilation, or stride 2, by Winograd's transforms.
+TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);
+// How a dense convolution is best computed (conv_algorithm.c): by which of them, or NULL: directly.
+const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 3x3 convolution with stride 1 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
+// 3x3 convolution with stride 1 or 2 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
 // convolutions of every d-th row and column. Tiles are taken in chunks: first all inputs of a chunk are transformed,
 // then blocks of columns of the products are made for some strips of tiles at all positions and transformed back, while
 // they are in the cache. The transforms spread an infinity or NaN over the tile: where one comes out, all is computed
@@ -20,7 +20,7 @@ typedef struct winograd_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_winograd_entry *winograd;
-    size_t positions;
+    size_t positions, sets;
     taper_winograd_axis down, along; // tiles of a phase
     size_t phases_h, phases_w;
     size_t tiles;                       // of all images
@@ -81,10 +81,11 @@ static place place_of(const winograd_plan *plan, size_t tile)
 static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin, size_t *end)
 {
     const size_t side = taper_winograd_side(plan->winograd);
-    *begin = taper_winograd_axis_has(&plan->down, position / side) ? 0 : plan->whole;
-    *end = !taper_winograd_axis_has(&plan->along, position % side) ? plan->right
-           : *begin == 0                                           ? plan->tiles
-                                                                   : plan->corners;
+    const size_t down = plan->down.edge, along = plan->along.edge;
+    const bool lower = down == 0 || taper_winograd_has(plan->winograd, down, position / side);
+    const bool right = along == 0 || taper_winograd_has(plan->winograd, along, position % side);
+    *begin = lower ? 0 : plan->whole;
+    *end = !right ? plan->right : lower ? plan->tiles : plan->corners;
 }
 
 // ---- the two steps of a chunk
@@ -100,12 +101,13 @@ static void transform_inputs(void *argument, size_t begin, size_t end)
         const place p = place_of(plan, r->first + tile);
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < side; i++) {
-            const int64_t y = (int64_t)(p.y + i * job->dilation_h) - job->pad_top;
+            const int64_t y = (int64_t)(p.y * job->stride_h + i * job->dilation_h) - job->pad_top;
             // Inputs that no output that exists looks at may be anything.
-            const bool row = y >= 0 && y < (int64_t)job->in_h && i < p.rows + 2;
+            const bool row = y >= 0 && y < (int64_t)job->in_h && i < (p.rows - 1) * job->stride_h + 3;
             for (size_t j = 0; j < side; j++) {
-                const int64_t at = (int64_t)(p.x + j * job->dilation_w) - job->pad_left;
-                const bool inside = row && at >= 0 && at < (int64_t)job->in_w && j < p.columns + 2;
+                const int64_t at = (int64_t)(p.x * job->stride_w + j * job->dilation_w) - job->pad_left;
+                const bool inside =
+                    row && at >= 0 && at < (int64_t)job->in_w && j < (p.columns - 1) * job->stride_w + 3;
                 x[i * side + j] = inside ? image + ((size_t)y * job->in_w + (size_t)at) * job->in_c : job->zero;
             }
         }
@@ -122,8 +124,8 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
         return;
     }
     const size_t at = ((p.image * job->out_h + p.y) * job->out_w + p.x) * job->out_c + column;
-    const taper_winograd_output o = {.bias = plan->head.packed + plan->positions * plan->panels * plan->panel_floats +
-                                             column,
+    const taper_winograd_output o = {.bias =
+                                         plan->head.packed + plan->sets * plan->panels * plan->panel_floats + column,
                                      .y = job->y + at,
                                      .add = job->epilogue.add != NULL ? job->epilogue.add + at : NULL,
                                      .row = job->dilation_h * job->out_w * job->out_c,
@@ -167,8 +169,9 @@ static void multiply(void *argument, size_t begin, size_t end) // number: block 
         // Groups are as even as can be.
         const size_t first = r->count * group / r->groups, count = r->count * (group + 1) / r->groups - first;
         const size_t m_stride = count * columns + LINE_FLOATS;
-        const float *w = plan->head.packed + panel * plan->positions * plan->panel_floats;
-        for (size_t position = 0; position < plan->positions; position++, w += panels * plan->panel_floats) {
+        const float *weights = plan->head.packed + panel * plan->sets * plan->panel_floats;
+        for (size_t position = 0; position < plan->positions; position++) {
+            const float *w = weights + taper_winograd_set(plan->winograd, position) * panels * plan->panel_floats;
             size_t from, to;
             tiles_with(plan, position, &from, &to);
             from = taper_max_size(from, r->first + first);
@@ -196,13 +199,13 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
     const taper_tensor *t = job->args.weight;
     const float *weights = taper_tensor_data(t);
     const size_t panels = (job->out_c + nr - 1) / nr, panel_floats = (job->in_c + 1) * nr;
-    const size_t positions = taper_winograd_side(winograd) * taper_winograd_side(winograd);
+    const size_t sets = taper_winograd_sets(winograd) * taper_winograd_sets(winograd);
     float *packed = data, g[9 * MOST_NR];
     for (size_t panel = begin; panel < end; panel++) {
         const size_t first = panel / block * block, stride = taper_min_size(block, panels - first) * panel_floats;
-        float *u = packed + first * positions * panel_floats + (panel - first) * panel_floats;
-        for (size_t position = 0; position < positions; position++) {
-            memset(u + position * stride, 0, nr * sizeof *u);
+        float *u = packed + first * sets * panel_floats + (panel - first) * panel_floats;
+        for (size_t set = 0; set < sets; set++) {
+            memset(u + set * stride, 0, nr * sizeof *u);
         }
         const size_t columns = taper_min_size(nr, job->out_c - panel * nr);
         memset(g, 0, sizeof g);
@@ -301,19 +304,20 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
-taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
+taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd)
 {
     const taper_run *run = job->call->run;
     winograd_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
                           .entry = taper_gemm_f32_select(run->cpu),
-                          .winograd = taper_winograd_f32_select(run->cpu, outputs),
+                          .winograd = winograd,
                           .phases_h = taper_min_size(job->dilation_h, job->out_h),
                           .phases_w = taper_min_size(job->dilation_w, job->out_w)};
-    const size_t side = outputs + 2, nr = plan.entry->nr;
+    const size_t side = taper_winograd_side(winograd), sets = taper_winograd_sets(winograd), nr = plan.entry->nr;
     const int64_t tap = job->args.weight->strides[3];
     plan.positions = side * side;
-    plan.down = taper_winograd_axis_of(job->out_h, job->dilation_h, outputs);
-    plan.along = taper_winograd_axis_of(job->out_w, job->dilation_w, outputs);
+    plan.sets = sets * sets;
+    plan.down = taper_winograd_axis_of(winograd, job->out_h, job->dilation_h);
+    plan.along = taper_winograd_axis_of(winograd, job->out_w, job->dilation_w);
     plan.panels = (job->out_c + nr - 1) / nr;
     plan.panel_floats = (job->in_c + 1) * nr;
     plan.block = taper_max_size(BLOCK_COLUMNS / nr, 1);
@@ -324,7 +328,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     const size_t budget = 2 * taper_pool_caches(run->pool).l2;
     plan.chunk = taper_max_size(budget / tile_bytes / strips, 1) * strips;
     if (nr > MOST_NR || job->out_c % plan.winograd->lanes != 0 || job->in_c < plan.winograd->lanes || tap < 1 ||
-        !number_tiles(&plan) || !taper_mul_size(plan.positions * plan.panels, plan.panel_floats, &packed) ||
+        !number_tiles(&plan) || !taper_mul_size(plan.sets * plan.panels, plan.panel_floats, &packed) ||
         packed > SIZE_MAX / sizeof(float) - job->out_c ||
         !taper_mul_size(taper_min_size(plan.chunk, plan.tiles), job->in_c, &floats) ||
         floats > SIZE_MAX / sizeof(float) / plan.positions / 2) {
@@ -335,7 +339,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     plan.head.name = plan.winograd->name;
     plan.head.flops = 18.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c * (double)job->in_c;
     plan.product_work =
-        taper_gemm_work(plan.entry, 2.0 * taper_winograd_rows(job, outputs) * (double)job->out_c * (double)job->in_c);
+        taper_gemm_work(plan.entry, 2.0 * taper_winograd_rows(job, winograd) * (double)job->out_c * (double)job->in_c);
     plan.input_work = taper_floats_work((double)plan.tiles * (double)job->in_c * (double)plan.positions);
     plan.head.work = plan.product_work;
     taper_pack_request request;

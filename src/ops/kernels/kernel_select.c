@@ -44,9 +44,9 @@ static const taper_vector_entry *const vector_entries[] = {
 };
 
 static const taper_winograd_entry winograd_entries[] = {
-#define KERNEL(isa, size, outputs, lanes)                                                                              \
+#define KERNEL(isa, size, outputs, stride, lanes)                                                                      \
     TAPER_IF_ISA(isa,                                                                                                  \
-                 {#size "_" #isa, TAPER_ISA_##isa, outputs, lanes, taper_winograd_f32_##size##_input_##isa,            \
+                 {#size "_" #isa, TAPER_ISA_##isa, outputs, stride, lanes, taper_winograd_f32_##size##_input_##isa,    \
                   taper_winograd_f32_##size##_output_##isa, taper_winograd_f32_##size##_weights_##isa}, )
 #include "ops/kernels/winograd_f32_list.inc"
 #undef KERNEL
@@ -153,10 +153,11 @@ const taper_winograd_entry *taper_winograd_f32_entry(size_t index)
     return index < COUNT(winograd_entries) ? &winograd_entries[index] : NULL;
 }
 
-const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs)
+const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride)
 {
     size_t i = 0;
-    while (!allows(cpu, winograd_entries[i].cpu) || winograd_entries[i].outputs != outputs)
+    while (!allows(cpu, winograd_entries[i].cpu) || winograd_entries[i].outputs != outputs ||
+           winograd_entries[i].stride != stride)
         i++;
     return &winograd_entries[i];
 }

@@ -12,7 +12,7 @@ const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, s
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
 // outputs: 4 or 2, of a tile's side.
-const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs);
+const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
 const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's transforms for 3x3 convolutions with stride 1 of NHWC floats: f4 makes 4x4 outputs of 6x6 inputs with 36
-// products in place of 144, f2 makes 2x2 of 4x4 with 16 in place of 36.
+// Winograd's transforms for 3x3 convolutions of NHWC floats. With stride 1 f4 makes 4x4 outputs of 6x6 inputs with 36
+// products in place of 144, f2 makes 2x2 of 4x4 with 16 in place of 36; with stride 2 s4 makes 4x4 of 9x9 with 81 in
+// place of 144.
 //
 // How an operator uses them
-// - Once: weights() for each input channel gives the weights of every position, which are packed as those of a product
-//   for each position (gemm_f32.h).
+// - Once: weights() for each input channel gives the weights of every set, which are packed as those of a product for
+//   each set (gemm_f32.h). A position has a set (taper_winograd_set): its own, but the middle tap of s4 sees the same
+//   in several positions.
 // - A tile is the inputs x[side * i + j] under outputs x outputs results. They may lie anywhere: a convolution with
 //   dilation d is d x d ones without, of every d-th row and column.
 // - input() of each tile; for every position one product of all tiles at once; output() of each tile.
-// - At the lower and right edges a tile of f4 may have rows and columns of 3 or 2 outputs, with the same weights: then
-//   it has only some of the positions (taper_winograd_positions), 11 of a line of 7 outputs in place of 12.
+// - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same
+// weights:
+//   then it has only some of the positions (taper_winograd_has), 11 of a line of 7 outputs in place of 12.
 //
-// The points are 0, +-21/32, +-3/2 and infinity for f4 (all constants of the transforms are exact floats but those of
-// the weights), 0, +-1 and infinity for f2. Of the usual points (0, +-1, +-2) the error is twice as large.
-// An infinity or NaN among a tile's inputs makes at least one of its four corner outputs (before the clamp) infinite or
-// NaN, whatever it does to the others: output() says so, and the caller computes directly.
+// The points of f4 are 0, +-21/32, +-3/2 and infinity, those of s4 +-1/2, +-5/4 and infinity (all constants of the
+// transforms are exact floats but those of the weights), of f2 0, +-1 and infinity. Of the usual points (0, +-1, +-2)
+// f4's error is twice as large.
+// An infinity or NaN among a tile's inputs makes at least one of its four corner outputs (before the clamp; with stride
+// 2 one at its border, or of what the input itself is a factor of) infinite or NaN, whatever it does to the others:
+// output() says so, and the caller computes directly.
 #ifndef TAPER_KERNELS_WINOGRAD_F32_H
 #define TAPER_KERNELS_WINOGRAD_F32_H
 
@@ -22,11 +27,13 @@
 
 #include "ops/kernels/arch.h"
 
-enum { TAPER_WINOGRAD_SIDE = 6, TAPER_WINOGRAD_POSITIONS = 36 }; // of the largest tile
+enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 }; // of the largest tile
 
-// The positions of a side of a tile of f4 that has 2, 3 or 4 outputs: so many and two.
-static const uint8_t taper_winograd_positions[3][TAPER_WINOGRAD_SIDE] = {
+// The positions of a side of a tile that has 2, 3 or 4 outputs: as many as it has inputs.
+static const uint8_t taper_winograd_f4_positions[3][TAPER_WINOGRAD_SIDE] = {
     {0, 1, 2, 5}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, 4, 5}};
+static const uint8_t taper_winograd_s4_positions[3][TAPER_WINOGRAD_SIDE] = {
+    {0, 1, 4, 5, 6}, {0, 1, 2, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7, 8}};
 
 // v[position * v_stride + c] of the channels c, for a tile of rows x columns outputs. channels is at least the entry's
 // lanes, here and in output().
@@ -45,13 +52,13 @@ typedef struct taper_winograd_output {
 // True: a corner was infinite or NaN.
 typedef bool taper_winograd_output_function(size_t rows, size_t columns, size_t channels, const float *m,
                                             size_t m_stride, const taper_winograd_output *o);
-// u[position * u_stride + i] of the 3x3 weights g[tap * g_stride + i], for i < count.
+// u[set * u_stride + i] of the 3x3 weights g[tap * g_stride + i], for i < count.
 typedef void taper_winograd_weights_function(size_t count, const float *g, size_t g_stride, float *u, size_t u_stride);
 
 typedef struct taper_winograd_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t outputs, lanes; // of a tile's side; of a vector
+    uint32_t outputs, stride, lanes; // outputs: of a tile's side; lanes: of a vector
     taper_winograd_input_function *input;
     taper_winograd_output_function *output;
     taper_winograd_weights_function *weights;
@@ -59,10 +66,38 @@ typedef struct taper_winograd_entry {
 
 static inline size_t taper_winograd_side(const taper_winograd_entry *entry)
 {
+    return (entry->outputs - 1) * entry->stride + 3;
+}
+
+// Sets of a side.
+static inline size_t taper_winograd_sets(const taper_winograd_entry *entry)
+{
     return entry->outputs + 2;
 }
 
-#define KERNEL(isa, size, outputs, lanes)                                                                              \
+static inline size_t taper_winograd_set(const taper_winograd_entry *entry, size_t position)
+{
+    const size_t side = taper_winograd_side(entry), sets = taper_winograd_sets(entry);
+    const size_t row = position / side, column = position % side;
+    return (row < sets ? row : sets - 1) * sets + (column < sets ? column : sets - 1);
+}
+
+// Whether a line of a tile with so many outputs has a position.
+static inline bool taper_winograd_has(const taper_winograd_entry *entry, size_t outputs, size_t position)
+{
+    if (outputs == entry->outputs) {
+        return true;
+    }
+    const uint8_t(*positions)[TAPER_WINOGRAD_SIDE] =
+        entry->stride == 1 ? taper_winograd_f4_positions : taper_winograd_s4_positions;
+    bool has = false;
+    for (size_t i = 0; i < (outputs - 1) * entry->stride + 3; i++) {
+        has |= positions[outputs - 2][i] == position;
+    }
+    return has;
+}
+
+#define KERNEL(isa, size, outputs, stride, lanes)                                                                      \
     taper_winograd_input_function taper_winograd_f32_##size##_input_##isa;                                             \
     taper_winograd_output_function taper_winograd_f32_##size##_output_##isa;                                           \
     taper_winograd_weights_function taper_winograd_f32_##size##_weights_##isa;

@@ -4,5 +4,6 @@
 
 #include "ops/kernels/winograd_f32_tmpl.h"
 
-WINOGRAD_F32(f4, 4)
-WINOGRAD_F32(f2, 2)
+WINOGRAD_F32(f4, F4)
+WINOGRAD_F32(f2, F2)
+WINOGRAD_F32(s4, S4)
