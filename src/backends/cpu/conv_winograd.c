@@ -142,25 +142,12 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
-// Strips of tiles, as even as can be, at one position.
-static void multiply_tiles(const winograd_run *r, size_t position, size_t first, size_t count, size_t columns,
-                           const float *w, float *m)
-{
-    static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
-    const winograd_plan *plan = r->plan;
-    const size_t in_c = plan->head.job->in_c, strips = (count - 1) / plan->strip + 1;
-    const float *v = r->v + position * plan->v_stride + first * in_c;
-    for (size_t s = 0; s < strips; s++) {
-        const size_t from = count * s / strips, rows = count * (s + 1) / strips - from;
-        plan->entry->gemm(rows, columns, in_c, v + from * in_c, in_c, w, m + from * columns, columns, &plain);
-    }
-}
-
 static void multiply(void *argument, size_t begin, size_t end) // number: block of columns * groups + group of strips
 {
+    static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
-    const size_t nr = plan->entry->nr;
+    const size_t nr = plan->entry->nr, in_c = plan->head.job->in_c;
     float *m = taper_place_take(&r->places);
     for (size_t item = begin; item < end; item++) {
         const size_t panel = item / r->groups * plan->block, group = item % r->groups;
@@ -177,8 +164,9 @@ static void multiply(void *argument, size_t begin, size_t end) // number: block 
             from = taper_max_size(from, r->first + first);
             to = taper_min_size(to, r->first + first + count);
             if (from < to) {
-                multiply_tiles(r, position, from - r->first, to - from, columns, w,
-                               m + position * m_stride + (from - r->first - first) * columns);
+                plan->entry->gemm(to - from, columns, in_c, r->v + position * plan->v_stride + (from - r->first) * in_c,
+                                  in_c, w, m + position * m_stride + (from - r->first - first) * columns, columns,
+                                  &plain);
             }
         }
         for (size_t tile = 0; tile < count; tile++) {

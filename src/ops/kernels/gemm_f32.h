@@ -10,7 +10,8 @@
 // - Cut the m rows of the result (output pixels) into strips of at most entry->mr rows, as even as can be: 49 rows and
 //   mr = 14 are 13 + 12 + 12 + 12 and not 14 + 14 + 14 + 7 (every mr has its own code; short strips are slower).
 //   Call the kernel once per strip with all n columns. The strip of A (mr * k floats) then stays in L1, and
-//   the weights stream once per strip from L2. gemm takes several strips in one call and cuts them itself.
+//   the weights stream once per strip from L2. gemm takes several strips in one call and cuts them itself; while it
+//   makes the last it fetches what lies behind its weights, so let that be what the next call uses.
 // - When the packed weights are larger than L2, call in blocks of columns instead: for each block of entry->nr * j
 //   columns (block start c0: w + c0 * (ks * kc + 1) when c0 is a multiple of nr, c + c0) all strips of rows. A is
 //   then read once per block.

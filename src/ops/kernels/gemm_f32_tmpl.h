@@ -3,7 +3,7 @@
 //   MR_MAX       rows of the largest tile; a tile has two vectors of columns
 //   EACH_MR(X)   X(1) X(2) … X(MR_MAX); in builds for size X(1), X(2) and the even ones
 //   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
-//   FETCH(w)     asks for weights ahead
+//   FETCH(w, ahead)  asks for weights so many bytes ahead; FETCH_AHEAD of them where no other number is better
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
 #include <math.h>
@@ -20,20 +20,21 @@ typedef struct call {
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
+    size_t ahead; // bytes, for FETCH
 } call;
 
 #ifndef OWN_PRODUCTS
 // Adds the products of kc elements of each row p[i] to acc, the first row's in turn to acc and the ku - 1 of part.
 // Returns the weights behind them.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
-                                         const float *w, size_t kc, V acc[MR_MAX][2], V part[SPLIT][2])
+                                         const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[SPLIT][2])
 {
     size_t k = 0;
     if (ku > 1) {
         for (; k + ku <= kc; k += ku) {
             TAPER_UNROLL
             for (size_t u = 0; u < ku; u++) {
-                FETCH(w + NR * u);
+                FETCH(w + NR * u, ahead);
                 const V x = v_set(p[0][k + u]);
                 TAPER_UNROLL
                 for (size_t j = 0; j < nv; j++) {
@@ -53,7 +54,7 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
         TAPER_UNROLL
         for (size_t j = 0; j < nv; j++)
             b[j] = v_load(w + VN * j);
-        FETCH(w);
+        FETCH(w, ahead);
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
@@ -99,7 +100,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             w += kc * NR;
             continue;
         }
-        w = add_products(mr, nv, ku, p, w, kc, acc, part);
+        w = add_products(mr, nv, ku, p, w, kc, t->ahead, acc, part);
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
@@ -175,7 +176,7 @@ static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \
                const taper_gemm_epilogue *e)                                                                           \
     {                                                                                                                  \
-        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};                           \
+        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e, FETCH_AHEAD};              \
         strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }                                                                                                                  \
     void gemm(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,               \
@@ -184,11 +185,15 @@ static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
         const taper_gemm_strips cut = taper_gemm_cut(m, MR_MAX);                                                       \
         const float *rows[MR_MAX];                                                                                     \
         taper_gemm_epilogue epilogue = *e;                                                                             \
-        call t = {0, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, &epilogue};                                          \
+        call t = {0, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD};                             \
         for (size_t s = 0; s < cut.count; s++) {                                                                       \
             t.mr = cut.even + (s < cut.longer);                                                                        \
             for (size_t i = 0; i < t.mr; i++, a += a_stride)                                                           \
                 rows[i] = a;                                                                                           \
+            /* The weights of all strips but the first are in the cache: the last asks for those behind, which callers \
+               have in the order in which they use them. */                                                            \
+            if (s > 0 && s + 1 == cut.count)                                                                           \
+                t.ahead = ((nc - 1) / NR + 1) * (kc + 1) * NR * sizeof(float);                                         \
             strips[TAPER_STRIP(t.mr)](&t);                                                                             \
             t.c += t.mr * c_stride;                                                                                    \
             if (epilogue.add != NULL)                                                                                  \

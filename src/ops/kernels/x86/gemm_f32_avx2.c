@@ -6,8 +6,9 @@
 #define MR_MAX 6
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
 #define SPLIT 4
+#define FETCH_AHEAD 8192
 // As in gemm_f32_avx512.c.
-#define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)
+#define FETCH(w, ahead) _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0)
 
 #include "ops/kernels/gemm_f32_tmpl.h"
 

@@ -12,12 +12,13 @@
     TAPER_ODD_MR(X(5))                                                                                                 \
     X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
 #define SPLIT 4
+#define FETCH_AHEAD 8192
 // Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
-// with the most weights take half as long again. Both lines of the row 8 KB ahead.
-#define FETCH(w)                                                                                                       \
+// with the most weights take half as long again. Both lines of a row.
+#define FETCH(w, ahead)                                                                                                \
     do {                                                                                                               \
-        _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0);                                                           \
-        _mm_prefetch((const char *)(w) + 8192 + 64, _MM_HINT_T0);                                                      \
+        _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0);                                                        \
+        _mm_prefetch((const char *)(w) + (ahead) + 64, _MM_HINT_T0);                                                   \
     } while (0)
 
 #include "ops/kernels/gemm_f32_tmpl.h"
