@@ -60,7 +60,7 @@ def main():
             ids |= {known["%s.%s" % (name, overload)], known["aten::is_floating_point"]}
     ids |= {row for name, row in known.items() if name.startswith("__torch__.")}
     if any("conv" in row for row in ids):
-        ids |= {"dwconv_k3", "dwconv_k5", "dwconv_k7", "winograd_k3"}
+        ids |= {"dwconv_k3", "dwconv_k5", "dwconv_k7", "winograd_k3", "conv_planar"}
     print("// What %s needs, made by scripts/android/op_config.py." % ", ".join(os.path.basename(p) for p in sys.argv[1:]))
     for row in sorted(ids):
         print("#define TAPER_USE_%s 1" % row)

@@ -20,14 +20,14 @@ static void add_id(taper_text *text, const char *name)
 }
 
 // Kernel sizes of weights that look as those of depthwise convolutions do: [C, 1, k, k]. A bit for each. And whether
-// some could be transformed as Winograd does (backends/cpu/conv_algorithm.c).
+// some could be transformed as Winograd does, or multiplied over planes (backends/cpu/conv_algorithm.c).
 typedef struct weight_walk {
     size_t left; // values to look at
     unsigned sizes;
-    bool transforms;
+    bool transforms, planes;
 } weight_walk;
 
-enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16 };
+enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16, MOST_GROUP = 64 };
 
 static void look(weight_walk *walk, taper_val value, int depth);
 
@@ -42,7 +42,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
         walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // who knows
-        walk->transforms = true;
+        walk->transforms = walk->planes = true;
         return;
     }
     walk->left--;
@@ -54,6 +54,9 @@ static void look(weight_walk *walk, taper_val value, int depth)
         }
         walk->transforms |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] == 3 && t->sizes[3] == 3 &&
                             t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
+        // A group's inputs are the weights' second size; the stem of networks for photographs stays a product.
+        walk->planes |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 &&
+                        (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 3 && t->sizes[1] < MOST_GROUP));
         break;
     }
     case TAPER_LIST:
@@ -119,6 +122,9 @@ static void add_kernels(taper_text *text, const taper_model *model)
     }
     if (walk.transforms) {
         taper_text_format(text, "#define TAPER_USE_winograd_k3 1\n");
+    }
+    if (walk.planes) {
+        taper_text_format(text, "#define TAPER_USE_conv_planar 1\n");
     }
 }
 

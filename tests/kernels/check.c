@@ -205,6 +205,7 @@ int main(int argc, char **argv)
         {"vector_f32", check_vector_f32},
         {"vector_u8", check_vector_u8},
         {"winograd_f32", check_winograd_f32},
+        {"planar_f32", check_planar_f32},
         {"cast", check_cast},
         {"native", check_native},
         {"fft_f32", check_fft_f32},

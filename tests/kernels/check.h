@@ -50,6 +50,7 @@ void check_gemm_i8(bool bench);
 void check_vector_f32(bool bench);
 void check_vector_u8(bool bench);
 void check_winograd_f32(bool bench);
+void check_planar_f32(bool bench);
 void check_cast(bool bench);
 void check_native(bool bench);
 void check_fft_f32(bool bench);

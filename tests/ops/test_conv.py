@@ -36,6 +36,15 @@ for i, (n, c, o, h, w, g, k, s, p, d) in enumerate(SHAPES):
         add(f"conv2d-same-{i}-{layout}", f"F.conv2d(x, w, None, 1, 'same', {d}, {g})", (n, c, h, w), (o, c // g, k, k), before=before)
         add(f"transposed2d-{i}-{layout}", f"F.conv_transpose2d(x, w, b, {s}, {min(p, k - 1)}, {s - 1}, {g})", (n, c, h, w),
             (c, o // g, k, k), (o,), before=before)
+# Few channels, and groups of few: over planes. batch, in, out, height, width, groups, kernel, stride, padding, dilation
+PLANES = [(1, 1, 8, 37, 41, 1, (5, 5), 1, 2, 1), (2, 16, 3, 40, 61, 1, (3, 3), 1, 1, 1), (1, 32, 32, 30, 29, 8, (3, 3), 1, 1, 1),
+          (1, 32, 64, 30, 29, 8, (3, 3), 2, 1, 1), (3, 24, 24, 20, 17, 6, (3, 3), 1, (3, 0), 1), (1, 20, 10, 33, 24, 5, (3, 5), (2, 3), (1, 4), (2, 1)),
+          (1, 4, 4, 19, 200, 1, (7, 1), (3, 1), (9, 0), 1), (1, 6, 18, 12, 70, 3, (1, 9), (1, 4), (0, 11), (1, 3)), (2, 12, 28, 15, 15, 4, (2, 2), 2, 0, 3),
+          (1, 64, 64, 28, 28, 16, (3, 3), 1, 1, 1), (1, 3, 2, 130, 90, 1, (3, 3), 1, (1, 40), 1), (1, 2, 5, 64, 64, 1, (3, 3), 4, 1, 1)]
+for i, (n, c, o, h, w, g, (kh, kw), s, p, d) in enumerate(PLANES):
+    for layout in ("contiguous", "input_last", "weight_last"):
+        add(f"conv2d-planes-{i}-{layout}", f"F.conv2d(x, w, b, {s}, {p}, {d}, {g})".replace("(", "[").replace(")", "]").replace("F.conv2d[", "F.conv2d(", 1)[:-1] + ")",
+            (n, c, h, w), (o, c // g, kh, kw), (o,), before=LAYOUTS[layout])
 add("conv2d-unbatched", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,))
 add("conv2d-unbatched-last", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,), before=LAYOUTS["weight_last"])
 add("conv2d-valid", "F.conv2d(x, w, b, padding='valid')", (1, 4, 6, 7), (6, 4, 3, 3), (6,))

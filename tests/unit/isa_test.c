@@ -47,6 +47,9 @@ static const struct {
 #define FAMILY "winograd_f32"
 #include "ops/kernels/winograd_f32_list.inc"
 #undef FAMILY
+#define FAMILY "planar_f32"
+#include "ops/kernels/planar_f32_list.inc"
+#undef FAMILY
 #define FAMILY "vector_f32"
 #include "ops/kernels/vector_f32_list.inc"
 #undef FAMILY

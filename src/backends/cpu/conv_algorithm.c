@@ -2,6 +2,8 @@
 // Which algorithm computes a dense 3x3 convolution: directly, or by Winograd's transforms of 4x4 or 2x2 outputs. What
 // each costs is counted in multiply-adds of a vector: the products, with what a strip of few rows wastes; the
 // transforms; and the weights, which come from memory once per run where they are larger than a cache.
+#include <math.h>
+
 #include "backends/cpu/conv_strips.h"
 #include "backends/cpu/conv_winograd.h"
 
@@ -24,9 +26,9 @@ static double product(const machine *m, double rows, double depth, double weight
 
 static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
-    // Of a tile and a vector of channels: loads, stores and arithmetic.
-    const double into = entry->stride == 2 ? 480 : entry->outputs == 4 ? 222 : 48;
-    const double out_of = entry->stride == 2 ? 290 : entry->outputs == 4 ? 160 : 45;
+    // Of a tile and a vector of channels: loads, stores and arithmetic, as measured.
+    const double into = entry->stride == 2 ? 1000 : entry->outputs == 4 ? 360 : 80;
+    const double out_of = entry->stride == 2 ? 480 : entry->outputs == 4 ? 250 : 70;
     const size_t side = taper_winograd_side(entry), sets = taper_winograd_sets(entry);
     const double positions = (double)(side * side), channels = (double)job->in_c;
     const double rows = taper_winograd_rows(job, entry), tiles = rows / positions;
@@ -65,4 +67,27 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
         }
     }
     return best;
+}
+
+// Of both in multiply-adds of a vector, as measured. The product of merged groups multiplies with the zeros of the
+// others, and has lanes without an output; a single vector of outputs is bound by the loads of the inputs. Planes have
+// all their lanes but between rows, and are transposed twice.
+bool taper_conv2d_planar_pays(const taper_conv2d *job)
+{
+    const double pointer = 2, store = 10, one_vector = 1.2, float_moved = 1.4, row_moved = 16;
+    const taper_run *run = job->call->run;
+    const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
+    const double pixels = (double)(job->batch * job->out_h * job->out_w), groups = (double)job->groups;
+    const double taps = (double)(job->kernel_h * job->kernel_w);
+    const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
+    const double vectors = ceil(group_out * (double)merged / (double)lanes);
+    const double strip =
+        (1 + ROW_OVERHEAD / (double)taper_gemm_f32_select(run->cpu)->mr) * (vectors > 1 ? 1 : one_vector);
+    const double product = pixels * groups / (double)merged *
+                           (taps * group_in * (double)merged * vectors * strip + pointer * taps + store * vectors);
+    const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
+    const double rows = (double)(job->in_c * job->in_h * job->stride_w + job->out_c * job->out_h) * (double)job->batch;
+    const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
+    const double planes = pixels / (double)job->out_w * pitch / (double)lanes * groups * taps * group_in * group_out;
+    return planes + float_moved * floats + row_moved * rows < product;
 }

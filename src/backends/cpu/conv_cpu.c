@@ -264,6 +264,9 @@ static taper_status run_path(taper_conv2d *job)
 {
     const bool constant = has_constant_weights(job);
     job->keeps = constant;
+    if (TAPER_HAS_OP(conv_planar) && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
+        return taper_conv2d_planar(job);
+    }
     if (taper_conv2d_is_stem(job)) {
         return taper_conv2d_stem(job);
     }

@@ -48,6 +48,14 @@ TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
+// Few channels, or groups of few, over planes: reads x as it is, contiguous or channels-last.
+bool taper_conv2d_is_planar(const taper_conv2d *job);
+TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
+// Whether that is faster than a product over merged groups (conv_algorithm.c).
+bool taper_conv2d_planar_pays(const taper_conv2d *job);
+// How many groups the dense path takes at a time: as many as give a vector's worth of outputs.
+size_t taper_conv2d_merged_groups(const taper_conv2d *job);
+
 // 3x3 with stride 1 and any dilation, or stride 2, by Winograd's transforms.
 TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);
 // How a dense convolution is best computed (conv_algorithm.c): by which of them, or NULL: directly.

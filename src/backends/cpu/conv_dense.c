@@ -188,8 +188,7 @@ static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, 
     }
 }
 
-// How many groups to take at a time: as many as give a vector's worth of outputs.
-static size_t groups_to_merge(const taper_conv2d *job)
+size_t taper_conv2d_merged_groups(const taper_conv2d *job)
 {
     enum { OUTPUTS = 16 };
     const size_t group_out = job->out_c / job->groups;
@@ -299,7 +298,7 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     atomic_uint leaks;
     atomic_init(&leaks, 0u);
     const bool keeps = job->keeps;
-    const taper_status status = run_dense(job, groups_to_merge(job), &leaks);
+    const taper_status status = run_dense(job, taper_conv2d_merged_groups(job), &leaks);
     job->keeps = keeps;
     if (status != TAPER_OK || atomic_load_explicit(&leaks, memory_order_relaxed) == 0) {
         return status;

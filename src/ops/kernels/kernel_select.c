@@ -52,6 +52,13 @@ static const taper_winograd_entry winograd_entries[] = {
 #undef KERNEL
 };
 
+static const taper_planar_entry planar_entries[] = {
+#define KERNEL(isa, block, lanes)                                                                                      \
+    TAPER_IF_ISA(isa, {"planar_" #isa, TAPER_ISA_##isa, block, lanes, taper_planar_f32_##isa}, )
+#include "ops/kernels/planar_f32_list.inc"
+#undef KERNEL
+};
+
 static const taper_gemm_i8_entry gemm_i8_entries[] = {
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read)                                                                \
     TAPER_IF_ISA(isa, {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, taper_gemm_i8_##tile##_##isa}, )
@@ -146,6 +153,18 @@ const taper_vector_entry *taper_vector_f32_select(uint64_t cpu)
     while (!allows(cpu, vector_entries[i]->cpu))
         i++;
     return vector_entries[i];
+}
+
+const taper_planar_entry *taper_planar_f32_entry(size_t index)
+{
+    return index < COUNT(planar_entries) ? &planar_entries[index] : NULL;
+}
+const taper_planar_entry *taper_planar_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, planar_entries[i].cpu))
+        i++;
+    return &planar_entries[i];
 }
 
 const taper_winograd_entry *taper_winograd_f32_entry(size_t index)

@@ -11,8 +11,9 @@ const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
-// outputs: 4 or 2, of a tile's side.
+// outputs: 4 or 2, of a tile's side; with stride 2 only 4.
 const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
+const taper_planar_entry *taper_planar_f32_select(uint64_t cpu);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
 const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
@@ -26,6 +27,7 @@ const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index);
 const taper_vector_entry *taper_vector_f32_entry(size_t index);
 const taper_winograd_entry *taper_winograd_f32_entry(size_t index);
+const taper_planar_entry *taper_planar_f32_entry(size_t index);
 const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index);
 const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index);
 const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index);
