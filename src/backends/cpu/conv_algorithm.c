@@ -76,18 +76,24 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const double pointer = 2, store = 10, one_vector = 1.2, float_moved = 1.4, row_moved = 16;
     const taper_run *run = job->call->run;
+    const taper_gemm_entry *gemm = taper_gemm_f32_select(run->cpu);
+    if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
+        return false;
+    }
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const double pixels = (double)(job->batch * job->out_h * job->out_w), groups = (double)job->groups;
     const double taps = (double)(job->kernel_h * job->kernel_w);
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
-    const double strip =
-        (1 + ROW_OVERHEAD / (double)taper_gemm_f32_select(run->cpu)->mr) * (vectors > 1 ? 1 : one_vector);
+    const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
     const double product = pixels * groups / (double)merged *
                            (taps * group_in * (double)merged * vectors * strip + pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
     const double rows = (double)(job->in_c * job->in_h * job->stride_w + job->out_c * job->out_h) * (double)job->batch;
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
-    const double planes = pixels / (double)job->out_w * pitch / (double)lanes * groups * taps * group_in * group_out;
+    // Where a vector is short a load of a weight is for few products.
+    const double loads = lanes <= 4 ? 1.3 : 1;
+    const double planes =
+        pixels / (double)job->out_w * pitch / (double)lanes * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows < product;
 }
