@@ -27,7 +27,7 @@ typedef struct weight_walk {
     bool transforms, planes;
 } weight_walk;
 
-enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16, MOST_GROUP = 64 };
+enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16, MOST_GROUP = 64, MOST_SIDE = 24 };
 
 static void look(weight_walk *walk, taper_val value, int depth);
 
@@ -56,6 +56,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
                             t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
         // A group's inputs are the weights' second size; the stem of networks for photographs stays a product.
         walk->planes |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 &&
+                        t->sizes[2] < MOST_SIDE && t->sizes[3] < MOST_SIDE &&
                         (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 3 && t->sizes[1] < MOST_GROUP));
         break;
     }
@@ -100,6 +101,16 @@ static taper_status collect(const taper_model *model, taper_needs *needs, taper_
     }
     taper_needs_merge(needs);
     return TAPER_OK;
+}
+
+static bool convolves(const taper_needs *needs)
+{
+    for (size_t i = 0; i < needs->count; i++) {
+        if (strstr(needs->items[i].name, "conv") != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void add_kernels(taper_text *text, const taper_model *model)
@@ -157,7 +168,9 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
             taper_text_format(&text, "_ 1\n");
         }
     }
-    add_kernels(&text, model);
+    if (convolves(&needs)) {
+        add_kernels(&text, model);
+    }
     if (status == TAPER_OK && text.failed) {
         status = taper_fail_memory(error);
     }
