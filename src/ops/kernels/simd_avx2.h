@@ -11,6 +11,7 @@
 #define VN 8
 #define SIMD_OVER_READ 28
 #define SIMD_REGISTERS 16
+#define SIMD_FUSED 1
 
 typedef __m256 V;
 typedef __m256i VI;

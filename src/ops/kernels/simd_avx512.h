@@ -11,6 +11,7 @@
 #define VN 16
 #define SIMD_OVER_READ 60
 #define SIMD_REGISTERS 32
+#define SIMD_FUSED 1
 
 typedef __m512 V;
 typedef __m512i VI;
