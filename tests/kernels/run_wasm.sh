@@ -26,7 +26,8 @@ import {readFileSync} from 'node:fs';
 import {WASI} from 'node:wasi';
 const [file, ...args] = process.argv.slice(2);
 const wasi = new WASI({version: 'preview1', args: [file, ...args], returnOnExit: true});
-const imports = {...wasi.getImportObject(), env: {emscripten_notify_memory_growth() {}}};
+const imports = {wasi_snapshot_preview1: wasi.wasiImport, env: {emscripten_notify_memory_growth() {}}};
 process.exit(wasi.start((await WebAssembly.instantiate(readFileSync(file), imports)).instance));
 END
-node --no-warnings "$out/run.mjs" "$out/kernel_check.wasm" "$@"
+# Version 18 of node wants to be asked for it.
+node --no-warnings --experimental-wasi-unstable-preview1 "$out/run.mjs" "$out/kernel_check.wasm" "$@"

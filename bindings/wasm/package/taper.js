@@ -63,6 +63,9 @@ export function init(options = {}) {
     return loading.then(() => undefined);
 }
 
+// The bytes of a buffer or of a view of one.
+const asBytes = given => new Uint8Array(given.buffer ?? given, given.byteOffset ?? 0, given.byteLength);
+
 // The module's functions, and its memory, which moves when it grows: no view of it outlives a call.
 class Runtime {
     constructor(exports) {
@@ -100,7 +103,7 @@ class Runtime {
     }
 
     allocate(size) {
-        const at = this.exports.js_allocate(size);
+        const at = this.exports.js_allocate(size) >>> 0;
         if (at === 0) {
             throw new TaperError(`there is no memory for ${size} bytes`, 'resource');
         }
@@ -110,7 +113,7 @@ class Runtime {
     // A copy of the bytes, which the caller frees.
     place(bytes) {
         const at = this.allocate(bytes.byteLength);
-        this.bytes(at, bytes.byteLength).set(new Uint8Array(bytes.buffer ?? bytes, bytes.byteOffset ?? 0, bytes.byteLength));
+        this.bytes(at, bytes.byteLength).set(asBytes(bytes));
         return at;
     }
 
@@ -166,16 +169,19 @@ class Runtime {
         }
         const item = elementType(type);
         if (given instanceof Tuple || (Array.isArray(given) && /^(Optional\[)?Tuple\[/.test(type ?? ''))) {
-            return this.withValues(given, undefined, (at, count) => this.result('taper_value_tuple', context, at, count));
+            return this.withValues(given, undefined, (at, count) =>
+                this.result('taper_value_tuple', context, at, count));
         }
         if (Array.isArray(given)) {
             return this.withText(item, name => this.withValues(given, item, (at, count) =>
                 this.result('taper_value_list', context, name, at, count)));
         }
-        const pairs = given instanceof Map ? [...given] : Object.getPrototypeOf(given) === Object.prototype ? Object.entries(given) : undefined;
-        if (pairs === undefined) {
-            throw new TaperError(`a model takes no ${given.constructor?.name ?? typeof given}: give tensors, numbers, texts, arrays, maps or null`, 'argument');
+        const isPlain = Object.getPrototypeOf(given) === Object.prototype;
+        if (!(given instanceof Map) && !isPlain) {
+            throw new TaperError(`a model takes no ${given.constructor?.name ?? typeof given}: ` +
+                'give tensors, numbers, texts, arrays, maps or null', 'argument');
         }
+        const pairs = isPlain ? Object.entries(given) : [...given];
         return this.withValues(pairs.map(([key]) => key), undefined, (keys, count) =>
             this.withValues(pairs.map(([, value]) => value), undefined, values =>
                 this.result('taper_value_dict', context, 0, 0, keys, values, count)));
@@ -214,7 +220,7 @@ class Runtime {
             this.result('taper_value_tensor', this.context, dtypes[given.dtype].number, sizes.length, at));
         const {address} = this.facts(value);
         const data = given.data;
-        this.bytes(address, data.byteLength).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+        this.bytes(address, data.byteLength).set(asBytes(data));
         return value;
     }
 
@@ -225,7 +231,8 @@ class Runtime {
             throw this.failure();
         }
         const view = this.view(), at = index => view.getFloat64(this.cell + 8 * index, true);
-        return {number: at(0), sizes: Array.from({length: at(1)}, (_, i) => at(4 + i)), address: at(2), quantized: at(3) !== 0};
+        const sizes = Array.from({length: at(1)}, (_, i) => at(4 + i));
+        return {number: at(0), sizes, address: at(2), quantized: at(3) !== 0};
     }
 
     readTensor(value) {
@@ -286,8 +293,8 @@ class Runtime {
         case OBJECT: {
             const items = this.items(value);
             const names = items.map((_, i) => this.text(x.taper_value_field(value, i)));
-            return items.length !== 0 && names[0] !== undefined ? Object.fromEntries(items.map((item, i) => [names[i], item]))
-                : Tuple.from(items);
+            return items.length === 0 || names[0] === undefined ? Tuple.from(items)
+                : Object.fromEntries(items.map((item, i) => [names[i], item]));
         }
         case DICT: {
             const keys = this.items(value, 'taper_value_key'), values = this.items(value);
@@ -358,7 +365,8 @@ export class Model {
     #settings = 0;
     #methods;
 
-    constructor(runtime, bytes, {evaluation = true, optimize = true, guards = true, verify = false, seconds = 0, memory = 0}) {
+    constructor(runtime, bytes, options) {
+        const {evaluation = true, optimize = true, guards = true, verify = false, seconds = 0, memory = 0} = options;
         const x = runtime.exports;
         this.#runtime = runtime;
         const flags = Number(evaluation) | Number(!optimize) << 1 | Number(!guards) << 2 | Number(verify) << 3;
@@ -460,7 +468,8 @@ export class Model {
     }
 
     #run(name, inputs) {
-        const r = this.#alive(), types = this.methods.find(method => method.name === name)?.arguments.map(({type}) => type);
+        const r = this.#alive();
+        const types = this.methods.find(method => method.name === name)?.arguments.map(({type}) => type);
         return r.withText(name, at => r.withValues(inputs, types ?? [], (values, count) =>
             r.result('taper_session_run', this.#session, at, values, count)));
     }
@@ -474,13 +483,14 @@ export class Model {
     }
 
     // forward's result for a picture; f(result) reads it.
-    #seen({data, width, height}, task, own, f) {
+    #seen({data, width, height}, task, {size = [], resize = NaN, mean = [], std = []} = {}, f) {
         const r = this.#alive();
         if (data?.byteLength !== 4 * width * height || !(width > 0 && height > 0)) {
-            throw new TaperError('a picture is {data, width, height} with four bytes of RGBA for each pixel, as ImageData has it', 'argument');
+            throw new TaperError('a picture is {data, width, height} with four bytes of RGBA for each pixel, ' +
+                'as ImageData has it', 'argument');
         }
-        const {size = [], resize = NaN, mean = [], std = []} = own ?? {};
-        const numbers = Float32Array.of(size[0] ?? NaN, size[1] ?? NaN, resize, ...[0, 1, 2].map(i => mean[i] ?? NaN), ...[0, 1, 2].map(i => std[i] ?? NaN));
+        const filled = (given, count) => Array.from({length: count}, (_, i) => given[i] ?? NaN);
+        const numbers = Float32Array.of(...filled(size, 2), resize, ...filled(mean, 3), ...filled(std, 3));
         let input = 0, result = 0;
         try {
             input = r.withText(task, name => r.withPlaced(data, pixels => r.withPlaced(numbers, at =>
@@ -495,14 +505,16 @@ export class Model {
 
     /** The classes that the model sees in a picture, best first. */
     classify(picture, {top = 5, labels, preparation} = {}) {
-        return this.#seen(picture, 'classify', preparation, (r, result) => r.withPlaced(new Float64Array(2 * top), at => {
-            const count = r.result('js_classes', r.context, result, at, top);
-            return Array.from({length: count}, (_, i) => {
-                const view = r.view(), index = view.getFloat64(at + 16 * i, true);
-                const label = labels?.[index] ?? r.text(r.exports.taper_settings_label(this.#settings, index)) ?? `class ${index}`;
-                return {label, index, probability: view.getFloat64(at + 16 * i + 8, true)};
-            });
-        }));
+        const name = (r, index) =>
+            labels?.[index] ?? r.text(r.exports.taper_settings_label(this.#settings, index)) ?? `class ${index}`;
+        return this.#seen(picture, 'classify', preparation, (r, result) =>
+            r.withPlaced(new Float64Array(2 * top), at => {
+                const count = r.result('js_classes', r.context, result, at, top);
+                return Array.from({length: count}, (_, i) => {
+                    const view = r.view(), index = view.getFloat64(at + 16 * i, true);
+                    return {label: name(r, index), index, probability: view.getFloat64(at + 16 * i + 8, true)};
+                });
+            }));
     }
 
     /** The class of each pixel of a picture. */

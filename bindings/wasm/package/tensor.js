@@ -21,7 +21,7 @@ function dtypeOf(data) {
     if (data instanceof Uint8ClampedArray) {
         return 'uint8';
     }
-    const name = Object.keys(dtypes).find(key => data instanceof dtypes[key].array && key !== 'float16');
+    const name = Object.keys(dtypes).find(key => data instanceof dtypes[key].array && !key.includes('float16'));
     if (name === undefined) {
         throw new TypeError(`say the dtype: there is none that ${data?.constructor?.name ?? typeof data} stands for`);
     }
@@ -36,7 +36,8 @@ export class Tensor {
         }
         const clamped = data instanceof Uint8ClampedArray && known.array === Uint8Array;
         if (!(data instanceof known.array) && !clamped) {
-            throw new TypeError(`a tensor of ${dtype} has its elements in a ${known.array.name}, not in ${data?.constructor?.name ?? typeof data}`);
+            throw new TypeError(`a tensor of ${dtype} has its elements in a ${known.array.name}, ` +
+                `not in ${data?.constructor?.name ?? typeof data}`);
         }
         if (!sizes.every(size => Number.isSafeInteger(size) && size >= 0)) {
             throw new TypeError(`sizes are whole numbers from 0 on, not [${sizes}]`);
@@ -85,7 +86,8 @@ export function tensor(nested, dtype) {
     };
     walk(nested, 0);
     const isWhole = x => typeof x === 'bigint' || Number.isSafeInteger(x);
-    dtype ??= flat.length === 0 ? 'float32' : flat.every(x => typeof x === 'boolean') ? 'bool' : flat.every(isWhole) ? 'int64' : 'float32';
+    dtype ??= flat.length === 0 ? 'float32' : flat.every(x => typeof x === 'boolean') ? 'bool'
+        : flat.every(isWhole) ? 'int64' : 'float32';
     if (dtypes[dtype] === undefined) {
         throw new TypeError(`there is no dtype "${dtype}"; there are ${Object.keys(dtypes).join(', ')}`);
     }
