@@ -28,8 +28,8 @@ export class Tensor {
 export function tensor(nested: Nested<number | bigint | boolean>, dtype?: DType): Tensor;
 
 /** An array that a method gets as a tuple. Methods that declare a tuple take plain arrays, too. */
-export class Tuple<T = Value> extends Array<T> {}
-export function tuple<T extends Value>(...items: T[]): Tuple<T>;
+export class Tuple extends Array<Value> {}
+export function tuple(...items: Value[]): Tuple;
 
 /** What models take and give. A number is an int where it is whole, unless the method declares a float. Dicts come back
  *  as maps, named tuples and objects as objects, ints beyond 2^53 as bigints, quantized tensors as float32. */
