@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # wasm.sh OUT: the npm package taper-wasm as OUT/package and OUT/taper-wasm-VERSION.tgz, and in OUT/site the page of examples/web with it,
-# the demo's classifier and its pictures: a folder to be served as it is. Needs Emscripten (Debian: emscripten; EMSCRIPTEN_ROOT says where it
-# is otherwise), and npm for the archive. Exit status 77 where Emscripten is not there.
+# the demo's classifier and its pictures: a folder to be served as it is. Needs Emscripten (Debian: emscripten; EMSCRIPTEN_ROOT where it
+# does not say itself where it is), and npm for the archive. Exit status 77 where Emscripten is not there.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:?usage: wasm.sh OUT}
-toolchain=${EMSCRIPTEN_ROOT:-/usr/share/emscripten}/cmake/Modules/Platform/Emscripten.cmake
+toolchain=${EMSCRIPTEN_ROOT:-$(em-config EMSCRIPTEN_ROOT 2>/dev/null || true)}/cmake/Modules/Platform/Emscripten.cmake
 if ! command -v emcc >/dev/null || [ ! -e "$toolchain" ]; then
     echo "SKIPPED: WebAssembly needs Emscripten (package emscripten)"
     exit 77

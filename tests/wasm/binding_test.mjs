@@ -2,7 +2,7 @@
 // binding_test.mjs PACKAGE SOURCE: the package in node. Every sample of tests/data/samples, in every form of file, gives
 // what PyTorch gave; values go in and come out as they are; what is wrong is said.
 import assert from 'node:assert/strict';
-import {readFileSync, statSync} from 'node:fs';
+import {readFileSync, readdirSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {test} from 'node:test';
@@ -173,6 +173,21 @@ test('memory comes back', async () => {
     }
     const more = process.memoryUsage().rss - before; // 60 models that stay are far more
     assert.ok(more < 30 * statSync(path).size, `${more} bytes`);
+});
+
+test('broken files are refused, each in words', async () => {
+    const folder = join(source, 'tests/fuzz/corpus'), files = readdirSync(folder, {recursive: true}).map(name => join(folder, name));
+    let refused = 0, loaded = 0;
+    for (const file of files.filter(name => statSync(name).isFile())) {
+        try {
+            (await loadModel(file)).free();
+            loaded++;
+        } catch (error) { // anything else is a trap: the module would be lost
+            assert.ok(error instanceof TaperError, `${file}: ${error}`);
+            refused++;
+        }
+    }
+    assert.ok(refused > 500 && loaded > 20, `${refused} refused, ${loaded} loaded`);
 });
 
 test('what a model prints goes line by line', () => {
