@@ -356,7 +356,8 @@ export async function loadModel(source, options = {}) {
     return new Model(await loading, bytes, options);
 }
 
-const forgotten = typeof FinalizationRegistry === 'undefined' ? undefined : new FinalizationRegistry(free => free());
+// Models that nobody holds any more, and were not freed.
+const forgotten = new FinalizationRegistry(parts => release(...parts));
 
 export class Model {
     #runtime;
@@ -379,14 +380,13 @@ export class Model {
             this.free();
             throw error;
         }
-        const [model, session, settings] = [this.#model, this.#session, this.#settings];
-        forgotten?.register(this, () => release(x, model, session, settings), this);
+        forgotten.register(this, [x, this.#model, this.#session, this.#settings], this);
     }
 
     /** Gives the module's memory of this model back. Results stay valid; the model does not. */
     free() {
         if (this.#model !== 0) {
-            forgotten?.unregister(this);
+            forgotten.unregister(this);
             release(this.#runtime.exports, this.#model, this.#session, this.#settings);
             this.#model = 0;
         }
