@@ -25,7 +25,10 @@ function(taper_compile_options target)
     endif()
     # POSIX for files, clocks and threads; nothing beyond. Files may be larger than memory.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
-    if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
+    if(EMSCRIPTEN)
+        # Every browser of today has vectors, and without them refuses the kernels' files, too.
+        target_compile_options(${target} PRIVATE -msimd128)
+    elseif(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
         # The 387 keeps more bits than a double has, until it does not.
         target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse)
     endif()

@@ -15,7 +15,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The site's order. Other headers and pages of docs/ come at the end of the reference.
 NAVIGATION = [
     ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
-                     ("python.md", "docs/python.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
+                     ("python.md", "docs/python.md"), ("javascript.md", "docs/javascript.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
                      ("demo.md", "examples/demo/README.md")]),
     ("Moving", [("differences.md", "docs/differences.md"), ("from-pytorch-mobile.md", "docs/from-pytorch-mobile.md"),
                 ("from-executorch.md", "docs/from-executorch.md")]),

@@ -9,3 +9,8 @@ list(APPEND TAPER_SOURCES
     src/base/status.c
     src/base/text.c
 )
+if(TAPER_WITH_ZLIB)
+    list(APPEND TAPER_SOURCES src/base/inflate_zlib.c)
+else()
+    list(APPEND TAPER_SOURCES src/base/inflate.c)
+endif()

@@ -25,6 +25,8 @@ static const struct {
     {0, "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
     {0, "7z\xbc\xaf", "a 7z archive: unpack it first"},
     {0, "\x93NUMPY", "a NumPy array, not a model"},
+    {0, "\x89PNG", "a PNG picture, not a model"},
+    {0, "\xff\xd8\xff", "a JPEG picture, not a model"},
     {0, "GGUF", "a GGUF model, not a PyTorch one"},
     {0, "version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with \"git lfs pull\""},
     {0, "<!DOCTYPE", "a web page, not a model: the download went wrong"},

@@ -10,8 +10,7 @@
 // local header (its padding is not in the directory).
 #include "format/zip.h"
 
-#include <zlib.h>
-
+#include "base/inflate.h"
 #include "base/limits.h"
 #include "base/reader.h"
 #include "platform/crc32.h"
@@ -293,64 +292,14 @@ taper_status taper_zip_check(const taper_zip *zip, const taper_zip_entry *entry,
     return TAPER_OK;
 }
 
-// zlib hands no size to its free, so each block begins with it.
-enum { BLOCK_HEAD = 16 };
-
-static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
-{
-    size_t bytes;
-    if (!taper_mul_size(items, size, &bytes) || !taper_add_size(bytes, BLOCK_HEAD, &bytes)) {
-        return Z_NULL;
-    }
-    char *block = taper_alloc(opaque, bytes);
-    if (block == NULL) {
-        return Z_NULL;
-    }
-    memcpy(block, &bytes, sizeof bytes);
-    return block + BLOCK_HEAD;
-}
-
-static void zlib_free(voidpf opaque, voidpf address)
-{
-    char *block = (char *)address - BLOCK_HEAD;
-    size_t bytes;
-    memcpy(&bytes, block, sizeof bytes);
-    taper_free(opaque, block, bytes);
-}
-
 static taper_status inflate_to(const taper_zip *zip, const taper_zip_entry *entry, const uint8_t *packed,
                                uint64_t offset, uint8_t *to, taper_error *error)
 {
-    enum { STEP = 1 << 30 }; // zlib counts in 32 bits
-    taper_allocator allocator = *zip->allocator;
-    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &allocator};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
+    const taper_status status = taper_inflate(zip->allocator, packed, entry->packed, to, entry->size);
+    if (status == TAPER_ERROR_RESOURCE) {
         return taper_fail_memory(error);
     }
-    uint64_t in_left = entry->packed, out_left = entry->size;
-    int result = Z_OK;
-    // One byte of room behind the end would show a stream that goes on; a stream that ends early shows by itself.
-    uint8_t beyond;
-    stream.next_in = (z_const Bytef *)packed;
-    while (result == Z_OK) {
-        const uInt in_step = (uInt)(in_left < STEP ? in_left : STEP);
-        const uInt out_step = (uInt)(out_left < STEP ? out_left : STEP);
-        stream.avail_in = in_step;
-        stream.avail_out = out_step != 0 ? out_step : 1;
-        stream.next_out = out_step != 0 ? to + (entry->size - out_left) : &beyond;
-        result = inflate(&stream, Z_NO_FLUSH);
-        in_left -= in_step - stream.avail_in;
-        if (out_step != 0) {
-            out_left -= out_step - stream.avail_out;
-        } else if (stream.avail_out == 0) {
-            result = Z_DATA_ERROR; // more bytes than announced
-        }
-    }
-    (void)inflateEnd(&stream);
-    if (result == Z_MEM_ERROR) {
-        return taper_fail_memory(error);
-    }
-    if (result != Z_STREAM_END || out_left != 0) {
+    if (status != TAPER_OK) {
         return damaged(entry, offset, "its compressed data does not yield the bytes it should", error);
     }
     return TAPER_OK;

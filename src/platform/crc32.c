@@ -5,9 +5,10 @@
 // over the data by carry-less multiplication, then made one, and zlib takes the checksum of the 16 bytes that are left.
 #include "platform/crc32.h"
 
-#include <zlib.h>
-
 #include "platform/platform.h"
+
+#if TAPER_WITH_ZLIB
+#include <zlib.h>
 
 uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 {
@@ -21,6 +22,23 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
     }
     return crc;
 }
+#else
+uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
+{
+    // What becomes of four bits.
+    static const uint32_t of[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                    0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                    0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    const uint8_t *at = data;
+    crc = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= at[i];
+        crc = of[crc & 15] ^ crc >> 4;
+        crc = of[crc & 15] ^ crc >> 4;
+    }
+    return ~crc;
+}
+#endif
 
 #if defined(__x86_64__)
 #include <immintrin.h>

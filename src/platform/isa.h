@@ -11,6 +11,8 @@
 #define TAPER_ARCH_x86 1
 #elif defined(__aarch64__)
 #define TAPER_ARCH_arm 1
+#elif defined(__wasm__)
+#define TAPER_ARCH_wasm 1
 #endif
 
 // TAPER_ISA_<key> is the set's own bit (0: scalar, which every CPU has), TAPER_WITH_<key> also those that it needs.

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+
+#include "base/inflate.h"
 
 static _Noreturn void broken(const char *what)
 {
@@ -47,8 +48,9 @@ void recording_open(const char *path, recording *r)
         broken(path);
     }
     *r = (recording){.bytes = memory((size_t)size)};
-    uLongf unpacked = (uLongf)size;
-    if (uncompress(r->bytes, &unpacked, packed + 16, (uLong)(packed_size - 16)) != Z_OK || unpacked != size) {
+    enum { HEAD = 16, ZLIB_HEAD = 2 };
+    if (packed_size < HEAD + ZLIB_HEAD || taper_inflate(&taper_allocator_system, packed + HEAD + ZLIB_HEAD,
+                                                        packed_size - HEAD - ZLIB_HEAD, r->bytes, size) != TAPER_OK) {
         broken("it does not unpack");
     }
     free(packed);

@@ -4,13 +4,15 @@ import json
 import os
 import re
 
-from toolcase import BUNDLED, DEMO, ROOT, ToolCase, main
+from toolcase import BUNDLED, DEMO, ROOT, VALUES, ToolCase, main
 
 PICTURE = os.path.join(DEMO, "images", "lake.jpg")
 CLASSIFIER, DIMS = os.path.join(DEMO, "classifier.pt"), ["--input-dims", "1,3,96,96"]
 COMMANDS = {
     "run": [["run", BUNDLED]],
     "classify": [["classify", CLASSIFIER, PICTURE]],
+    "run --times": [["run", BUNDLED, "--times"]],
+    "classify --times": [["classify", CLASSIFIER, PICTURE, "--times"]],
     "segment": [["segment", os.path.join(DEMO, "segmenter.ptl"), PICTURE, "-o", "m.png"]],
     "inspect": [["inspect", BUNDLED], ["inspect", CLASSIFIER], ["inspect", os.path.join(DEMO, "classifier.ptl")]],
     "inspect --lint": [["inspect", CLASSIFIER, "--lint"], ["inspect", BUNDLED, "--lint"]],
@@ -51,6 +53,26 @@ class Documented(ToolCase):
                 with self.subTest(command):
                     found = json.loads(self.call(*command, "--json").stdout)
                     self.check(json.loads(examples[name]), found, name)
+
+    def test_times(self):
+        """The results are those without times; of calls that fail what was there before."""
+        other = os.path.join(DEMO, "images", "night.png")
+        plain = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json").stdout)
+        timed = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json", "--times").stdout)
+        self.assertEqual({one["image"]: one["classes"] for one in timed["pictures"]}, plain)
+        self.assertTrue(timed["load_ms"] > 0 and all(one["ms"] > 0 for one in timed["pictures"]))
+        found = json.loads(self.call("classify", CLASSIFIER, "absent.png", "--json", "--times", status=1).stdout)
+        self.assertEqual((found["model"], found["pictures"]), (CLASSIFIER, []))
+        self.write("calls.json", json.dumps([{"method": "scalars", "inputs": [1, 0.5, True, "text", None]}, {"method": "absent"}]))
+        found = json.loads(self.call("run", VALUES, "--calls", "calls.json", "--json", "--times", status=1).stdout)
+        self.assertEqual([one["name"] for one in found["calls"]], ["0.output"])
+        self.assertEqual([found["calls"][0]["result"]],
+                         json.loads(self.call("run", VALUES, "--calls", "calls.json", "--json", status=1).stdout))
+        self.call("run", BUNDLED, "--json", "--times", "-o", "r.json")
+        with open(self.path("r.json")) as file:
+            self.assertEqual(list(json.load(file)), ["model", "load_ms", "calls"])
+        for verb in (["run", BUNDLED], ["classify", CLASSIFIER, PICTURE]):
+            self.misused(*verb, "--times", says="--json")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Bash(ToolCase):
         for verb in verbs():
             page = named(read("man", f"taper-{verb}.1"))
             self.assertEqual(set(self.complete(verb, "--")), page | {"--help"})
-        self.assertEqual(self.complete("run", "m.pt", "--tim"), ["--time-limit"])
+        self.assertEqual(self.complete("run", "m.pt", "--time-"), ["--time-limit"])
 
     def test_files(self):
         self.write("a model.ptl", "")

@@ -148,8 +148,12 @@ class Npz(ToolCase):
         from toolcase import BIN
         model = os.path.join(DEMO, "classifier.pt")
         self.save("x.npy", np.zeros((16, 3, 96, 96), np.float32))
+        photo = os.path.join(DEMO, "images", "lake.jpg")
+        of = {"saving": "o.ptl", "reading": photo, "writing": "m.png"}
         for command, words in ((["run", model, "-i", "x.npy", "-o", "r.npz"], {"loading", "running"}),
-                               (["optimize", model, "-o", "o.ptl"], {"loading", "optimizing", "saving"})):
+                               (["optimize", model, "-o", "o.ptl"], {"loading", "optimizing", "saving"}),
+                               (["classify", model, photo], {"loading", "reading", "running"}),
+                               (["segment", os.path.join(DEMO, "segmenter.pt"), photo, "-o", "m.png"], {"reading", "writing"})):
             controller, terminal = pty.openpty()
             done = subprocess.run([os.path.join(BIN, "taper"), *command], stderr=terminal, stdout=subprocess.PIPE,
                                   cwd=self.folder.name, env={**os.environ, "TAPER_PATIENCE": "0"}, timeout=60)
@@ -166,7 +170,7 @@ class Npz(ToolCase):
             os.close(controller)
             self.assertEqual(done.returncode, 0)
             for word in words:
-                self.assertIn(f"{word} {'o.ptl' if word == 'saving' else model}, 0 s ".encode(), text)
+                self.assertIn(f"{word} {of.get(word, model)}, 0 s ".encode(), text)
             self.assertTrue(text.endswith(b"\r\033[K"), text)
             self.assertEqual(self.call(*command, env={"TAPER_PATIENCE": "0"}).stderr, "")
 

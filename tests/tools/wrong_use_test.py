@@ -28,6 +28,8 @@ MISUSES = [
     ("run v.ptl --threads", "--threads needs a value"),
     ("run v.ptl --threads two", '--threads takes a whole number from 1 to 1024, not "two"'),
     ("run v.ptl --json=yes", "--json takes no value but strict, not \"yes\""),
+    ("run v.ptl --times", '--times goes with --json; "taper bench" says how fast a model is'),
+    ("classify m.ptl a.jpg --times", "--times goes with --json; without it the times are shown"),
     ("run v.ptl --disable csee", '--disable: there is no pass "csee"; did you mean cse?'),
     ("run v.ptl --disable luck", '--disable: there is no pass "luck"; `taper optimize --list-passes` lists them'),
     ("run v.ptl -i 1 --bundled 0", "--bundled takes the place of -i"),
@@ -83,6 +85,9 @@ FAILURES = [
     ("run v.ptl -i zeros:999999999999x999999999999", "input 0 (x): the tensor would be larger than 1 TiB"),
     ("run v.ptl --method real -i a.jpg", 'input 0 (x): the method takes float here, "a.jpg" is a tensor'),
     ("run v.ptl --method scalars -i 1 -i 2 -i true -i text", """input 3 (s): not valid JSON, in which texts have quotes: '"text"'"""),
+    ("classify a.jpg m.ptl", "a.jpg: the file is a JPEG picture, not a model (at byte 0)"),
+    ("classify m.ptl a.jpg --mean 123,116,103", "m.ptl: mean 123 is of channels in 0..255, here they are in 0..1: give --mean as "
+     "255th parts, 0.482, and --std, which is 0.229 now"),
     ("classify m.ptl notes.txt", "notes.txt: neither a PNG nor a JPEG picture"),
     ("bundle v.ptl -i two.npz -o o.ptl", "two.npz: holds several arrays: say which, as in two.npz:a (a, b)"),
     ("quantize m.ptl -o o.ptl --mode core --calibrate notes.txt", "notes.txt: samples are .npy, .npz, .json, .png, .jpg and .jpeg files"),

@@ -532,6 +532,8 @@ static void knows_foreign_files(void **state)
         {"\x80\2}q\0.", 6, "Python pickle"},
         {"PYTORCH1 and so on", 18, "before 1.0"},
         {"\x1f\x8b\x08\0\0\0\0\0", 8, "gzip"},
+        {"\xff\xd8\xff\xe0\0\x10JFIF", 10, "a JPEG picture, not a model"},
+        {"\x89PNG\r\n\x1a\n", 8, "a PNG picture, not a model"},
         {"<!DOCTYPE html>", 15, "web page"},
         {"version https://git-lfs.github.com/spec/v1", 42, "git lfs pull"},
         {"\x1c\0\0\0TFL3....", 12, "TensorFlow Lite"},

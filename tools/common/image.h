@@ -39,6 +39,9 @@ typedef struct image_decoding {
     int orientation;    // EXIF's, 1 to 8; 0: not said
     char problem[256];  // said when decoding fails
 } image_decoding;
+// Room for a picture of that size in `out`, and `row` with so many bytes; what is wrong becomes the problem: a line
+// about the work may stand on the terminal, so that decoders report nothing themselves.
+bool image_decoding_start(image_decoding *decoding, int width, int height, size_t row);
 bool image_decode_png(image_decoding *decoding);
 bool image_decode_jpeg(image_decoding *decoding);
 

@@ -73,14 +73,9 @@ static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
     info->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(info);
     const int width = (int)info->output_width, height = (int)info->output_height;
-    if (!image_create(d->path, width, height, d->out)) {
+    if (!image_decoding_start(d, width, height, (size_t)width * 4)) {
         return false;
     }
-    d->row = malloc((size_t)width * 4);
-    if (d->row == NULL) {
-        return error_report_memory(d->path);
-    }
-    memset(d->out->pixels, 0, (size_t)width * (size_t)height * 3);
     while (info->output_scanline < info->output_height) {
         unsigned char *pixels = d->out->pixels + (size_t)info->output_scanline * (size_t)width * 3;
         JSAMPROW row = cmyk ? d->row : pixels;

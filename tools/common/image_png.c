@@ -9,6 +9,7 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/image.h"
+#include "common/waiting.h"
 
 // ---- reading
 
@@ -69,13 +70,8 @@ static bool read_picture(png_structp png, png_infop info, image_decoding *d)
     if (png_get_rowbytes(png, info) != (size_t)width * 3) {
         png_error(png, "an unknown kind of pixels");
     }
-    if (!image_create(d->path, width, height, d->out)) {
+    if (!image_decoding_start(d, width, height, (size_t)height * sizeof(png_bytep))) {
         return false;
-    }
-    memset(d->out->pixels, 0, (size_t)width * (size_t)height * 3);
-    d->row = calloc((size_t)height, sizeof(png_bytep));
-    if (d->row == NULL) {
-        return error_report_memory(d->path);
     }
     png_bytep *rows = (png_bytep *)(void *)d->row;
     for (int y = 0; y < height; y++) {
@@ -99,7 +95,8 @@ bool image_decode_png(image_decoding *decoding)
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
     if (info == NULL) {
         png_destroy_read_struct(&png, NULL, NULL);
-        return error_report_memory(decoding->path);
+        strcpy(decoding->problem, "out of memory");
+        return false;
     }
     if (setjmp(png_jmpbuf(png)) != 0) {
         png_destroy_read_struct(&png, &info, NULL);
@@ -128,7 +125,7 @@ static void write_failed(png_structp png, png_const_charp message)
 static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture, size_t channels)
 {
     if (setjmp(png_jmpbuf(png)) != 0) {
-        return error_report(e->output.path, "cannot write: %s", e->problem);
+        return false;
     }
     png_init_io(png, e->output.stream);
     png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8,
@@ -146,16 +143,20 @@ static bool write_picture(encoding *e, png_structp png, png_infop info, const im
 static bool write_png(const char *path, const image *picture, size_t channels)
 {
     encoding e = {.problem = ""};
+    waiting shown;
     if (!output_open(&e.output, path)) {
         return false;
     }
+    waiting_begin(&shown, "writing", path);
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &e, write_failed, ignore_warning);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    bool done = info != NULL ? write_picture(&e, png, info, picture, channels) : error_report_memory(path);
+    bool done = info != NULL && write_picture(&e, png, info, picture, channels);
     png_destroy_write_struct(&png, &info);
+    waiting_end(&shown);
     if (done) {
         done = output_commit(&e.output);
     } else {
+        done = e.problem[0] != '\0' ? error_report(path, "cannot write: %s", e.problem) : error_report_memory(path);
         output_discard(&e.output);
     }
     return done;

@@ -5,6 +5,7 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/image.h"
+#include "common/waiting.h"
 
 #define FILE_LIMIT ((size_t)1 << 30)
 
@@ -30,31 +31,55 @@ void image_release(image *picture)
     *picture = (image){0};
 }
 
-bool image_read(const char *path, image *out)
+bool image_decoding_start(image_decoding *decoding, int width, int height, size_t row)
+{
+    image *out = decoding->out;
+    if (width < 1 || height < 1 || width > IMAGE_SIDE_LIMIT || height > IMAGE_SIDE_LIMIT) {
+        snprintf(decoding->problem, sizeof decoding->problem,
+                 "a picture of %dx%d: sides of 1 to %d pixels are supported", width, height, IMAGE_SIDE_LIMIT);
+        return false;
+    }
+    decoding->row = malloc(row);
+    out->pixels = calloc((size_t)width * (size_t)height, 3); // what a damaged file lacks is black
+    out->width = width;
+    out->height = height;
+    if (decoding->row == NULL || out->pixels == NULL) {
+        strcpy(decoding->problem, "out of memory");
+        return false;
+    }
+    return true;
+}
+
+static bool decode(image_decoding *decoding)
 {
     static const unsigned char png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    if (decoding->size >= sizeof png && memcmp(decoding->bytes, png, sizeof png) == 0) {
+        return image_decode_png(decoding);
+    }
+    if (decoding->size >= 3 && memcmp(decoding->bytes, "\xFF\xD8\xFF", 3) == 0) {
+        return image_decode_jpeg(decoding);
+    }
+    strcpy(decoding->problem, "neither a PNG nor a JPEG picture");
+    return false;
+}
+
+bool image_read(const char *path, image *out)
+{
     image_decoding decoding = {.path = path, .out = out};
     unsigned char *bytes;
+    waiting shown;
     *out = (image){0};
     if (!file_read(path, FILE_LIMIT, &bytes, &decoding.size)) {
         return false;
     }
     decoding.bytes = bytes;
-    bool done;
-    if (decoding.size >= sizeof png && memcmp(bytes, png, sizeof png) == 0) {
-        done = image_decode_png(&decoding);
-    } else if (decoding.size >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0) {
-        done = image_decode_jpeg(&decoding);
-    } else {
-        strcpy(decoding.problem, "neither a PNG nor a JPEG picture");
-        done = false;
-    }
-    done = done && image_turn(path, decoding.orientation, out);
+    waiting_begin(&shown, "reading", path);
+    const bool decoded = decode(&decoding);
+    waiting_end(&shown);
+    const bool done =
+        decoded ? image_turn(path, decoding.orientation, out) : error_report(path, "%s", decoding.problem);
     if (!done) {
         image_release(out);
-        if (decoding.problem[0] != '\0') { // image_create has reported its own
-            error_report(path, "%s", decoding.problem);
-        }
     }
     free(decoding.row);
     free(bytes);

@@ -18,7 +18,9 @@ static const char usage[] =
     "extra file taper.json; without\n"
     "one, pictures are prepared as torchvision does for ImageNet.\n\n"
     "  --top N             how many classes to show (default: 5)\n"
-    "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
+    "  --json              print the classes as JSON\n"
+    "  --times             with --json: how long loading and each picture took, too\n" VISION_OPTION_USAGE
+        MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
 
 enum { BAR_WIDTH = 24 };
 
@@ -27,7 +29,7 @@ typedef struct classify_options {
     vision_options vision;
     arg_texts positional;
     long top;
-    bool json;
+    bool json, times;
 } classify_options;
 
 typedef struct ranking {
@@ -75,11 +77,9 @@ static void put_ranking(const vision *v, const char *path, const image *picture,
     }
 }
 
-static void put_ranking_json(const vision *v, const char *path, const ranking *r, bool first)
+static void put_classes_json(const vision *v, const ranking *r)
 {
-    fputs(first ? "{\n  " : ",\n  ", stdout);
-    json_put_text(stdout, path, strlen(path));
-    fputs(": [", stdout);
+    fputc('[', stdout);
     for (size_t i = 0; i < r->shown; i++) {
         char buffer[32];
         const char *label = vision_label(v, r->best[i].index, buffer);
@@ -90,6 +90,43 @@ static void put_ranking_json(const vision *v, const char *path, const ranking *r
         fputc('}', stdout);
     }
     fputs("\n  ]", stdout);
+}
+
+static void begin_json(const classify_options *options, const opened_model *opened)
+{
+    fputc('{', stdout);
+    if (options->times) {
+        fputs("\"model\": ", stdout);
+        json_put_text(stdout, opened->path, strlen(opened->path));
+        printf(", \"load_ms\": %.4f, \"pictures\": [", opened->load_seconds * 1e3);
+    }
+}
+
+static void put_ranking_json(const classify_options *options, const opened_model *opened, const vision *v,
+                             const char *path, const image *picture, const ranking *r, bool first)
+{
+    if (first) {
+        begin_json(options, opened);
+    }
+    fputs(first ? "\n  " : ",\n  ", stdout);
+    fputs(options->times ? "{\"image\": " : "", stdout);
+    json_put_text(stdout, path, strlen(path));
+    if (options->times) {
+        printf(", \"width\": %d, \"height\": %d, \"ms\": %.4f, \"classes\"", picture->width, picture->height,
+               r->milliseconds);
+    }
+    fputs(": ", stdout);
+    put_classes_json(v, r);
+    fputs(options->times ? "}" : "", stdout);
+}
+
+static void end_json(const classify_options *options, const opened_model *opened, bool any)
+{
+    if (!any) {
+        begin_json(options, opened);
+    }
+    fputs(any ? "\n" : "", stdout);
+    fputs(options->times ? "]}\n" : "}\n", stdout);
 }
 
 // One row of scores, [classes] or [1, classes, 1, 1], not a map of them.
@@ -149,7 +186,7 @@ static bool classify_picture(const classify_options *options, const opened_model
     }
     done = done && rank(opened, v, result, (size_t)options->top, &r);
     if (done && options->json) {
-        put_ranking_json(v, path, &r, first);
+        put_ranking_json(options, opened, v, path, &picture, &r, first);
     } else if (done) {
         fputs(first ? "" : "\n", stdout);
         put_ranking(v, path, &picture, &r);
@@ -177,7 +214,9 @@ static bool classify_all(const classify_options *options, const opened_model *op
         }
         file_list_release(&files);
     }
-    fputs(options->json ? printed != 0 ? "\n}\n" : "{}\n" : "", stdout);
+    if (options->json) {
+        end_json(options, opened, printed != 0);
+    }
     return done;
 }
 
@@ -204,6 +243,7 @@ int command_classify(int argc, char **argv)
     const arg_option rows[] = {
         {"--top", 0, ARG_COUNT, &options.top, 1, 1000000},
         {"--json", 0, ARG_JSON, &options.json, 0, 0},
+        {"--times", 0, ARG_FLAG, &options.times, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),
@@ -211,6 +251,9 @@ int command_classify(int argc, char **argv)
     const arg_table table = {
         usage, rows, sizeof rows / sizeof *rows, 2, (size_t)argc, "MODEL or IMAGE is missing", &options.positional};
     int status = args_parse(&table, argc, argv);
+    if (status == ARGS_GO_ON && options.times && !options.json) {
+        status = error_usage(usage, "--times goes with --json; without it the times are shown");
+    }
     if (status == ARGS_GO_ON) {
         status = model_options_check(&options.model, usage);
     }

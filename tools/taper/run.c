@@ -7,6 +7,7 @@
 #include "common/errors.h"
 #include "common/file_list.h"
 #include "common/files.h"
+#include "common/terminal.h"
 #include "taper/calls.h"
 #include "taper/commands.h"
 #include "taper/input_advice.h"
@@ -31,6 +32,7 @@ static const char usage[] =
     "tensor;\n"
     "                      or as FILE.json, what --json prints\n"
     "  --json[=strict]     print the result as JSON; strict: NaN and infinities as strings, which all programs read\n"
+    "  --times             with --json: how long loading and each call took, too\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
     "                      results are named 0.output, 1.output, …\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE
@@ -43,8 +45,18 @@ typedef struct run_options {
     arg_texts positional, inputs;
     const char *output, *method, *calls;
     long bundled; // -1: none
-    bool json;
+    bool json, times;
 } run_options;
+
+// inputs_run, timed.
+static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, taper_value **result,
+                      run_output *output)
+{
+    const double begin = clock_seconds();
+    const bool done = inputs_run(opened, method, inputs, result);
+    output->ms = (clock_seconds() - begin) * 1e3;
+    return done;
+}
 
 static bool run_once(const run_options *options, const opened_model *opened, run_output *output)
 {
@@ -57,7 +69,7 @@ static bool run_once(const run_options *options, const opened_model *opened, run
         return false;
     }
     taper_value *result = NULL;
-    const bool done = inputs_run(opened, options->method, &inputs, &result) &&
+    const bool done = run_timed(opened, options->method, &inputs, &result, output) &&
                       run_output_add(output, "output", result, opened->error);
     taper_value_release(result);
     inputs_release(&inputs);
@@ -84,8 +96,8 @@ static bool run_file(const run_options *options, const opened_model *opened, con
     taper_value *result = NULL;
     name_of(path, name, sizeof name);
     snprintf(key, sizeof key, "%s.output", name);
-    const bool done =
-        inputs_run(opened, options->method, &inputs, &result) && run_output_add(output, key, result, opened->error);
+    const bool done = run_timed(opened, options->method, &inputs, &result, output) &&
+                      run_output_add(output, key, result, opened->error);
     taper_value_release(result);
     inputs_release(&inputs);
     return done;
@@ -129,8 +141,10 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
         return false;
     }
     taper_value *result = NULL;
+    const double begin = clock_seconds();
     bool done =
         taper_session_run(opened->session, name, inputs.values, inputs.count, &result, opened->error) == TAPER_OK;
+    output->ms = (clock_seconds() - begin) * 1e3;
     if (!done) {
         char subject[512];
         snprintf(subject, sizeof subject, "%s: call %zu (%s)", opened->path, index, name != NULL ? name : "forward");
@@ -158,7 +172,13 @@ static bool run_all(const run_options *options, const opened_model *opened, cons
 {
     run_output output;
     const bool folder = is_folder(options);
-    if (!run_output_open(&output, options->output, options->json, calls != NULL || folder)) {
+    const run_output start = {.path = options->output,
+                              .json = options->json,
+                              .several = calls != NULL || folder,
+                              .times = options->times,
+                              .model = opened->path,
+                              .load_ms = opened->load_seconds * 1e3};
+    if (!run_output_open(&output, &start)) {
         return false;
     }
     return run_output_close(&output, calls != NULL ? run_calls(opened, options->calls, calls, &output)
@@ -174,6 +194,9 @@ static int run_checked(run_options *options)
     }
     if (options->bundled >= 0 && listed) {
         return error_usage(usage, "--bundled takes the place of -i");
+    }
+    if (options->times && !options->json) {
+        return error_usage(usage, "--times goes with --json; \"taper bench\" says how fast a model is");
     }
     int status = run_output_check(options->output, options->calls != NULL || is_folder(options), usage);
     if (status == ARGS_GO_ON) {
@@ -212,6 +235,7 @@ int command_run(int argc, char **argv)
         {"--method", 0, ARG_TEXT, &options.method, 0, 0},
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
         {"--json", 0, ARG_JSON, &options.json, 0, 0},
+        {"--times", 0, ARG_FLAG, &options.times, 0, 0},
         PICTURE_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
         MEMORY_OPTION_ROW(options.model),

@@ -6,6 +6,7 @@
 
 #include "common/args.h"
 #include "common/errors.h"
+#include "common/json_value.h"
 #include "common/suffix.h"
 
 #define OTHER_FORMATS SUFFIXES_OF_ARRAYS " " SUFFIXES_OF_PICTURES " .ptl .pt .pth " SUFFIXES_OF_MODELS
@@ -29,19 +30,43 @@ int run_output_check(const char *path, bool several, const char *usage)
                : ARGS_GO_ON;
 }
 
-bool run_output_open(run_output *output, const char *path, bool json, bool several)
+bool run_output_open(run_output *output, const run_output *start)
 {
-    *output = (run_output){.path = path, .json = json, .several = several};
-    if (path == NULL) {
+    *output = *start;
+    if (output->path == NULL) {
         return true;
     }
-    output->format = format_of(path);
-    return output->format == RUN_NPZ ? npz_open(&output->npz, path) : output_open(&output->file, path);
+    output->format = format_of(output->path);
+    return output->format == RUN_NPZ ? npz_open(&output->npz, output->path) : output_open(&output->file, output->path);
+}
+
+static void begin_times(const run_output *output, FILE *stream)
+{
+    fputs("{\"model\": ", stream);
+    json_put_text(stream, output->model, strlen(output->model));
+    fprintf(stream, ", \"load_ms\": %.4f, \"calls\": [\n", output->load_ms);
+}
+
+static bool add_with_times(const run_output *output, FILE *stream, const char *name, const taper_value *result,
+                           taper_error *error)
+{
+    if (output->results == 0) {
+        begin_times(output, stream);
+    }
+    fputs(output->results == 0 ? "{\"name\": " : ",\n{\"name\": ", stream);
+    json_put_text(stream, name, strlen(name));
+    fprintf(stream, ", \"ms\": %.4f, \"result\": ", output->ms);
+    const bool done = result_to_json(stream, name, result, error);
+    fputc('}', stream);
+    return done;
 }
 
 static bool add_json(const run_output *output, FILE *stream, const char *name, const taper_value *result,
                      taper_error *error)
 {
+    if (output->times) {
+        return add_with_times(output, stream, name, result, error);
+    }
     fputs(!output->several ? "" : output->results == 0 ? "[\n" : ",\n", stream);
     return result_to_json(stream, name, result, error);
 }
@@ -65,6 +90,13 @@ bool run_output_add(run_output *output, const char *name, const taper_value *res
 
 static void end_json(const run_output *output, FILE *stream)
 {
+    if (output->times) {
+        if (output->results == 0) {
+            begin_times(output, stream);
+        }
+        fputs("\n]}\n", stream);
+        return;
+    }
     fputs(!output->several ? "\n" : output->results == 0 ? "[]\n" : "\n]\n", stream);
 }
 

@@ -16,6 +16,9 @@ typedef struct run_output {
     const char *path; // NULL: no file
     bool json;        // to stdout
     bool several;     // results, of --calls or of a folder of inputs
+    bool times;       // JSON says how long loading and each call took: the three below
+    const char *model;
+    double load_ms, ms; // of the next result
     run_format format;
     npz_writer npz;
     output_file file; // of the formats other than .npz
@@ -25,7 +28,8 @@ typedef struct run_output {
 // ARGS_GO_ON, or the exit status of a name that asks for a format that results are not written in (reported).
 int run_output_check(const char *path, bool several, const char *usage);
 // Failures of all are reported.
-bool run_output_open(run_output *output, const char *path, bool json, bool several);
+// The members of `start` are what is known before: path, json, several, times, model, load_ms.
+bool run_output_open(run_output *output, const run_output *start);
 bool run_output_add(run_output *output, const char *name, const taper_value *result, taper_error *error);
 // Ends what was written, and keeps the file when `done`; of several results it is kept in any case.
 bool run_output_close(run_output *output, bool done);

@@ -132,6 +132,12 @@ static bool apply_options(const opened_model *opened, const vision_options *opti
             return error_report(opened->path, "the standard deviation of a channel is 0; give --std");
         }
         // The habit of pictures in 0..255.
+        if (fabsf(p->mean[i]) > 2 && isnan(options->std[0])) {
+            return error_report(opened->path,
+                                "mean %g is of channels in 0..255, here they are in 0..1: give --mean as 255th parts, "
+                                "%.3g, and --std, which is %g now",
+                                (double)p->mean[i], (double)p->mean[i] / 255, (double)p->std[i]);
+        }
         if (fabsf(p->mean[i]) > 2 || fabsf(p->std[i]) > 16) {
             return error_report(opened->path,
                                 "mean %g and std %g are of channels in 0..255, here they are in 0..1: give --mean and "

@@ -2,22 +2,21 @@
 // The shaders: see gpu_kernels.h. They lie deflated in the library.
 #include "backends/gpu/gpu_kernels.h"
 
-#include <zlib.h>
-
 #include "base/hash.h"
+#include "base/inflate.h"
 
 taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper_gpu_packed *shaders,
                                    taper_gpu_kernel kernel, bool texels, taper_gpu_shader *shader)
 {
     texels = texels && shaders[2 * kernel + 1].bytes != 0;
     const taper_gpu_packed *packed = &shaders[2 * (size_t)kernel + texels];
-    uLongf bytes = packed->bytes;
+    const size_t bytes = packed->bytes;
     void *code = taper_alloc(allocator, bytes);
     if (code == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
     *shader = (taper_gpu_shader){.code = code, .bytes = bytes, .kernel = kernel, .texels = texels};
-    if (uncompress(code, &bytes, packed->data, packed->packed) != Z_OK) {
+    if (taper_inflate(allocator, packed->data, packed->packed, code, bytes) != TAPER_OK) {
         taper_gpu_shader_free(allocator, shader);
         return TAPER_ERROR_RESOURCE; // zlib had none
     }

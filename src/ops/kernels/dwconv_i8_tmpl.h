@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the x86 depthwise kernels of quantized numbers for one width of register, in the words of simd_i8_x86.h
-// (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought side by side
+// The body of the x86 and WebAssembly depthwise kernels of quantized numbers for one width of register, in the words of
+// simd_i8_x86.h (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought side by side
 // by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The including file
 // defines I8(store)(to, register, count).
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the x86 gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX rows by NR = two
-// registers of columns. Per four k two loads of weights and one broadcast per row. The including file defines MR_MAX,
+// The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
+// rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file defines MR_MAX,
 // store_rows() (two rows of bytes, at most NR columns) and store_floats().
 #include "ops/kernels/gemm_i8.h"
 

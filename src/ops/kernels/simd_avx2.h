@@ -12,6 +12,7 @@
 #define SIMD_OVER_READ 28
 #define SIMD_REGISTERS 16
 #define SIMD_MAX_KEEPS_NAN 0
+#define SIMD_FUSED 1
 
 typedef __m256 V;
 typedef __m256i VI;

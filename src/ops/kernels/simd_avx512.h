@@ -12,6 +12,7 @@
 #define SIMD_OVER_READ 60
 #define SIMD_REGISTERS 32
 #define SIMD_MAX_KEEPS_NAN 0
+#define SIMD_FUSED 1
 
 typedef __m512 V;
 typedef __m512i VI;

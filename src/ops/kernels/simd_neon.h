@@ -12,6 +12,7 @@
 #define SIMD_OVER_READ 12
 #define SIMD_REGISTERS 32
 #define SIMD_MAX_KEEPS_NAN 1
+#define SIMD_FUSED 1
 
 typedef float32x4_t V;
 typedef int32x4_t VI;

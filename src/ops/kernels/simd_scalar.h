@@ -6,7 +6,7 @@
 //   v_load_t and v_store_t touch the lanes of VT only; v_load_t gives 0 in the others
 //   v_load_over is v_load_t, or loads SIMD_OVER_READ bytes more where masked loads cost
 //   v_min and v_max give the second operand when either is NaN (SIMD_MAX_KEEPS_NAN: NaN)
-//   v_fma(a, b, c) = a * b + c, in one rounding where the machine has it
+//   v_fma(a, b, c) = a * b + c, in one rounding where the machine has it: SIMD_FUSED
 #ifndef TAPER_KERNELS_SIMD_SCALAR_H
 #define TAPER_KERNELS_SIMD_SCALAR_H
 
@@ -21,6 +21,7 @@
 #define SIMD_OVER_READ 0
 #define SIMD_REGISTERS 16
 #define SIMD_MAX_KEEPS_NAN 0
+#define SIMD_FUSED 0
 
 typedef float V;
 typedef int32_t VI;

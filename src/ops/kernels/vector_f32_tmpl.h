@@ -212,7 +212,7 @@ TAPER_TEMPLATE V v_fmod(V a, V b)
 {
     const V x = v_abs(a), y = v_abs(b), quotient = v_div(x, y);
     const V known = v_pick(v_less(y, v_set(INFINITY)), quotient, v_set(INFINITY));
-    if (VN == 1 || !v_all_less(known, 0x1p23f)) {
+    if (SIMD_FUSED == 0 || !v_all_less(known, 0x1p23f)) {
         float lanes[VN], divisors[VN];
         v_store(lanes, a);
         v_store(divisors, b);

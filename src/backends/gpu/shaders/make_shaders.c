@@ -23,6 +23,8 @@ static unsigned char *read_file(const char *name, size_t *size)
     return bytes;
 }
 
+enum { HEAD = 2, SUM = 4 }; // what zlib puts around deflated bytes
+
 int main(int argc, char **argv)
 {
     FILE *out = argc > 2 ? fopen(argv[1], "w") : NULL;
@@ -47,9 +49,10 @@ int main(int argc, char **argv)
             fprintf(stderr, "make_shaders: %s cannot be deflated\n", argv[i]);
             return 1;
         }
+        packed[i] -= HEAD + SUM;
         fprintf(out, "static const unsigned char shader_%d[] = {", i - 3);
         for (uLongf k = 0; k < packed[i]; k++) {
-            fprintf(out, "%s%u", k == 0 ? "" : k % 32 == 0 ? ",\n" : ",", to[k]);
+            fprintf(out, "%s%u", k == 0 ? "" : k % 32 == 0 ? ",\n" : ",", to[HEAD + k]);
         }
         fprintf(out, "};\n");
         free(to);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What JavaScript calls beside the functions of taper.h that take numbers and addresses only (exports.txt): those that
+// take structs, whose layout nobody should know a second time. Every function is called by package/taper.js alone.
+#include <math.h>
+#include <stdlib.h>
+
+#include <taper/taper_app.h>
+#include <taper/taper_compile.h>
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+
+void *EXPORT(js_allocate)(size_t size);
+void EXPORT(js_free)(void *memory);
+taper_context *EXPORT(js_context_create)(taper_error *error);
+taper_status EXPORT(js_model_load)(taper_context *context, void *bytes, size_t size, int flags, taper_model **model,
+                                   taper_error *error);
+taper_status EXPORT(js_session_create)(taper_model *model, double seconds, double bytes, taper_session **session,
+                                       taper_error *error);
+taper_status EXPORT(js_tensor_facts)(const taper_value *tensor, double *facts, taper_error *error);
+taper_status EXPORT(js_picture)(taper_context *context, const taper_settings *settings, const char *task,
+                                const void *pixels, int width, int height, const float *own, taper_value **tensor,
+                                taper_error *error);
+taper_status EXPORT(js_classes)(taper_context *context, const taper_value *result, double *ranked, size_t room,
+                                size_t *count, taper_error *error);
+taper_status EXPORT(js_mask)(taper_context *context, const taper_value *result, int width, int height,
+                             taper_value **mask, taper_error *error);
+
+void *js_allocate(size_t size)
+{
+    return malloc(size != 0 ? size : 1);
+}
+
+void js_free(void *memory)
+{
+    free(memory);
+}
+
+taper_context *js_context_create(taper_error *error)
+{
+    const taper_context_options options = {.struct_size = sizeof options, .threads = 1};
+    taper_context *context;
+    return taper_context_create(&options, &context, error) == TAPER_OK ? context : NULL;
+}
+
+// The bytes are js_allocate's; they are the model's from here on, and freed here where there is none.
+taper_status js_model_load(taper_context *context, void *bytes, size_t size, int flags, taper_model **model,
+                           taper_error *error)
+{
+    enum { EVALUATION = 1, PLAIN = 2, NO_GUARDS = 4, VERIFY = 8 };
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = (flags & PLAIN) != 0 ? NULL : taper_compiler(),
+                                        .evaluation = (flags & EVALUATION) != 0,
+                                        .no_guards = (flags & NO_GUARDS) != 0,
+                                        .verify = (flags & VERIFY) != 0};
+    const taper_status status = taper_model_load_memory(context, bytes, size, free, bytes, &options, model, error);
+    if (status != TAPER_OK) {
+        free(bytes);
+    }
+    return status;
+}
+
+// 0: no limit.
+taper_status js_session_create(taper_model *model, double seconds, double bytes, taper_session **session,
+                               taper_error *error)
+{
+    const taper_session_options options = {.struct_size = sizeof options,
+                                           .time_budget = seconds,
+                                           .memory_budget = bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX};
+    return taper_session_create(model, &options, session, error);
+}
+
+// facts: dtype, rank, address, 1 where the tensor is quantized, then the sizes: of 4 + TAPER_MAX_RANK numbers.
+taper_status js_tensor_facts(const taper_value *tensor, double *facts, taper_error *error)
+{
+    taper_tensor_info info = {.struct_size = sizeof info};
+    const taper_status status = taper_value_get_tensor(tensor, &info, error);
+    if (status == TAPER_OK) {
+        facts[0] = (double)info.dtype;
+        facts[1] = (double)info.rank;
+        facts[2] = (double)(uintptr_t)info.data;
+        facts[3] = info.quantized != 0;
+        for (size_t i = 0; i < info.rank; i++) {
+            facts[4 + i] = (double)info.sizes[i];
+        }
+    }
+    return status;
+}
+
+// RGBA pixels as the input that the settings describe. own: width, height, resize, mean, std that the page has of its
+// own; NaN: as the settings have them.
+taper_status js_picture(taper_context *context, const taper_settings *settings, const char *task, const void *pixels,
+                        int width, int height, const float *own, taper_value **tensor, taper_error *error)
+{
+    taper_preparation p = {.struct_size = sizeof p};
+    *tensor = NULL;
+    taper_status status = taper_settings_preparation(settings, task, &p, error);
+    if (status != TAPER_OK) {
+        return status;
+    }
+    p.width = isnan(own[0]) ? p.width : (int)own[0];
+    p.height = isnan(own[1]) ? p.height : (int)own[1];
+    p.resize = isnan(own[2]) ? p.resize : (int)own[2];
+    for (int i = 0; i < 3; i++) {
+        p.mean[i] = isnan(own[3 + i]) ? p.mean[i] : own[3 + i];
+        p.std[i] = isnan(own[6 + i]) ? p.std[i] : own[6 + i];
+    }
+    const taper_picture picture = {.struct_size = sizeof picture,
+                                   .format = TAPER_PIXELS_RGBA,
+                                   .width = width,
+                                   .height = height,
+                                   .planes = {pixels}};
+    taper_value *floats;
+    status = taper_picture_tensor(context, &picture, &p, &floats, error);
+    if (status == TAPER_OK) {
+        status = taper_settings_quantize(context, settings, 0, floats, tensor, error);
+        taper_value_release(floats);
+    }
+    return status;
+}
+
+// ranked: class and probability of the best, in turns.
+taper_status js_classes(taper_context *context, const taper_value *result, double *ranked, size_t room, size_t *count,
+                        taper_error *error)
+{
+    taper_value *scores = NULL, *probabilities = NULL;
+    taper_ranked *best = calloc(room != 0 ? room : 1, sizeof *best);
+    *count = 0;
+    taper_status status = best != NULL ? taper_scores_find(result, &scores, error) : TAPER_ERROR_RESOURCE;
+    if (status == TAPER_OK) {
+        status = taper_scores_softmax(context, scores, &probabilities, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_scores_top(context, probabilities, best, room, count, error);
+    }
+    for (size_t i = 0; status == TAPER_OK && i < *count; i++) {
+        ranked[2 * i] = (double)best[i].index;
+        ranked[2 * i + 1] = (double)best[i].score;
+    }
+    taper_value_release(probabilities);
+    taper_value_release(scores);
+    free(best);
+    return status;
+}
+
+taper_status js_mask(taper_context *context, const taper_value *result, int width, int height, taper_value **mask,
+                     taper_error *error)
+{
+    taper_value *scores;
+    *mask = NULL;
+    taper_status status = taper_scores_find(result, &scores, error);
+    if (status == TAPER_OK) {
+        status = taper_scores_mask(context, scores, width, height, mask, NULL, error);
+        taper_value_release(scores);
+    }
+    return status;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""check_links.py: asks for every link of the documentation that leads out of the tree. An answer that there is no such page fails; what only
+could not be asked (no answer in time, a host that turns programs away) is a remark. Exit status 77 where no host is reached at all: there is
+no network. Links within the tree are tests/docs/pages_test.py's."""
+import os
+import re
+import sys
+import urllib.error
+import urllib.request
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "tests", "docs"))
+import pages  # noqa: E402
+
+GONE = {404, 410}
+SECONDS = 10
+
+
+def ask(link):
+    """The status, or what was in the way, as text."""
+    request = urllib.request.Request(link, headers={"User-Agent": "Mozilla/5.0 (a check of links)"})
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "reason", error))
+
+
+def main():
+    links = {}
+    for page in [*pages.pages(TOP), "bindings/wasm/package/README.md"]:
+        for link in re.findall(r"https?://[\w-]+\.[^\s)>\"'`,]+", pages.without_code(pages.read(TOP, page))):
+            links.setdefault(link.partition("#")[0], page)
+    answers = {link: ask(link) for link in sorted(links)}
+    if links and not any(isinstance(answer, int) for answer in answers.values()):
+        print(f"SKIPPED: no network: none of {len(links)} links was answered")
+        sys.exit(77)
+    gone = {link: answer for link, answer in answers.items() if answer in GONE}
+    for link, answer in answers.items():
+        if link in gone:
+            print(f"FAILED {links[link]}: {link}: {answer}")
+        elif not (isinstance(answer, int) and answer < 400):
+            print(f"{links[link]}: {link}: could not be asked: {answer}")
+    print(f"{len(links) - len(gone)} passed, {len(gone)} failed")
+    sys.exit(1 if gone else 0)
+
+
+if __name__ == "__main__":
+    main()

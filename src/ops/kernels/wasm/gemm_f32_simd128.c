@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm and igemm of floats with WebAssembly's vectors: up to 6 rows by 8 columns. Of an x86's 16 registers 12 hold
+// sums, two weights; a product is no FMA there.
+#include "ops/kernels/simd_simd128.h"
+
+#define MR_MAX 6
+#define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
+#define SPLIT 4
+#define FETCH_AHEAD 0
+#define FETCH(w, ahead) (void)(ahead) // there is no such instruction
+
+#include "ops/kernels/gemm_f32_tmpl.h"
+
+GEMM_F32(taper_gemm_f32_6x8_simd128, taper_igemm_f32_6x8_simd128)
