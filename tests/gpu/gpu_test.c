@@ -379,6 +379,50 @@ static void insisting(void **state)
     close_failing(&w);
 }
 
+// A file that was prepared for the device runs there without being asked to, and for another one on the CPU, which says
+// so.
+static void prepared(void **state)
+{
+    (void)state;
+    const bool vulkan = strcmp(GPU_KIND, "vulkan") == 0;
+    const char *const files[] = {vulkan ? "s13_vulkan.ptl" : "s14_metal.ptl",
+                                 vulkan ? "s14_metal.ptl" : "s13_vulkan.ptl"};
+    listening w;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    for (size_t i = 0; i < test_call_count; i++) {
+        taper_model *models[2];
+        taper_value *results[2];
+        if (strcmp(test_calls[i].file, files[0]) != 0 || test_calls[i].status != TAPER_OK) {
+            continue;
+        }
+        for (int gpu = 0; gpu < 2; gpu++) {
+            taper_session *session;
+            assert_int_equal(device_load(w.context, files[0], gpu == 0 ? "cpu" : NULL, gpu == 0 ? NULL : "software=1",
+                                         &models[gpu], w.error),
+                             TAPER_OK);
+            assert_string_equal(taper_model_device(models[gpu]), gpu == 0 ? "cpu" : GPU_KIND);
+            assert_int_equal(taper_session_create(models[gpu], NULL, &session, w.error), TAPER_OK);
+            assert_int_equal(test_run(w.context, session, &test_calls[i], &results[gpu], w.error), TAPER_OK);
+            taper_session_destroy(session);
+            taper_model_release(models[gpu]);
+        }
+        assert_true(device_alike(results[0], results[1]));
+        taper_value_release(results[0]);
+        taper_value_release(results[1]);
+    }
+    assert_true(gpu_calls(GPU_RUN) > 0);
+    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) { // which nobody asked for
+        taper_model *model;
+        const size_t before = count_heard(&w, "the file is prepared for ");
+        assert_int_equal(device_load(w.context, files[i], NULL, NULL, &model, w.error), TAPER_OK);
+        assert_string_equal(taper_model_device(model), "cpu");
+        assert_int_equal(count_heard(&w, "the file is prepared for "), before + 1);
+        taper_model_release(model);
+    }
+    close_failing(&w);
+}
+
 static taper_status load_and_run(taper_context *context, const void *what, taper_error *error)
 {
     taper_model *model;
@@ -416,7 +460,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(models),   cmocka_unit_test(same_bits), cmocka_unit_test(threads),
         cmocka_unit_test(failures), cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
         cmocka_unit_test(verdicts), cmocka_unit_test(profile),   cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),
+        cmocka_unit_test(compiled), cmocka_unit_test(prepared),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {
