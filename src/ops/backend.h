@@ -73,9 +73,10 @@ typedef struct taper_claim {
 
 // The form in which a segment takes an input.
 typedef enum taper_form {
-    TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
-    TAPER_FORM_HOST,  // the host's memory; hidden NHWC as it is (ir/tensor.h)
-    TAPER_FORM_DEVICE // the device's memory, in a layout and precision of its own; of a list of tensors: as HOST
+    TAPER_FORM_PLAIN,  // the host's memory, in PyTorch's order
+    TAPER_FORM_HOST,   // the host's memory; hidden NHWC as it is (ir/tensor.h)
+    TAPER_FORM_DEVICE, // the device's memory, in a layout and precision of its own; of a list of tensors: as HOST
+    TAPER_FORM_EITHER  // where it is: with the device, or else as HOST. Calls are told apart by that
 } taper_form;
 
 struct taper_segment {
@@ -116,7 +117,7 @@ struct taper_backend {
     // memory; a kernel that declines leaves the call to the row's.
     taper_kernel (*kernel)(taper_device *device, const taper_op *op);
     // The device's copy of a tensor of the host, which has any strides and may be hidden NHWC. May decline. NULL: the
-    // backend works in the host's memory.
+    // backend asks for none, and takes tensors where they are.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
     // The plain nodes did a call that run declined, in so many seconds. With run->replan set, here or in run, the next
     // runs' memory is planned anew: what is done from now on is something else. NULL: nobody wants to know.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
-// that shaders read and write.
+// The GPU backend: its side of the seam. Each call copies tensors of the host to and from memory that shaders read and
+// write; those that only the device's segments look at stay there (gpu_held.h).
 #include "backends/gpu/gpu_backend.h"
 
 #include <stdio.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_quirks.h"
@@ -89,6 +90,7 @@ void taper_gpu_describe(const taper_device *device, taper_device_words *words)
 
 void taper_gpu_close(taper_device *device)
 {
+    taper_gpu_free_spares(device->state);
     taper_gpu_state_free(device->state);
 }
 
@@ -103,7 +105,7 @@ taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_
 {
     (void)device, (void)arena, (void)error;
     for (size_t i = 0; i < segment->node->input_count; i++) {
-        segment->forms[i] = TAPER_FORM_HOST;
+        segment->forms[i] = TAPER_FORM_EITHER;
     }
     return TAPER_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
 #include "platform/platform.h"
 
@@ -91,13 +92,23 @@ static taper_status emit(recorder *rec)
     return status;
 }
 
+static bool is_input(const taper_gpu_memory *m)
+{
+    return m->place == TAPER_GPU_INPUT || m->place == TAPER_GPU_STAYS_IN;
+}
+
+static bool is_output(const taper_gpu_memory *m)
+{
+    return m->place == TAPER_GPU_OUTPUT || m->place == TAPER_GPU_STAYS_OUT;
+}
+
 static taper_status make_ports(recorder *rec)
 {
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     for (size_t i = 0; i < p->memory_count; i++) {
-        r->in_count += p->memories[i].place == TAPER_GPU_INPUT;
-        r->out_count += p->memories[i].place == TAPER_GPU_OUTPUT;
+        r->in_count += is_input(&p->memories[i]);
+        r->out_count += is_output(&p->memories[i]);
     }
     r->ports = taper_alloc_zeroed(rec->state->allocator, (r->in_count + r->out_count + 1) * sizeof *r->ports);
     if (r->ports == NULL) {
@@ -106,12 +117,15 @@ static taper_status make_ports(recorder *rec)
     size_t in = 0, out = r->in_count;
     for (size_t i = 0; i < p->memory_count; i++) {
         const taper_gpu_memory *m = &p->memories[i];
-        if (m->place != TAPER_GPU_INPUT && m->place != TAPER_GPU_OUTPUT) {
+        if (!is_input(m) && !is_output(m)) {
             continue;
         }
-        taper_gpu_port *port = &r->ports[m->place == TAPER_GPU_INPUT ? in++ : out++];
-        *port = (taper_gpu_port){.number = m->number, .offset = m->offset};
-        if (m->place == TAPER_GPU_OUTPUT) {
+        taper_gpu_port *port = &r->ports[is_input(m) ? in++ : out++];
+        *port = (taper_gpu_port){.number = m->number,
+                                 .offset = m->offset,
+                                 .bytes = m->bytes,
+                                 .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT};
+        if (is_output(m)) {
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
             memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
@@ -120,19 +134,32 @@ static taper_status make_ports(recorder *rec)
     return TAPER_OK;
 }
 
+// What all of a place share; NULL: weights have their own.
+static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place)
+{
+    taper_gpu_buffer *const buffers[TAPER_GPU_PLACES] = {[TAPER_GPU_ARENA] = &r->arena,
+                                                         [TAPER_GPU_INPUT] = &r->inputs,
+                                                         [TAPER_GPU_OUTPUT] = &r->outputs,
+                                                         [TAPER_GPU_STAYS_IN] = &r->stays_in,
+                                                         [TAPER_GPU_STAYS_OUT] = &r->stays_out};
+    return buffers[place];
+}
+
 static taper_status make_buffers(const recorder *rec)
 {
     const taper_gpu_state *s = rec->state;
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
-    if (p->bytes[TAPER_GPU_ARENA] != 0) {
-        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_ARENA], TAPER_GPU_FOR_DEVICE, &r->arena));
+    for (int place = 0; place < TAPER_GPU_PLACES; place++) {
+        taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
+        if (buffer != NULL && p->bytes[place] != 0) {
+            const taper_gpu_use use = place == TAPER_GPU_INPUT    ? TAPER_GPU_FOR_UPLOAD
+                                      : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
+                                                                  : TAPER_GPU_FOR_DEVICE;
+            TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[place], use, buffer));
+        }
     }
-    if (p->bytes[TAPER_GPU_INPUT] != 0) {
-        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_INPUT], TAPER_GPU_FOR_UPLOAD, &r->inputs));
-    }
-    TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_OUTPUT], TAPER_GPU_FOR_DOWNLOAD, &r->outputs));
     TAPER_TRY(s->api->buffer_new(s->gpu, each * p->work_count, TAPER_GPU_FOR_UPLOAD, &r->parameters));
     for (size_t i = 0; i < p->work_count; i++) {
         memcpy((char *)r->parameters.data + i * each, &p->works[i].parameters, sizeof p->works[i].parameters);
@@ -140,16 +167,13 @@ static taper_status make_buffers(const recorder *rec)
     return s->api->flush(s->gpu, &r->parameters);
 }
 
-static taper_gpu_range range_of(const taper_gpu_recording *r, uint32_t number)
+static taper_gpu_range range_of(taper_gpu_recording *r, uint32_t number)
 {
     if (number == TAPER_GPU_NONE) {
         return (taper_gpu_range){NULL, 0, 0};
     }
     const taper_gpu_memory *m = &r->program.memories[number];
-    const taper_gpu_buffer *buffer = m->place == TAPER_GPU_ARENA    ? &r->arena
-                                     : m->place == TAPER_GPU_INPUT  ? &r->inputs
-                                     : m->place == TAPER_GPU_OUTPUT ? &r->outputs
-                                                                    : &m->weights->buffer;
+    const taper_gpu_buffer *buffer = m->weights != NULL ? &m->weights->buffer : buffer_of(r, m->place);
     return (taper_gpu_range){buffer, m->place == TAPER_GPU_WEIGHTS ? 0 : m->offset, m->bytes};
 }
 
@@ -245,9 +269,10 @@ static taper_status record(recorder *rec)
     }
     TAPER_TRY(give_to_device(rec));
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them",
+                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %.3f MB from and to the "
+                  "host in each run",
                   rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6);
+                  (double)rec->r->arena.bytes * 1e-6, (double)(rec->r->inputs.bytes + rec->r->outputs.bytes) * 1e-6);
     return TAPER_OK;
 }
 
@@ -281,9 +306,12 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
     if (r->recorded != NULL) {
         s->api->recorded_free(s->gpu, r->recorded);
     }
-    s->api->buffer_free(s->gpu, &r->arena);
-    s->api->buffer_free(s->gpu, &r->inputs);
-    s->api->buffer_free(s->gpu, &r->outputs);
+    for (int place = 0; place < TAPER_GPU_PLACES; place++) {
+        taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
+        if (buffer != NULL) {
+            s->api->buffer_free(s->gpu, buffer);
+        }
+    }
     s->api->buffer_free(s->gpu, &r->parameters);
     for (size_t i = 0; i < r->program.memory_count; i++) {
         if (r->program.memories[i].weights != NULL) {
@@ -316,9 +344,30 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
     for (size_t i = 0; i < r->in_count; i++) {
         const taper_gpu_port *port = &r->ports[i];
         const taper_tensor *x = call->args[port->number].as.tensor;
+        if (port->stays) {
+            continue;
+        }
         taper_storage storage;
         taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
         TAPER_TRY(taper_run_copy(call->run, &there, x));
+    }
+    return TAPER_OK;
+}
+
+// Results; those that stay have their memory, which the run fills.
+static taper_status make_results(const taper_segment *segment, taper_call *call, const taper_gpu_recording *r)
+{
+    for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        taper_tensor *y;
+        if (!port->stays) {
+            continue;
+        }
+        taper_gpu_held *held;
+        TAPER_TRY(taper_gpu_status(taper_gpu_hold(segment->device, port->bytes, &held), call->run->error));
+        TAPER_TRY(taper_tensor_of_memory(call->run->heap, &held->memory, TAPER_F32, port->rank, port->sizes, NULL, &y,
+                                         call->run->error));
+        taper_ret(call, port->number, TAPER_VAL(y));
     }
     return TAPER_OK;
 }
@@ -328,9 +377,10 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
         const taper_gpu_port *port = &r->ports[i];
         taper_tensor *y;
-        int64_t strides[TAPER_MAX_RANK];
-        taper_strides_contiguous(port->rank, port->sizes, strides);
-        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, strides, &y, call->run->error));
+        if (port->stays) {
+            continue;
+        }
+        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, NULL, &y, call->run->error));
         taper_ret(call, port->number, TAPER_VAL(y));
         taper_storage storage;
         const taper_tensor there =
@@ -340,11 +390,29 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     return TAPER_OK;
 }
 
-static taper_status submit(taper_gpu_state *s, const taper_gpu_recording *r)
+// Between what recordings read and write and the memory of tensors that stay.
+static taper_status move_within(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r, bool in)
 {
-    TAPER_TRY(r->in_count != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
+    for (size_t i = in ? 0 : r->in_count; i < r->in_count + (in ? 0 : r->out_count); i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        if (!port->stays) {
+            continue;
+        }
+        const taper_val val = in ? call->args[port->number] : call->rets[port->number];
+        const taper_gpu_range held = {&taper_gpu_held_of(val.as.tensor)->buffer, 0, port->bytes};
+        const taper_gpu_range here = {in ? &r->stays_in : &r->stays_out, port->offset, port->bytes};
+        TAPER_TRY(taper_gpu_transfer(s, in ? &held : &here, in ? &here : &held));
+    }
+    return TAPER_OK;
+}
+
+static taper_status submit(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r)
+{
+    TAPER_TRY(r->inputs.bytes != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
+    TAPER_TRY(move_within(s, call, r, true));
     TAPER_TRY(s->api->run(s->gpu, r->recorded, r->seconds));
-    return s->api->invalidate(s->gpu, &r->outputs);
+    TAPER_TRY(move_within(s, call, r, false));
+    return r->outputs.bytes != 0 ? s->api->invalidate(s->gpu, &r->outputs) : TAPER_OK;
 }
 
 // The least that each dispatch took so far.
@@ -380,9 +448,12 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
 {
     taper_gpu_state *s = state_of(segment);
     TAPER_TRY(copy_in(call, r));
-    taper_mutex_lock(s->lock);
-    taper_status status = submit(s, r);
-    taper_mutex_unlock(s->lock);
+    taper_status status = make_results(segment, call, r);
+    if (status == TAPER_OK) {
+        taper_mutex_lock(s->lock);
+        status = submit(s, call, r);
+        taper_mutex_unlock(s->lock);
+    }
     if (status == TAPER_OK && r->seconds != NULL) {
         tell_times(segment, call->run, r);
     }

@@ -8,14 +8,16 @@
 
 typedef struct taper_gpu_port {
     uint32_t number; // of the argument or result
-    uint64_t offset; // in the buffer of all inputs, or outputs
-    uint8_t rank;    // of a result
+    uint64_t offset; // in the buffer of all inputs, or outputs, or of what stays
+    bool stays;      // the tensor is with the device (gpu_held.h)
+    uint64_t bytes;
+    uint8_t rank; // of a result
     int64_t sizes[TAPER_MAX_RANK];
 } taper_gpu_port;
 
 typedef struct taper_gpu_recording {
     taper_gpu_program program;
-    taper_gpu_buffer arena, inputs, outputs, parameters;
+    taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // of inputs, then of outputs
     size_t in_count, out_count;

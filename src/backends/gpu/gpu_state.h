@@ -16,6 +16,8 @@ typedef struct taper_gpu_made_pipeline {
     taper_gpu_pipeline *pipeline;
 } taper_gpu_made_pipeline;
 
+enum { TAPER_GPU_PASSED = 64 };
+
 typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
@@ -24,11 +26,15 @@ typedef struct taper_gpu_state {
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    uint64_t shaders_hash; // of the interface's
-    size_t kept_bytes;     // of what the driver compiled, as it was kept last (gpu_kept.h)
-    size_t tries;          // recordings that have not shown yet what they give
+    uint64_t shaders_hash;             // of the interface's
+    size_t kept_bytes;                 // of what the driver compiled, as it was kept last (gpu_kept.h)
+    uint64_t passed[TAPER_GPU_PASSED]; // hashes of what was checked and is right (gpu_check.c); 0: none
+    size_t passed_count;
+    size_t tries; // recordings that have not shown yet what they give
     taper_mark mark;
     uint64_t weight_bytes;
+    struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
+    size_t spare_count;
     // How this device is used (gpu_quirks.c).
     bool reads_texels;         // texel buffers where they are large enough
     bool alias;                // memory of the arena is used again

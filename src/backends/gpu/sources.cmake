@@ -67,6 +67,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_chain.c
         src/backends/gpu/gpu_check.c
         src/backends/gpu/gpu_emit.c
+        src/backends/gpu/gpu_held.c
         src/backends/gpu/gpu_kept.c
         src/backends/gpu/gpu_kernels.c
         src/backends/gpu/gpu_moves.c
