@@ -448,6 +448,11 @@ typedef struct taper_session_options {
     uint64_t instruction_budget; /* executed instructions per run; 0: no limit */
     double time_budget;          /* seconds per run, checked between operators; 0: no limit */
     size_t memory_budget;        /* bytes of values alive at once; 0: no limit */
+    /* 1: tensors that a device made and a run returns stay there until the host looks at them, so that a run that is
+     * given them takes them from there: the state of a recurrent model, for one. Until then such a value is the
+     * session's: it is looked at, or given to another session, by one thread at a time, and not while the session
+     * runs. 0: all results are the host's, and any threads'. */
+    int results_stay;
 } taper_session_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,

@@ -3,6 +3,7 @@
 // submits, and copies results out.
 #include "backends/gpu/gpu_recording.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,15 @@ static taper_status give_to_device(recorder *rec)
     return taper_gpu_status(status, rec->call->run->error);
 }
 
+static uint64_t bytes_moved(const taper_gpu_recording *r)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->in_count + r->out_count; i++) {
+        bytes += r->ports[i].stays ? 0 : r->ports[i].bytes;
+    }
+    return bytes;
+}
+
 static taper_status record(recorder *rec)
 {
     const double begin = taper_clock();
@@ -269,10 +279,10 @@ static taper_status record(recorder *rec)
     }
     TAPER_TRY(give_to_device(rec));
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %.3f MB from and to the "
-                  "host in each run",
+                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
+                  " bytes from and to the host in each run",
                   rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6, (double)(rec->r->inputs.bytes + rec->r->outputs.bytes) * 1e-6);
+                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
     return TAPER_OK;
 }
 
