@@ -92,6 +92,14 @@ struct taper_segment {
     double seconds, saved; // what plan thinks it costs, and what it saves against the plain nodes; 0: not known
 };
 
+// Of the memory that a recording has between its layers.
+typedef struct taper_device_storage {
+    uint64_t bytes, offset;
+    uint32_t born, died;    // in steps of the recording
+    const taper_node *node; // that made it; NULL: it is not known
+} taper_device_storage;
+typedef void taper_each_storage(void *user, const taper_device_storage *storage);
+
 struct taper_backend {
     size_t struct_size;
     const char *name;   // "cpu"
@@ -126,6 +134,8 @@ struct taper_backend {
     void (*describe)(const taper_device *device, taper_device_words *words);
     const char *listing; // options with which devices are listed; NULL: none
     const char *half;    // the option by which it computes with half precision; NULL: it cannot
+    // For pictures: what the recording has between its layers. NULL: nothing is said.
+    void (*storages)(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
     bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
 };
 
@@ -146,6 +156,8 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
 // Calls the segment: brings arguments into their forms, prepares where the call is none like the ones before, runs.
 // TAPER_DECLINED: the plain nodes are to run.
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
+// The storages of the recording that is kept, if this is one of a segment.
+void taper_segment_storages(const struct taper_prepared *prepared, taper_each_storage *each, void *user);
 // The plain nodes have done what the last call declined.
 void taper_segment_done_plain(const taper_segment *segment, taper_run *run, struct taper_prepared *prepared);
 

@@ -174,10 +174,8 @@ static int bench_checked(bench_options *options)
     if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html"))) {
         return error_usage(usage, "-o takes the profile as a page: --profile -o FILE.html");
     }
-    const char *device = options->model.device;
-    if (options->profile && options->model.device_options == NULL && device != NULL &&
-        (strncmp(device, "vulkan", 6) == 0 || strncmp(device, "metal", 5) == 0)) {
-        options->model.device_options = "times=1"; // a row for each dispatch
+    if (options->profile) {
+        model_options_on_gpu(&options->model, "times=1"); // a row for each dispatch
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

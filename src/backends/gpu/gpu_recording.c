@@ -11,6 +11,7 @@
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_peak.h"
 #include "platform/platform.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
@@ -246,7 +247,10 @@ static taper_status give_to_device(recorder *rec)
     taper_mutex_lock(s->lock);
     taper_gpu_try(s, rec->segment->device->cache_dir);
     rec->r->tried = true;
-    taper_status status = make_buffers(rec);
+    taper_status status = s->times ? taper_gpu_measure_peak(s) : TAPER_OK;
+    if (status == TAPER_OK) {
+        status = make_buffers(rec);
+    }
     if (status == TAPER_OK) {
         status = make_dispatches(rec, dispatches);
     }
@@ -338,6 +342,22 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
     memset(r, 0, sizeof *r);
 }
 
+void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user)
+{
+    const taper_gpu_recording *r = recording;
+    (void)segment;
+    for (size_t i = 0; i < r->program.memory_count; i++) {
+        const taper_gpu_memory *m = &r->program.memories[i];
+        if (m->place == TAPER_GPU_ARENA && m->first != TAPER_GPU_NONE) {
+            each(user, &(taper_device_storage){.bytes = m->bytes,
+                                               .offset = m->offset,
+                                               .born = m->first,
+                                               .died = m->last + 1,
+                                               .node = r->program.works[m->first].node});
+        }
+    }
+}
+
 // ---- running
 
 static taper_tensor tensor_over(taper_storage *storage, void *data, size_t rank, const int64_t *sizes)
@@ -425,17 +445,33 @@ static taper_status submit(taper_gpu_state *s, const taper_call *call, const tap
     return r->outputs.bytes != 0 ? s->api->invalidate(s->gpu, &r->outputs) : TAPER_OK;
 }
 
+static double bytes_of(const taper_gpu_recording *r, const taper_gpu_work *w)
+{
+    double bytes = 0;
+    for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+        bytes += w->buffers[b] != TAPER_GPU_NONE ? (double)r->program.memories[w->buffers[b]].bytes : 0;
+    }
+    return bytes;
+}
+
 // The least that each dispatch took so far.
 static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
 {
     enum { EVERY = 10 };
+    const taper_gpu_state *s = state_of(segment);
     const size_t count = r->program.work_count;
     double *least = r->seconds + count, all = 0;
     for (size_t i = 0; i < count; i++) {
         if (run->part != NULL) {
             const taper_gpu_work *w = &r->program.works[i];
-            run->part(run->part_user, i, count, w->node, taper_gpu_kernel_name(w->kernel), r->seconds[i],
-                      w->operations);
+            run->part(run->part_user, i, count,
+                      &(taper_part){.node = w->node,
+                                    .kernel = taper_gpu_kernel_name(w->kernel),
+                                    .seconds = r->seconds[i],
+                                    .flops = w->operations,
+                                    .bytes = bytes_of(r, w),
+                                    .most_flops = s->most_flops,
+                                    .most_bytes = s->most_bytes});
         }
         least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
         all += least[i];

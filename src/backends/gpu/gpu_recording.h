@@ -32,6 +32,7 @@ typedef struct taper_gpu_recording {
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_gpu_forget(const taper_segment *segment, void *recording);
+void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
 // One line, with the device's name in front.

@@ -36,15 +36,17 @@ typedef struct taper_gpu_state {
     struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels;         // texel buffers where they are large enough
-    bool alias;                // memory of the arena is used again
-    bool wide;                 // the largest tiles
-    int winograd;              // of the options; 0 where halves are too coarse
-    bool half;                 // vectors are of half precision in memory
-    bool times;                // dispatches are timed
-    bool checks;               // first results are held against those of the CPU
-    uint32_t group_x, group_y; // threads of a workgroup
-    const char *quirk;         // why the device is used in a way of its own; NULL: it is not
+    bool reads_texels;             // texel buffers where they are large enough
+    bool alias;                    // memory of the arena is used again
+    bool wide;                     // the largest tiles
+    int winograd;                  // of the options; 0 where halves are too coarse
+    bool half;                     // vectors are of half precision in memory
+    bool times;                    // dispatches are timed
+    bool checks;                   // first results are held against those of the CPU
+    uint32_t group_x, group_y;     // threads of a workgroup
+    bool measured;                 // what it can do at most was (gpu_peak.h)
+    double most_flops, most_bytes; // in a second; 0: not known
+    const char *quirk;             // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 
 // Bytes of vectors in memory. Of halves two are read at once: there are always two.

@@ -72,6 +72,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_kernels.c
         src/backends/gpu/gpu_moves.c
         src/backends/gpu/gpu_options.c
+        src/backends/gpu/gpu_peak.c
         src/backends/gpu/gpu_program.c
         src/backends/gpu/gpu_quirks.c
         src/backends/gpu/gpu_recording.c

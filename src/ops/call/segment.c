@@ -15,6 +15,11 @@ void taper_segment_done_plain(const taper_segment *segment, taper_run *run, tape
 {
     (void)segment, (void)run, (void)prepared;
 }
+
+void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *each, void *user)
+{
+    (void)prepared, (void)each, (void)user;
+}
 #else
 // Of a segment with recordings: what is kept for calls that are alike.
 typedef struct recording {
@@ -45,6 +50,14 @@ void taper_segment_done_plain(const taper_segment *segment, taper_run *run, tape
         const double seconds = taper_clock() - r->since;
         r->since = 0;
         segment->device->backend->measured(segment, run, r->data, seconds);
+    }
+}
+
+void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *each, void *user)
+{
+    const recording *r = prepared != NULL && prepared->run == run_recording ? prepared->data : NULL;
+    if (r != NULL && r->segment != NULL && !r->declined && r->segment->device->backend->storages != NULL) {
+        r->segment->device->backend->storages(r->segment, r->data, each, user);
     }
 }
 
