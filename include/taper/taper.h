@@ -365,8 +365,9 @@ typedef struct taper_load_options {
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
      * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan, each 0 or 1:
      * software (a driver that computes on the CPU will do), checks (results of a first run are held against the CPU's;
-     * the default), texels, alias, tiles (how the device is used; each has its default), times (every tenth run tells
-     * the log what each dispatch took). */
+     * the default), texels, alias, tiles (how the device is used; each has its default), background (the CPU does it
+     * while a thread makes pipelines; the default where a run's time is limited), times (every tenth run tells the log
+     * what each dispatch took). */
     const char *device_options;
     /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
      * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */

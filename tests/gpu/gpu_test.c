@@ -567,6 +567,64 @@ static void hidden_memory(void **state)
     close_failing(&w);
 }
 
+// ---- pipelines in the background
+
+// Under a time limit the first runs are the CPU's, until the pipelines are there; nobody waits for them.
+static void background(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        listening w;
+        taper_model *model;
+        taper_session *session;
+        taper_value *wanted = NULL;
+        const taper_session_options options = {.struct_size = sizeof options, .time_budget = 3600};
+        open_failing(&w);
+        gpu_fail(GPU_OPEN, 0);
+        // The last round has no time limit, but is told to.
+        assert_int_equal(
+            device_load(w.context, small.file, device, round == 2 ? "background=1" : NULL, &model, w.error), TAPER_OK);
+        assert_int_equal(taper_session_create(model, round == 2 ? NULL : &options, &session, w.error), TAPER_OK);
+        int run = 0;
+        for (; gpu_calls(GPU_RUN) == 0 && run < 100000 && (round != 0 || run < 1); run++) {
+            taper_value *result;
+            assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+            assert_true(wanted == NULL || device_alike(wanted, result));
+            taper_value_release(wanted);
+            wanted = result;
+        }
+        assert_true(run > 1 || round == 0); // the first one ends before anything is made
+        assert_int_equal(count_heard(&w, "the CPU does it while pipelines are made"), 1);
+        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while they are made
+        taper_value_release(wanted);
+        taper_session_destroy(session);
+        taper_model_release(model);
+        close_failing(&w);
+    }
+}
+
+// A pipeline that cannot be made: the CPU goes on, as without.
+static void background_fails(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    open_failing(&w);
+    gpu_fail(GPU_PIPELINE, 3);
+    assert_int_equal(device_load(w.context, small.file, device, "background=1", &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    for (int run = 0; run < 100000 && count_heard(&w, "does not work any more") == 0; run++) {
+        taper_value *result;
+        assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+        taper_value_release(result);
+    }
+    assert_int_equal(count_heard(&w, "does not work any more"), 1);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 static taper_status load_and_run(taper_context *context, const void *what, taper_error *error)
 {
     taper_model *model;
@@ -601,11 +659,11 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),        cmocka_unit_test(same_bits), cmocka_unit_test(threads),
-        cmocka_unit_test(failures),      cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),      cmocka_unit_test(profile),   cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),      cmocka_unit_test(prepared),  cmocka_unit_test(states),
-        cmocka_unit_test(hidden_memory),
+        cmocka_unit_test(models),     cmocka_unit_test(same_bits),        cmocka_unit_test(threads),
+        cmocka_unit_test(failures),   cmocka_unit_test(insisting),        cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(verdicts),   cmocka_unit_test(profile),          cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),   cmocka_unit_test(prepared),         cmocka_unit_test(states),
+        cmocka_unit_test(background), cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

@@ -8,6 +8,7 @@
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_quirks.h"
 #include "backends/gpu/gpu_recording.h"
@@ -57,6 +58,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     }
     taper_gpu_settle(s, &options);
     taper_gpu_take_compiled(s, device->cache_dir);
+    TAPER_TRY(taper_mutex_create(device->allocator, &s->make_lock, error));
     return taper_mutex_create(device->allocator, &s->lock, error);
 }
 
@@ -90,6 +92,7 @@ void taper_gpu_describe(const taper_device *device, taper_device_words *words)
 
 void taper_gpu_close(taper_device *device)
 {
+    taper_gpu_stop_making(device->state);
     taper_gpu_free_spares(device->state);
     taper_gpu_state_free(device->state);
 }

@@ -11,6 +11,7 @@
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_peak.h"
 #include "platform/platform.h"
 
@@ -204,6 +205,27 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
 
 enum { MOST_AT_ONCE = 64 }; // dispatches that are not told to wait for each other
 
+// The work's constants, and its variant: what a pipeline is made of.
+static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
+{
+    const taper_gpu_state *s = rec->state;
+    *texels = s->reads_texels && s->api->shaders[2 * w->kernel + 1].bytes != 0;
+    if (!choose_groups(s, w, groups)) {
+        rec->call->run->why = "more workgroups than the device has";
+        return TAPER_DECLINED;
+    }
+    for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+        const uint64_t bytes = w->buffers[b] != TAPER_GPU_NONE ? rec->r->program.memories[w->buffers[b]].bytes : 0;
+        *texels = *texels && (b == 0 || bytes / (s->half ? 8 : 16) <= s->gpu->most_texels);
+        if (bytes > s->gpu->most_bytes) {
+            rec->call->run->why = "a tensor that is larger than a buffer may be";
+            return TAPER_DECLINED;
+        }
+    }
+    w->constants[18] = s->half;
+    return TAPER_OK;
+}
+
 static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dispatches)
 {
     taper_gpu_state *s = rec->state;
@@ -213,22 +235,13 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     for (size_t i = 0; i < p->work_count; i++) {
         taper_gpu_work *w = &p->works[i];
         taper_gpu_dispatch *d = &dispatches[i];
-        bool texels = s->reads_texels && s->api->shaders[2 * w->kernel + 1].bytes != 0;
-        if (!choose_groups(s, w, d->groups)) {
-            rec->call->run->why = "more workgroups than the device has";
-            return TAPER_DECLINED;
-        }
+        bool texels;
+        TAPER_TRY(settle_work(rec, w, d->groups, &texels));
         for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
             d->ranges[b] = range_of(rec->r, w->buffers[b]);
-            texels = texels && (b == 0 || d->ranges[b].bytes / (s->half ? 8 : 16) <= s->gpu->most_texels);
-            if (d->ranges[b].bytes > s->gpu->most_bytes) {
-                rec->call->run->why = "a tensor that is larger than a buffer may be";
-                return TAPER_DECLINED;
-            }
         }
         d->parameters = (taper_gpu_range){&rec->r->parameters, i * each, sizeof(taper_gpu_parameters)};
         d->half = s->half;
-        w->constants[18] = s->half;
         d->barrier = i - since >= MOST_AT_ONCE || taper_gpu_needs_barrier(p, since, i);
         since = d->barrier ? i : since;
         TAPER_TRY(taper_gpu_pipeline_get(s, w->kernel, texels, w->constants, &d->pipeline));
@@ -236,7 +249,41 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     return TAPER_OK;
 }
 
-static taper_status give_to_device(recorder *rec)
+// The device is marked as tried until the recording has shown what it gives. Under the lock.
+static void begin_trying(const recorder *rec)
+{
+    if (!rec->r->tried) {
+        taper_gpu_try(rec->state, rec->segment->device->cache_dir);
+        rec->r->tried = true;
+    }
+}
+
+// Whether the recording has to wait for pipelines, which are made from now on.
+static taper_status wish_for_pipelines(const recorder *rec)
+{
+    taper_gpu_state *s = rec->state;
+    bool all = true;
+    if (rec->segment->insists || !(s->background < 0 ? rec->call->run->is_limited : s->background > 0)) {
+        return TAPER_OK;
+    }
+    taper_mutex_lock(s->lock);
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < rec->r->program.work_count && status == TAPER_OK; i++) {
+        taper_gpu_work *w = &rec->r->program.works[i];
+        uint32_t groups[3];
+        bool texels;
+        status = settle_work(rec, w, groups, &texels);
+        all = status == TAPER_OK && taper_gpu_wish_pipeline(s, w->kernel, texels, w->constants) && all;
+    }
+    if (status == TAPER_OK && !all) {
+        begin_trying(rec);
+    }
+    rec->r->waits = taper_gpu_make_wishes(s) && status == TAPER_OK && !all;
+    taper_mutex_unlock(s->lock);
+    return status;
+}
+
+static taper_status give_to_device(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;
     const size_t count = rec->r->program.work_count, bytes = count * sizeof(taper_gpu_dispatch);
@@ -245,8 +292,7 @@ static taper_status give_to_device(recorder *rec)
         return taper_fail_memory(rec->call->run->error);
     }
     taper_mutex_lock(s->lock);
-    taper_gpu_try(s, rec->segment->device->cache_dir);
-    rec->r->tried = true;
+    begin_trying(rec);
     taper_status status = s->times ? taper_gpu_measure_peak(s) : TAPER_OK;
     if (status == TAPER_OK) {
         status = make_buffers(rec);
@@ -271,6 +317,17 @@ static uint64_t bytes_moved(const taper_gpu_recording *r)
     return bytes;
 }
 
+static taper_status finish(const recorder *rec, double begin)
+{
+    TAPER_TRY(give_to_device(rec));
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
+                  " bytes from and to the host in each run",
+                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
+                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
+    return TAPER_OK;
+}
+
 static taper_status record(recorder *rec)
 {
     const double begin = taper_clock();
@@ -281,13 +338,34 @@ static taper_status record(recorder *rec)
     if (rec->state->times) {
         rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
     }
-    TAPER_TRY(give_to_device(rec));
-    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
-                  " bytes from and to the host in each run",
-                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
-    return TAPER_OK;
+    TAPER_TRY(wish_for_pipelines(rec));
+    if (rec->r->waits) {
+        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it while pipelines are made");
+        return TAPER_OK;
+    }
+    return finish(rec, begin);
+}
+
+// What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
+static taper_status stop_waiting(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+{
+    const recorder rec = {.segment = segment, .call = call, .state = state_of(segment), .r = r};
+    taper_mutex_lock(rec.state->lock);
+    const bool making = taper_gpu_is_making(rec.state);
+    taper_mutex_unlock(rec.state->lock);
+    call->run->why = "its pipelines are being made";
+    if (making) {
+        return TAPER_DECLINED;
+    }
+    r->waits = false;
+    const taper_status status = finish(&rec, taper_clock());
+    r->refused = status != TAPER_OK;
+    call->run->replan = true;
+    if (status == TAPER_DEVICE_LOST) {
+        call->run->why = rec.state->gpu->trouble;
+        return tell_trouble(segment, call->run);
+    }
+    return status;
 }
 
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording)
@@ -525,6 +603,9 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
     if (r->refused) {
         call->run->why = "its results were not the CPU's";
         return TAPER_DECLINED;
+    }
+    if (r->waits) {
+        TAPER_TRY(stop_waiting(segment, call, r));
     }
     if (!r->checked) {
         return taper_gpu_check(segment, call, r);

@@ -23,6 +23,7 @@ typedef struct taper_gpu_recording {
     size_t in_count, out_count;
     double *seconds; // of the last run, then the least so far, of each dispatch; NULL: nobody asks
     unsigned runs;
+    bool waits;            // for its pipelines: nothing is recorded yet, the CPU does it
     bool tried;            // the device is marked as tried until it has shown what it gives (gpu_kept.h)
     bool checked, refused; // its first results were held against the CPU's; and were others
     taper_trial trial;

@@ -71,6 +71,7 @@ struct taper_run {
     const char
         *why;    // a backend declined, or lost its device: a text that stays while that is open; NULL: it does not say
     bool replan; // set by a backend: the memory of later runs is to be planned anew
+    bool is_limited;   // its time is: who has to wait for something that the CPU can do instead had better not
     bool results_stay; // what a device made and the run returns may be away when it ends
 };
 
