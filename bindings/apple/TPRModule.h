@@ -90,9 +90,15 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
 + (BOOL)setCacheDirectory:(nullable NSString *)path error:(NSError **)error;
 
 @property(nonatomic, readonly) NSArray<NSString *> *methodNames;
+// Where it runs: "cpu", or "metal" of a file that was prepared for it or a module that was asked to, where Metal is.
+@property(nonatomic, readonly) NSString *deviceName;
 
 - (nullable instancetype)initWithContentsOfFile:(NSString *)path error:(NSError **)error;
 - (nullable instancetype)initWithContentsOfURL:(NSURL *)url error:(NSError **)error;
+// "cpu"; "metal", where the CPU stands in for a device that is not there, "metal!", which fails then; nil: as above.
+- (nullable instancetype)initWithContentsOfFile:(NSString *)path
+                                         device:(nullable NSString *)device
+                                          error:(NSError **)error;
 // The data is kept as long as the module and what stands on it, and must not change.
 - (nullable instancetype)initWithData:(NSData *)data error:(NSError **)error;
 

@@ -117,7 +117,10 @@ void tpr_release_object(void *object)
 }
 
 // Of the bytes of `data`, or else of the file at `path`.
-- (nullable instancetype)initWithPath:(nullable NSString *)path orData:(nullable NSData *)data error:(NSError **)error
+- (nullable instancetype)initWithPath:(nullable NSString *)path
+                               orData:(nullable NSData *)data
+                               device:(nullable NSString *)device
+                                error:(NSError **)error
 {
     self = [super init];
     if (self == nil) {
@@ -130,7 +133,10 @@ void tpr_release_object(void *object)
         return TPR_FAILED(self);
     }
     // As PyTorch Mobile's loaders did it: ready for use, whatever the mode it was saved in.
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .evaluation = 1};
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = taper_compiler(),
+                                        .evaluation = 1,
+                                        .device = device != nil ? [device UTF8String] : NULL};
     taper_error *said = taper_error_create();
     taper_status status;
     if (data != nil) {
@@ -162,11 +168,18 @@ void tpr_release_object(void *object)
 
 - (nullable instancetype)initWithContentsOfFile:(NSString *)path error:(NSError **)error
 {
+    return [self initWithContentsOfFile:path device:nil error:error];
+}
+
+- (nullable instancetype)initWithContentsOfFile:(NSString *)path
+                                         device:(nullable NSString *)device
+                                          error:(NSError **)error
+{
     if ([path length] == 0) {
         (void)tpr_wrong(error, @"there is no path");
         return TPR_FAILED(self);
     }
-    return [self initWithPath:path orData:nil error:error];
+    return [self initWithPath:path orData:nil device:device error:error];
 }
 
 - (nullable instancetype)initWithContentsOfURL:(NSURL *)url error:(NSError **)error
@@ -184,7 +197,7 @@ void tpr_release_object(void *object)
         (void)tpr_wrong(error, @"there is no data");
         return TPR_FAILED(self);
     }
-    return [self initWithPath:nil orData:data error:error];
+    return [self initWithPath:nil orData:data device:nil error:error];
 }
 
 - (void)dealloc
@@ -262,6 +275,11 @@ void tpr_release_object(void *object)
 - (void)cancel
 {
     taper_session_cancel(_session);
+}
+
+- (NSString *)deviceName
+{
+    return tpr_text(taper_model_device(_model));
 }
 
 - (NSArray<NSString *> *)methodNames

@@ -348,13 +348,14 @@ typedef struct taper_load_options {
      * every machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 200 million steps and 400 for each
      * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
     uint64_t memory_limit, step_limit;
-    /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu". A device that this
-     * build or machine does not have: the CPU runs the model, and the context's log says so in one line; with "!" the
-     * load ends in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices,
-     * accelerators before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What
-     * the device does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says
-     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU
-     * of Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
+    /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu", or of a file that was
+     * prepared for Vulkan or Metal that device, where it is there. A device that this build or machine does not have:
+     * the CPU runs the model, and the context's log says so in one line; with "!" the load ends in
+     * TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices, accelerators
+     * before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What the device
+     * does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says it
+     * (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
+     * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
      * driver that computes on the CPU is only taken by number or name. */
     const char *device;
     /* Of what is computed: "fp32" (NULL); "fp16", on devices that have it: vulkan and metal keep weights and what lies
@@ -364,8 +365,9 @@ typedef struct taper_load_options {
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
      * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan, each 0 or 1:
      * software (a driver that computes on the CPU will do), checks (results of a first run are held against the CPU's;
-     * the default), texels, alias, tiles (how the device is used; each has its default), times (every tenth run tells
-     * the log what each dispatch took). */
+     * the default), texels, alias, tiles (how the device is used; each has its default), background (the CPU does it
+     * while a thread makes pipelines; the default where a run's time is limited), times (every tenth run tells the log
+     * what each dispatch took). */
     const char *device_options;
     /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
      * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */
@@ -406,6 +408,8 @@ TAPER_API void taper_model_release(taper_model *model);
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model); /* 0: a TorchScript file (.pt) */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
 TAPER_API const char *taper_model_name(const taper_model *model); /* the root class, "__torch__.Net" */
+/* Where it runs: "cpu", or the device that was asked for or that the file was prepared for, as far as it is there. */
+TAPER_API const char *taper_model_device(const taper_model *model);
 /* 1: saved in training mode, and not loaded with taper_load_options.evaluation: the root's `training` is True. */
 TAPER_API int taper_model_is_training(const taper_model *model);
 
@@ -445,6 +449,11 @@ typedef struct taper_session_options {
     uint64_t instruction_budget; /* executed instructions per run; 0: no limit */
     double time_budget;          /* seconds per run, checked between operators; 0: no limit */
     size_t memory_budget;        /* bytes of values alive at once; 0: no limit */
+    /* 1: tensors that a device made and a run returns stay there until the host looks at them, so that a run that is
+     * given them takes them from there: the state of a recurrent model, for one. Until then such a value is the
+     * session's: it is looked at, or given to another session, by one thread at a time, and not while the session
+     * runs. 0: all results are the host's, and any threads'. */
+    int results_stay;
 } taper_session_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,

@@ -50,6 +50,13 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_plan_item
                                                                                  size_t index, taper_plan_item *item,
                                                                                  taper_error *error);
 
+/* The same of what lies between layers on the model's device: each(user, arena, item) for every storage, all of one
+ * arena after the other. There is an arena for each part of the program that was last run there, and steps are what the
+ * device was given to do. The item and its texts are gone when each() returns. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_device_plan(
+    const taper_session *session, void (*each)(void *user, size_t arena, const taper_plan_item *item), void *user,
+    taper_error *error);
+
 /* Time per operator call site, summed over runs while profiling is on. */
 typedef struct taper_profile_item {
     size_t struct_size; /* sizeof(taper_profile_item) */
@@ -65,6 +72,10 @@ typedef struct taper_profile_item {
     const char *method;
     uint32_t value;
     const struct taper_node *node; /* for taper_inspect_place; as long as the model */
+    /* Of what a device did: bytes that one call reads and writes; and what the device does at most in a second, as it
+     * was measured for this profile. 0: unknown */
+    double bytes, most_flops, most_bytes;
+    const char *why; /* the model's device leaves it to the CPU; NULL: it does not, or there is none */
 } taper_profile_item;
 
 /* on 1 clears and starts, 0 stops and keeps. */

@@ -24,9 +24,18 @@ typedef struct taper_set_slots {
     } classes[CLASSES]; // of objects of this class
 } set_slots;
 
-// The class that the object is of, whatever made it; NULL: it is not known.
-static const char *class_of(const taper_ir_value *object)
+// The root in its own methods; NULL in other graphs.
+static const taper_ir_value *self_of(const taper_compilation *compilation, const taper_graph *graph)
 {
+    return graph->body->param_count != 0 && taper_is_of_root(compilation, graph) ? &graph->body->params[0] : NULL;
+}
+
+// The class that the object is of, whatever made it; NULL: it is not known.
+static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
+{
+    if (object == self_of(compilation, object->block->graph)) {
+        return compilation->root.as.object->klass->name;
+    }
     const taper_type *type =
         object->node != NULL && object->node->kind == TAPER_NODE_OBJECT ? object->node->type : object->type;
     return type != NULL && type->kind == TAPER_TYPE_CLASS ? type->name : NULL;
@@ -41,9 +50,9 @@ static size_t find_class(const set_slots *slots, const char *name)
     return i;
 }
 
-static void note_set(const taper_node *node, set_slots *slots)
+static void note_set(const taper_compilation *compilation, const taper_node *node, set_slots *slots)
 {
-    const char *name = class_of(taper_node_in(node, 0));
+    const char *name = class_of(compilation, taper_node_in(node, 0));
     const size_t at = name != NULL ? find_class(slots, name) : CLASSES;
     if (node->number >= SLOTS) {
         slots->beyond = true;
@@ -56,14 +65,14 @@ static void note_set(const taper_node *node, set_slots *slots)
     }
 }
 
-static void collect(const taper_block *block, set_slots *slots)
+static void collect(const taper_compilation *compilation, const taper_block *block, set_slots *slots)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_SET_ATTR) {
-            note_set(node, slots);
+            note_set(compilation, node, slots);
         }
         for (size_t b = 0; b < node->block_count; b++) {
-            collect(node->blocks[b], slots);
+            collect(compilation, node->blocks[b], slots);
         }
     }
 }
@@ -196,7 +205,7 @@ static taper_status find_set_slots(taper_compilation *compilation)
     }
     for (size_t g = 0; g < compilation->count; g++) {
         if (compilation->graphs[g] != NULL) {
-            collect(compilation->graphs[g]->body, compilation->set_slots);
+            collect(compilation, compilation->graphs[g]->body, compilation->set_slots);
         }
     }
     return TAPER_OK;
@@ -220,9 +229,7 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
     }
     TAPER_TRY(taper_written_storages_find(compilation));
     TAPER_TRY(find_set_slots(compilation));
-    const taper_ir_value *self =
-        graph->body->param_count != 0 && taper_is_of_root(compilation, graph) ? &graph->body->params[0] : NULL;
-    return freeze_block(compilation, graph->body, self, compilation->set_slots);
+    return freeze_block(compilation, graph->body, self_of(compilation, graph), compilation->set_slots);
 }
 
 void taper_pass_freeze_end(taper_compilation *compilation)

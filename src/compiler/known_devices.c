@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors are on the CPU here, dense and strided: questions about that are answered. For running here, not for files.
+#include <string.h>
+
 #include "compiler/pass.h"
+#include "ops/backend.h"
+
+// Whether the model was given Vulkan to run on.
+static bool has_vulkan(const taper_compilation *compilation)
+{
+    for (size_t i = 0; i < compilation->device_count; i++) {
+        if (strcmp(compilation->devices[i]->backend->name, "vulkan") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     taper_val answer;
-    if (node->kind != TAPER_NODE_OP || node->input_count != 1) {
+    if (TAPER_DEVICES && taper_node_calls(node, TAPER_OP(aten_is_vulkan_available))) {
+        answer = taper_val_bool(has_vulkan(compilation));
+    } else if (node->kind != TAPER_NODE_OP || node->input_count != 1) {
         return TAPER_OK;
-    }
-    if (taper_node_has(node, TAPER_OP_ANSWERS_NO)) {
+    } else if (taper_node_has(node, TAPER_OP_ANSWERS_NO)) {
         answer = taper_val_bool(false);
     } else if (taper_node_calls(node, TAPER_OP(prim_is_cpu))) {
         answer = taper_val_bool(true);

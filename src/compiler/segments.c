@@ -477,8 +477,13 @@ static taper_status build(finder *f, taper_node *end)
 static void note_left(finder *f, const taper_claim *claim)
 {
     taper_compilation *const c = f->compilation;
-    if (f->device == c->devices[0] && c->left == NULL && claim->refused < f->count && claim->why != NULL) {
-        c->left = f->nodes[claim->refused]->op_name;
+    taper_node *const node = claim->refused < f->count && claim->why != NULL ? f->nodes[claim->refused] : NULL;
+    if (f->device != c->devices[0] || node == NULL) {
+        return;
+    }
+    node->why = claim->why;
+    if (c->left == NULL) {
+        c->left = node->op_name;
         c->left_why = claim->why;
     }
 }

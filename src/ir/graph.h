@@ -73,6 +73,7 @@ struct taper_node {
     const char *op_name;       // its schema's text, as nothing here knows what a schema is
     const struct taper_schema *schema;
     const struct taper_segment *segment;
+    const char *why; // the model's device leaves it to the CPU, a static text; NULL: it does not, or nobody asked
     const taper_type *type;
     const taper_type *const *types;
     const char *name;

@@ -79,28 +79,68 @@ static bool is_named(const taper_object *object, const char *name)
     return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
 }
 
-// weight, bias, stride, padding, dilation, groups, …
-static bool xnnpack_conv(const taper_shape *x, const items *state, taper_shape *shape)
+// Where the classes of files prepared for XNNPACK, Vulkan and Metal have what they are made of: behind weight and bias.
+typedef struct layer_class {
+    const char *name;
+    uint8_t linear, in_out;               // the weight is [in, out]
+    uint8_t lists[4], groups, transposed; // stride, padding, dilation, output padding; 0: it has none
+} layer_class;
+
+static const layer_class classes[] = {
+    {.name = ".xnnpack.Conv2dOpContext", .lists = {2, 3, 4}},
+    {.name = ".vulkan.Conv2dOpContext", .lists = {2, 3, 4}},
+    {.name = ".metal.Conv2dOpContext", .lists = {2, 3, 4}},
+    {.name = ".xnnpack.TransposeConv2dOpContext", .lists = {2, 3, 5, 4}, .groups = 6},
+    {.name = ".vulkan.Conv2dPackedContext", .lists = {2, 3, 4, 7}, .groups = 8, .transposed = 5},
+    {.name = ".xnnpack.LinearOpContext", .linear = 1},
+    {.name = ".metal.LinearOpContext", .linear = 1},
+    {.name = ".vulkan.LinearPackedContext", .linear = 1, .in_out = 1},
+    {.name = ".quantized.LinearPackedParamsBase", .linear = 1},
+};
+
+static const layer_class *find_layer(const taper_object *object)
 {
-    taper_conv_shape conv = {.same = false};
-    int64_t *const lists[] = {conv.stride, conv.padding, conv.dilation}, numbers[MOST_NUMBERS];
-    if (state->count < 6 || state->of[0].tag != TAPER_TENSOR || x->rank != 4) {
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (is_named(object, classes[i].name)) {
+            return &classes[i];
+        }
+    }
+    return NULL;
+}
+
+static int64_t channels_of(const taper_tensor *weight, bool transposed, int64_t groups)
+{
+    const bool fits = groups > 0 && groups <= INT32_MAX && weight->sizes[1] <= INT32_MAX;
+    return !transposed ? weight->sizes[0] : fits ? weight->sizes[1] * groups : TAPER_UNKNOWN;
+}
+
+static bool read_flag(const items *state, size_t at, bool *flag)
+{
+    const taper_tag tag = at < state->count ? state->of[at].tag : TAPER_NONE;
+    *flag = (tag == TAPER_BOOLEAN || tag == TAPER_INT) && state->of[at].as.i != 0;
+    return tag == TAPER_BOOLEAN || tag == TAPER_INT;
+}
+
+static bool packed_conv(const taper_shape *x, const layer_class *layer, const items *state, taper_shape *shape)
+{
+    taper_conv_shape conv = {.transposed = layer->groups != 0};
+    int64_t *const lists[] = {conv.stride, conv.padding, conv.dilation, conv.more}, numbers[MOST_NUMBERS];
+    const taper_tensor *weight = state->of[0].as.tensor;
+    if (weight->rank != 4 || x->rank != 4 ||
+        (layer->transposed != 0 && !read_flag(state, layer->transposed, &conv.transposed))) {
         return false;
     }
-    const taper_tensor *weight = state->of[0].as.tensor;
-    for (size_t i = 0; i < 3; i++) {
-        const size_t count = numbers_of(state->of[2 + i], numbers);
+    for (size_t i = 0; i < (conv.transposed ? 4 : 3); i++) {
+        const size_t count = layer->lists[i] < state->count ? numbers_of(state->of[layer->lists[i]], numbers) : 0;
         if (count != 1 && count != 2) {
             return false;
         }
         lists[i][0] = numbers[0];
         lists[i][1] = numbers[count - 1];
     }
-    if (weight->rank != 4) {
-        return false;
-    }
+    const bool grouped = conv.transposed && layer->groups < state->count && state->of[layer->groups].tag == TAPER_INT;
     *shape = *x;
-    shape->sizes[1] = weight->sizes[0];
+    shape->sizes[1] = channels_of(weight, conv.transposed, grouped ? state->of[layer->groups].as.i : 0);
     for (size_t d = 0; d < 2; d++) {
         conv.kernel[d] = weight->sizes[2 + d];
         shape->sizes[2 + d] = taper_infer_conv_size(&conv, d, x->sizes[2 + d]);
@@ -119,15 +159,17 @@ bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
     if (object->count == 0 || !items_of(object->slots[0], &state)) {
         return false;
     }
-    if (is_named(object, ".xnnpack.Conv2dOpContext")) {
-        return xnnpack_conv(&x, &state, shape);
-    }
-    if (is_named(object, ".quantized.LinearPackedParamsBase") || is_named(object, ".xnnpack.LinearOpContext")) {
-        if (x.rank < 1 || state.count < 1 || state.of[0].tag != TAPER_TENSOR || state.of[0].as.tensor->rank != 2) {
+    const layer_class *const layer = find_layer(object);
+    if (layer != NULL) {
+        const bool weighs = state.count != 0 && state.of[0].tag == TAPER_TENSOR;
+        if (!weighs || !layer->linear) {
+            return weighs && packed_conv(&x, layer, &state, shape);
+        }
+        if (x.rank < 1 || state.of[0].as.tensor->rank != 2) {
             return false;
         }
         *shape = x;
-        shape->sizes[x.rank - 1] = state.of[0].as.tensor->sizes[0];
+        shape->sizes[x.rank - 1] = state.of[0].as.tensor->sizes[layer->in_out];
         return true;
     }
     int64_t numbers[MOST_NUMBERS];
@@ -144,10 +186,7 @@ bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
                                    .kernel = {weight->sizes[2], weight->sizes[3]},
                                    .transposed = numbers[10] != 0};
     *shape = x;
-    shape->sizes[1] = !conv.transposed ? weight->sizes[0]
-                      : numbers[9] > 0 && numbers[9] <= INT32_MAX && weight->sizes[1] <= INT32_MAX
-                          ? weight->sizes[1] * numbers[9]
-                          : TAPER_UNKNOWN;
+    shape->sizes[1] = channels_of(weight, conv.transposed, numbers[9]);
     for (size_t d = 0; d < 2; d++) {
         shape->sizes[2 + d] = taper_infer_conv_size(&conv, d, x.sizes[2 + d]);
     }

@@ -73,9 +73,10 @@ typedef struct taper_claim {
 
 // The form in which a segment takes an input.
 typedef enum taper_form {
-    TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
-    TAPER_FORM_HOST,  // the host's memory; hidden NHWC as it is (ir/tensor.h)
-    TAPER_FORM_DEVICE // the device's memory, in a layout and precision of its own; of a list of tensors: as HOST
+    TAPER_FORM_PLAIN,  // the host's memory, in PyTorch's order
+    TAPER_FORM_HOST,   // the host's memory; hidden NHWC as it is (ir/tensor.h)
+    TAPER_FORM_DEVICE, // the device's memory, in a layout and precision of its own; of a list of tensors: as HOST
+    TAPER_FORM_EITHER  // where it is: with the device, or else as HOST. Calls are told apart by that
 } taper_form;
 
 struct taper_segment {
@@ -90,6 +91,14 @@ struct taper_segment {
     bool insists;          // declining is an error: the host would rather fail than have the CPU do it
     double seconds, saved; // what plan thinks it costs, and what it saves against the plain nodes; 0: not known
 };
+
+// Of the memory that a recording has between its layers.
+typedef struct taper_device_storage {
+    uint64_t bytes, offset;
+    uint32_t born, died;    // in steps of the recording
+    const taper_node *node; // that made it; NULL: it is not known
+} taper_device_storage;
+typedef void taper_each_storage(void *user, const taper_device_storage *storage);
 
 struct taper_backend {
     size_t struct_size;
@@ -116,7 +125,7 @@ struct taper_backend {
     // memory; a kernel that declines leaves the call to the row's.
     taper_kernel (*kernel)(taper_device *device, const taper_op *op);
     // The device's copy of a tensor of the host, which has any strides and may be hidden NHWC. May decline. NULL: the
-    // backend works in the host's memory.
+    // backend asks for none, and takes tensors where they are.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
     // The plain nodes did a call that run declined, in so many seconds. With run->replan set, here or in run, the next
     // runs' memory is planned anew: what is done from now on is something else. NULL: nobody wants to know.
@@ -125,6 +134,8 @@ struct taper_backend {
     void (*describe)(const taper_device *device, taper_device_words *words);
     const char *listing; // options with which devices are listed; NULL: none
     const char *half;    // the option by which it computes with half precision; NULL: it cannot
+    // For pictures: what the recording has between its layers. NULL: nothing is said.
+    void (*storages)(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
     bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
 };
 
@@ -145,6 +156,8 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
 // Calls the segment: brings arguments into their forms, prepares where the call is none like the ones before, runs.
 // TAPER_DECLINED: the plain nodes are to run.
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
+// The storages of the recording that is kept, if this is one of a segment.
+void taper_segment_storages(const struct taper_prepared *prepared, taper_each_storage *each, void *user);
 // The plain nodes have done what the last call declined.
 void taper_segment_done_plain(const taper_segment *segment, taper_run *run, struct taper_prepared *prepared);
 

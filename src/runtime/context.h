@@ -21,6 +21,7 @@ struct taper_context {
     struct opened *devices;               // runtime/device.c
     struct taper_device *host;            // of these: the CPU
     _Atomic(taper_cache_dir *) cache_dir; // the one set last
+    atomic_bool results_stay;             // some sessions' may be away, wherever they come in
     taper_log_function log;
     void *log_user;
 };

@@ -98,7 +98,10 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
         taper_status status = TAPER_OK;
         int64_t format = -1;
         if (given.tag == TAPER_TENSOR) {
-            status = taper_draft_deflate(heap, given.as.tensor, &sample->items[i], &format, error);
+            status = taper_tensor_settle(given.as.tensor, error);
+            if (status == TAPER_OK) {
+                status = taper_draft_deflate(heap, given.as.tensor, &sample->items[i], &format, error);
+            }
         } else {
             sample->items[i] = taper_val_retain(given);
         }

@@ -3,6 +3,7 @@
 #include <taper/taper_inspect.h>
 
 #include "base/checked.h"
+#include "ops/backend.h"
 #include "runtime/arguments.h"
 #include "runtime/planner.h"
 #include "runtime/session.h"
@@ -41,6 +42,43 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
     return taper_struct_write(item, "taper_plan_item", &full, sizeof full, error);
 }
 
+typedef struct storage_teller {
+    void (*each)(void *user, size_t arena, const taper_plan_item *item);
+    void *user;
+    size_t arena;
+    bool any;
+} storage_teller;
+
+static void tell_storage(void *user, const taper_device_storage *storage)
+{
+    storage_teller *teller = user;
+    const char *name = storage->node != NULL ? storage->node->op_name : NULL;
+    const taper_plan_item item = {.struct_size = sizeof item,
+                                  .bytes = (size_t)storage->bytes,
+                                  .offset = (size_t)storage->offset,
+                                  .born = storage->born,
+                                  .died = storage->died,
+                                  .operator_name = name,
+                                  .operator_length = name != NULL ? strcspn(name, "(") : 0};
+    teller->any = true;
+    teller->each(teller->user, teller->arena, &item);
+}
+
+taper_status taper_inspect_device_plan(const taper_session *session,
+                                       void (*each)(void *user, size_t arena, const taper_plan_item *item), void *user,
+                                       taper_error *error)
+{
+    TAPER_NEED(session, error);
+    TAPER_NEED(each, error);
+    storage_teller teller = {.each = each, .user = user};
+    for (size_t i = 0; i < session->model->state_count; i++) {
+        teller.any = false;
+        taper_segment_storages(session->prepared[i], tell_storage, &teller);
+        teller.arena += teller.any;
+    }
+    return TAPER_OK;
+}
+
 void taper_profile_free(taper_session *session)
 {
     const taper_allocator *allocator = session->model->allocator;
@@ -75,20 +113,18 @@ static bool find_parts(taper_session *session, taper_profile_site *site, size_t 
     return true;
 }
 
-void taper_profile_add_part(void *user, size_t index, size_t count, const taper_node *node, const char *kernel,
-                            double seconds, double flops)
+void taper_profile_add_part(void *user, size_t index, size_t count, const taper_part *part)
 {
     taper_profile_parts *parts = user;
     if (!find_parts(parts->session, parts->site, count)) {
         return; // its time stays with the segment
     }
-    taper_profile_part *part = &parts->session->parts[parts->site->first_part + index];
-    part->node = node;
-    part->kernel = kernel;
-    part->flops = flops;
-    part->seconds += seconds;
-    part->calls++;
-    parts->seconds += seconds;
+    taper_profile_part *row = &parts->session->parts[parts->site->first_part + index];
+    const double before = row->last.seconds;
+    row->last = *part;
+    row->last.seconds += before;
+    row->calls++;
+    parts->seconds += part->seconds;
 }
 
 taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
@@ -130,9 +166,15 @@ static const taper_node *first_of(const taper_node *node)
 
 static taper_status get_part(const taper_profile_part *part, taper_profile_item *item, taper_error *error)
 {
-    const taper_node *node = part->node;
-    taper_profile_item full = {
-        .name = "", .kernel = part->kernel, .calls = part->calls, .seconds = part->seconds, .flops = part->flops};
+    const taper_node *node = part->last.node;
+    taper_profile_item full = {.name = "",
+                               .kernel = part->last.kernel,
+                               .calls = part->calls,
+                               .seconds = part->last.seconds,
+                               .flops = part->last.flops,
+                               .bytes = part->last.bytes,
+                               .most_flops = part->last.most_flops,
+                               .most_bytes = part->last.most_bytes};
     if (node != NULL && node->kind == TAPER_NODE_OP) {
         full.name = node->schema->text;
         full.name_length = strcspn(full.name, "(");
@@ -164,6 +206,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.node = first_of(site->instruction->node);
         full.method = full.node->block->graph->name;
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
+        full.why = full.node->why;
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }

@@ -334,27 +334,6 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return taper_model_build_programs(model, error);
 }
 
-// Opens the device that was asked for. One line where the CPU stands in for it.
-static taper_status find_device(taper_model *model, const taper_load_options *load, taper_error *error)
-{
-    const char *name = load->device;
-    bool half;
-    const taper_context *context = model->context;
-    taper_device *device;
-    const char *why;
-    char line[400];
-    TAPER_TRY(taper_precision_read(load->precision, name, &half, error));
-    TAPER_TRY(taper_context_device(model->context, name, load->device_options, half, &device, &why, error));
-    if (device == NULL) {
-        const int length = snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
-        context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
-    } else if (TAPER_DEVICES && device != context->host) {
-        model->device = device;
-        model->insists = strchr(name, '!') != NULL;
-    }
-    return TAPER_OK;
-}
-
 // A model without anything in it; NULL when there is not even that. What a load of so many bytes may cost is counted.
 static taper_status begin(taper_context *context, const taper_load_options *options, uint64_t bytes,
                           taper_model **model, taper_error *error)
@@ -458,7 +437,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
         status = m->draft || m->listing ? taper_device_check(context, options->device, error)
-                                        : find_device(m, options, error);
+                                        : taper_model_find_device(m, options, error);
     }
     if (TAPER_WITH_PACKS_FILE && status == TAPER_OK && !m->draft && !m->listing) {
         status = taper_model_use_cache(m, error);

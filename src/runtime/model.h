@@ -95,6 +95,13 @@ struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
 
+// ---- model_device.c
+
+// Opens the device that the host names, or else the one that the file was prepared for. One line of log where the CPU
+// stands in for it.
+TAPER_MUST_USE taper_status taper_model_find_device(taper_model *model, const taper_load_options *load,
+                                                    taper_error *error);
+
 // ---- model_packs.c: packed weights are those of the context's cache_dir, if it has one.
 
 TAPER_MUST_USE taper_status taper_model_use_cache(taper_model *model, taper_error *error);

@@ -93,6 +93,9 @@ static taper_status settle_value(taper_session *session, bool in_run, taper_val 
                                  taper_container **stack, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
+        if (in_run && session->run.results_stay && taper_tensor_is_away(value.as.tensor)) {
+            return TAPER_OK;
+        }
         return in_run ? taper_run_settle(&session->run, value.as.tensor) : taper_tensor_settle(value.as.tensor, error);
     }
     if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
@@ -165,6 +168,16 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     return status == TAPER_OK ? taper_session_box(session, true, value, result, error) : status;
 }
 
+// Nothing in a model that has no device asks where tensors are.
+static taper_status bring_inputs(taper_session *session, taper_value *const *inputs, size_t count, taper_error *error)
+{
+    const bool may_be_away = atomic_load_explicit(&session->model->context->results_stay, memory_order_relaxed);
+    for (size_t i = 0; may_be_away && session->model->device == NULL && i < count; i++) {
+        TAPER_TRY(settle_deep(session, false, inputs[i]->val, error));
+    }
+    return TAPER_OK;
+}
+
 static uint64_t allocator_calls(const taper_session *session)
 {
     return taper_heap_calls(session->heap) + taper_planner_calls(session->planner) + session->recorder.calls;
@@ -184,6 +197,7 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
         }
         return status;
     }
+    TAPER_TRY(TAPER_DEVICES ? bring_inputs(session, inputs, count, error) : TAPER_OK);
     session->run.error = error;
     session->instructions_left = session->instruction_budget;
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;

@@ -33,10 +33,8 @@ typedef struct taper_profile_site {
 } taper_profile_site;
 
 typedef struct taper_profile_part {
-    const taper_node *node;
-    const char *kernel;
+    taper_part last; // seconds: of all calls
     uint64_t calls;
-    double seconds, flops;
 } taper_profile_part;
 
 // taper_run's `part`, for one site.
@@ -45,8 +43,7 @@ typedef struct taper_profile_parts {
     taper_profile_site *site;
     double seconds; // of all parts in this call
 } taper_profile_parts;
-void taper_profile_add_part(void *user, size_t index, size_t count, const taper_node *node, const char *kernel,
-                            double seconds, double flops);
+void taper_profile_add_part(void *user, size_t index, size_t count, const taper_part *part);
 void taper_profile_free(taper_session *session);
 
 struct taper_session {

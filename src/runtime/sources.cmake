@@ -7,6 +7,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c
     src/runtime/model.c
+    src/runtime/model_device.c
     src/runtime/model_info.c
     src/runtime/model_packs.c
     src/runtime/model_programs.c

@@ -226,6 +226,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_model_operator_version(NULL), 0);
     assert_string_equal(taper_model_name(NULL), "");
     assert_int_equal(taper_model_is_training(NULL), 0);
+    assert_string_equal(taper_model_device(NULL), "cpu");
     assert_int_equal(taper_model_method_count(NULL), 0);
     assert_null(taper_model_method_name(NULL, 0));
     assert_int_equal(taper_model_method_arguments(NULL, "forward"), -1);
@@ -406,6 +407,8 @@ static void models_are_inspected(void **state)
     FAILS("model is NULL", taper_inspect_place(NULL, NULL, TAPER_PLACE_MODULE, write_nothing, NULL, E));
     FAILS("node is NULL", taper_inspect_place(w.model, NULL, TAPER_PLACE_MODULE, write_nothing, NULL, E));
     FAILS("session is NULL", taper_inspect_plan_item(NULL, 0, &plan, E));
+    FAILS("session is NULL", taper_inspect_device_plan(NULL, NULL, NULL, E));
+    FAILS("each is NULL", taper_inspect_device_plan(w.session, NULL, NULL, E));
     FAILS("item is NULL", taper_inspect_plan_item(w.session, 0, NULL, E));
     FAILS("session is NULL", taper_profile_set(NULL, 1, E));
     FAILS("session is NULL", taper_profile_get(NULL, 0, &profile, E));

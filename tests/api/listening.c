@@ -158,7 +158,7 @@ void hold_against_cpu(listening *w, size_t first, const char *device, int runs)
     taper_session *sessions[2];
     const char *file = test_calls[first].file;
     for (int i = 0; i < 2; i++) {
-        if (device_load(w->context, file, i == 0 ? NULL : device, NULL, &models[i], w->error) != TAPER_OK) {
+        if (device_load(w->context, file, i == 0 ? "cpu" : device, NULL, &models[i], w->error) != TAPER_OK) {
             fail_msg("%s: %s", file, taper_error_message(w->error));
         }
         assert_int_equal(taper_session_create(models[i], NULL, &sessions[i], w->error), TAPER_OK);

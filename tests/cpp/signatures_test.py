@@ -16,8 +16,8 @@ except ImportError as error:
     print(f"SKIPPED: torchgen is not installed (Debian: python3-torch): {error}")
     sys.exit(77)
 
-# By hand in tensor.h: item, to another device.
-BY_HAND = {"item", "to.device", "to.dtype_layout"}
+# By hand, in tensor.h and global_context.h: item, to another device; which devices there are.
+BY_HAND = {"is_vulkan_available", "item", "to.device", "to.dtype_layout"}
 DTYPES = {"at::kLong": "4"}
 
 

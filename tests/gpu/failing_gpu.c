@@ -132,6 +132,25 @@ static void close(taper_gpu *gpu)
     real()->close(gpu);
 }
 
+static bool hides;
+static atomic_size_t copies;
+
+void gpu_hide(bool hidden)
+{
+    hides = hidden;
+}
+
+size_t gpu_copies(void)
+{
+    return atomic_load(&copies);
+}
+
+static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
+{
+    atomic_fetch_add(&copies, 1);
+    return real()->copy(gpu, from, to);
+}
+
 static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer)
 {
     *buffer = (taper_gpu_buffer){0};
@@ -140,6 +159,9 @@ static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use
     }
     const taper_status status = real()->buffer_new(gpu, bytes, use, buffer);
     atomic_fetch_add(&alive, status == TAPER_OK);
+    if (hides && use == TAPER_GPU_FOR_DEVICE) {
+        buffer->data = NULL;
+    }
     return status;
 }
 
@@ -225,7 +247,7 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
                             .buffer_free = buffer_free,
                             .flush = flush,
                             .invalidate = invalidate,
-                            .copy = real()->copy,
+                            .copy = copy,
                             .pipeline_new = pipeline_new,
                             .pipeline_free = pipeline_free,
                             .take_compiled = take_compiled,

@@ -31,6 +31,9 @@ void gpu_answer(gpu_wrong how);
 void gpu_is_newer(unsigned versions);
 void gpu_crash(bool opening);
 size_t gpu_taken(void); // bytes of what a driver compiled that it was given back, last
+// The host does not see the device's own memory any more, as that of graphics cards; copies between buffers so far.
+void gpu_hide(bool hidden);
+size_t gpu_copies(void);
 // The device "vulkan" (or GPU_INTERFACE) of the context goes through this.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 

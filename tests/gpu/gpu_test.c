@@ -379,6 +379,252 @@ static void insisting(void **state)
     close_failing(&w);
 }
 
+// A file that was prepared for the device runs there without being asked to, and for another one on the CPU, which says
+// so.
+static void prepared(void **state)
+{
+    (void)state;
+    const bool vulkan = strcmp(GPU_KIND, "vulkan") == 0;
+    const char *const files[] = {vulkan ? "s13_vulkan.ptl" : "s14_metal.ptl",
+                                 vulkan ? "s14_metal.ptl" : "s13_vulkan.ptl"};
+    listening w;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    for (size_t i = 0; i < test_call_count; i++) {
+        taper_model *models[2];
+        taper_value *results[2];
+        if (strcmp(test_calls[i].file, files[0]) != 0 || test_calls[i].status != TAPER_OK) {
+            continue;
+        }
+        for (int gpu = 0; gpu < 2; gpu++) {
+            taper_session *session;
+            assert_int_equal(device_load(w.context, files[0], gpu == 0 ? "cpu" : NULL, gpu == 0 ? NULL : "software=1",
+                                         &models[gpu], w.error),
+                             TAPER_OK);
+            assert_string_equal(taper_model_device(models[gpu]), gpu == 0 ? "cpu" : GPU_KIND);
+            assert_int_equal(taper_session_create(models[gpu], NULL, &session, w.error), TAPER_OK);
+            assert_int_equal(test_run(w.context, session, &test_calls[i], &results[gpu], w.error), TAPER_OK);
+            taper_session_destroy(session);
+            taper_model_release(models[gpu]);
+        }
+        assert_true(device_alike(results[0], results[1]));
+        taper_value_release(results[0]);
+        taper_value_release(results[1]);
+    }
+    assert_true(gpu_calls(GPU_RUN) > 0);
+    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) { // which nobody asked for
+        taper_model *model;
+        const size_t before = count_heard(&w, "the file is prepared for ");
+        assert_int_equal(device_load(w.context, files[i], NULL, NULL, &model, w.error), TAPER_OK);
+        assert_string_equal(taper_model_device(model), "cpu");
+        assert_int_equal(count_heard(&w, "the file is prepared for "), before + 1);
+        taper_model_release(model);
+    }
+    close_failing(&w);
+}
+
+// ---- tensors that stay
+
+enum { STEPS = 5, IN = 8, STATE = 24, OUT = 6 };
+
+static taper_value *numbers_of(const listening *w, int64_t count, int step)
+{
+    taper_value *value;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    const int64_t sizes[] = {1, count};
+    assert_int_equal(taper_value_tensor(w->context, TAPER_F32, 2, sizes, &value, NULL), TAPER_OK);
+    assert_int_equal(taper_value_get_tensor(value, &info, NULL), TAPER_OK);
+    for (int64_t i = 0; i < count; i++) {
+        ((float *)info.data)[i] = step < 0 ? 0 : (float)((i * 7 + step * 3) % 11 - 5) / 8;
+    }
+    return value;
+}
+
+static taper_session *open_state(listening *w, const char *where, int results_stay)
+{
+    taper_model *model;
+    taper_session *session;
+    const taper_session_options options = {.struct_size = sizeof options, .results_stay = results_stay};
+    assert_int_equal(device_load(w->context, "gpu_state.pt", where, NULL, &model, w->error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, &options, &session, w->error), TAPER_OK);
+    taper_model_release(model);
+    return session;
+}
+
+// A step: (y, h) of x and h, which is released; y is the result.
+static taper_value *step_with(const listening *w, taper_session *session, int step, taper_value **h)
+{
+    taper_value *x = numbers_of(w, IN, step), *pair, *y;
+    taper_value *const inputs[] = {x, *h};
+    assert_int_equal(taper_session_run(session, NULL, inputs, 2, &pair, w->error), TAPER_OK);
+    taper_value_release(x);
+    taper_value_release(*h);
+    assert_int_equal(taper_value_item(pair, 0, &y, NULL), TAPER_OK);
+    assert_int_equal(taper_value_item(pair, 1, h, NULL), TAPER_OK);
+    taper_value_release(pair);
+    return y;
+}
+
+static size_t moved(const listening *w, size_t floats)
+{
+    char words[80];
+    snprintf(words, sizeof words, ", %zu bytes from and to the host in each run", floats * sizeof(float));
+    return count_heard(w, words);
+}
+
+static void check_states(bool hidden)
+{
+    listening w;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    gpu_hide(hidden);
+    const size_t copies = gpu_copies();
+    taper_session *const cpu = open_state(&w, "cpu", 0), *const gpu = open_state(&w, GPU_DEVICE "!", 1);
+    taper_session *const plain = open_state(&w, GPU_DEVICE "!", 0);
+    taper_value *wanted_h = numbers_of(&w, STATE, -1), *h = numbers_of(&w, STATE, -1),
+                *home = numbers_of(&w, STATE, -1);
+    for (int step = 0; step < STEPS; step++) { // y is looked at, h is not
+        taper_value *const wanted = step_with(&w, cpu, step, &wanted_h);
+        taper_value *const y = step_with(&w, gpu, step, &h), *const other = step_with(&w, plain, step, &home);
+        assert_true(device_alike(wanted, y) && device_alike(wanted, other));
+        taper_value_release(wanted);
+        taper_value_release(y);
+        taper_value_release(other);
+    }
+    assert_true(moved(&w, IN + STATE + STATE + OUT) == 1 &&
+                moved(&w, IN) == 1); // all, once; of those that stay x alone
+    // Another session, of a model without a device, takes what is away; so does who reads it.
+    taper_value *const away = taper_value_retain(h), *const again = taper_value_retain(wanted_h);
+    taper_value *const wanted = step_with(&w, cpu, STEPS, &wanted_h), *const y = step_with(&w, cpu, STEPS, &h);
+    assert_true(device_alike(wanted, y) && device_alike(again, away));
+    taper_value_release(wanted);
+    taper_value_release(y);
+    taper_value_release(again);
+    taper_value_release(away);
+    taper_value_release(wanted_h);
+    taper_value_release(h);
+    taper_value_release(home);
+    // In an attribute, and between two parts of a network.
+    static const char *const methods[] = {"keep", "cut"};
+    for (int method = 0; method < 2; method++) {
+        for (int step = 0; step < STEPS; step++) {
+            taper_value *x = numbers_of(&w, IN, step), *results[2];
+            assert_int_equal(taper_session_run(cpu, methods[method], &x, 1, &results[0], w.error), TAPER_OK);
+            assert_int_equal(taper_session_run(plain, methods[method], &x, 1, &results[1], w.error), TAPER_OK);
+            assert_true(device_alike(results[0], results[1]));
+            taper_value_release(results[0]);
+            taper_value_release(results[1]);
+            taper_value_release(x);
+        }
+    }
+    taper_value *wanted_state, *state;
+    assert_int_equal(taper_session_attribute(cpu, "h", &wanted_state, w.error), TAPER_OK);
+    assert_int_equal(taper_session_attribute(plain, "h", &state, w.error), TAPER_OK);
+    assert_true(device_alike(wanted_state, state));
+    taper_value_release(wanted_state);
+    taper_value_release(state);
+    assert_true(!hidden || gpu_copies() > copies + STEPS);
+    // A value is all that is left of its session, then of everything.
+    h = numbers_of(&w, STATE, -1);
+    taper_value_release(step_with(&w, gpu, 0, &h));
+    taper_session_destroy(gpu);
+    taper_session_destroy(cpu);
+    taper_session_destroy(plain);
+    taper_context_release(w.context);
+    taper_tensor_info info = {.struct_size = sizeof info};
+    assert_int_equal(taper_value_get_tensor(h, &info, NULL), TAPER_OK);
+    assert_true(info.sizes[1] == STATE && ((const float *)info.data)[0] != 0);
+    taper_value_release(h);
+    w.context = NULL;
+    gpu_hide(false);
+    close_failing(&w);
+}
+
+static void states(void **state)
+{
+    (void)state;
+    check_states(false);
+    if (strcmp(GPU_KIND, "vulkan") == 0) { // Metal's memory is always seen
+        check_states(true);
+    }
+}
+
+// Committed models on a device whose memory the host does not see.
+static void hidden_memory(void **state)
+{
+    (void)state;
+    listening w;
+    if (strcmp(GPU_KIND, "vulkan") != 0) {
+        return;
+    }
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    gpu_hide(true);
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        hold_against_cpu(&w, first, device, 1);
+    }
+    gpu_hide(false);
+    close_failing(&w);
+}
+
+// ---- pipelines in the background
+
+// Under a time limit the first runs are the CPU's, until the pipelines are there; nobody waits for them.
+static void background(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        listening w;
+        taper_model *model;
+        taper_session *session;
+        taper_value *wanted = NULL;
+        const taper_session_options options = {.struct_size = sizeof options, .time_budget = 3600};
+        open_failing(&w);
+        gpu_fail(GPU_OPEN, 0);
+        // The last round has no time limit, but is told to.
+        assert_int_equal(
+            device_load(w.context, small.file, device, round == 2 ? "background=1" : NULL, &model, w.error), TAPER_OK);
+        assert_int_equal(taper_session_create(model, round == 2 ? NULL : &options, &session, w.error), TAPER_OK);
+        int run = 0;
+        for (; gpu_calls(GPU_RUN) == 0 && run < 100000 && (round != 0 || run < 1); run++) {
+            taper_value *result;
+            assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+            assert_true(wanted == NULL || device_alike(wanted, result));
+            taper_value_release(wanted);
+            wanted = result;
+        }
+        assert_true(run > 1 || round == 0); // the first one ends before anything is made
+        assert_int_equal(count_heard(&w, "the CPU does it while pipelines are made"), 1);
+        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while they are made
+        taper_value_release(wanted);
+        taper_session_destroy(session);
+        taper_model_release(model);
+        close_failing(&w);
+    }
+}
+
+// A pipeline that cannot be made: the CPU goes on, as without.
+static void background_fails(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    open_failing(&w);
+    gpu_fail(GPU_PIPELINE, 3);
+    assert_int_equal(device_load(w.context, small.file, device, "background=1", &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    for (int run = 0; run < 100000 && count_heard(&w, "does not work any more") == 0; run++) {
+        taper_value *result;
+        assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+        taper_value_release(result);
+    }
+    assert_int_equal(count_heard(&w, "does not work any more"), 1);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 static taper_status load_and_run(taper_context *context, const void *what, taper_error *error)
 {
     taper_model *model;
@@ -413,10 +659,11 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),   cmocka_unit_test(same_bits), cmocka_unit_test(threads),
-        cmocka_unit_test(failures), cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts), cmocka_unit_test(profile),   cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),
+        cmocka_unit_test(models),     cmocka_unit_test(same_bits),        cmocka_unit_test(threads),
+        cmocka_unit_test(failures),   cmocka_unit_test(insisting),        cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(verdicts),   cmocka_unit_test(profile),          cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),   cmocka_unit_test(prepared),         cmocka_unit_test(states),
+        cmocka_unit_test(background), cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

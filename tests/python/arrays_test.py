@@ -347,6 +347,7 @@ class Contexts(unittest.TestCase):
         self.assertIs(a.context, context)
         self.assertIs(b.context, context)
         self.assertIs(MODEL.context, taper.default_context())
+        self.assertEqual(MODEL.device, "cpu")
         self.assertEqual(taper.Context(cpu="scalar").cpu, ["scalar"])
         context.trim()
         for kind, arguments in [(ValueError, {"threads": 0}), (ValueError, {"threads": 10 ** 6}), (TypeError, {"threads": "2"}), (ValueError, {"cpu": "mmx"}),

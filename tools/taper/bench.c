@@ -92,22 +92,13 @@ static bool measure(const bench_options *options, const opened_model *opened, co
     return done;
 }
 
-// That was asked for; the log says where the CPU stood in.
-static int device_length(const bench_options *options, const char **device)
-{
-    *device = options->model.device != NULL ? options->model.device : "cpu";
-    return (int)strcspn(*device, "!");
-}
-
 static void put_figures_json(const bench_options *options, const opened_model *opened, const bench_figures *f,
                              const bench_profile *profile)
 {
     fputs("{\"model\": ", stdout);
     json_put_text(stdout, opened->path, strlen(opened->path));
-    const char *device;
-    const int length = device_length(options, &device);
-    printf(", \"device\": \"%.*s\", \"threads\": %u, \"load_ms\": %.4f, \"first_ms\": %.4f, \"iter_ms\": [", length,
-           device, taper_context_threads(opened->context), f->load_ms, f->first_ms);
+    printf(", \"device\": \"%s\", \"threads\": %u, \"load_ms\": %.4f, \"first_ms\": %.4f, \"iter_ms\": [",
+           taper_model_device(opened->model), taper_context_threads(opened->context), f->load_ms, f->first_ms);
     for (size_t i = 0; i < f->count; i++) {
         printf("%s%.4f", i != 0 ? ", " : "", f->iter_ms[i]);
     }
@@ -127,9 +118,7 @@ static bool put_figures(const bench_options *options, const opened_model *opened
     const double median = stats_percentile(f->iter_ms, f->count, 0.5);
     const unsigned threads = taper_context_threads(opened->context);
     text_put(stdout, opened->path, strlen(opened->path), false);
-    const char *device;
-    const int length = device_length(options, &device);
-    printf("  (%.*s, %u thread%s)\n", length, device, threads, threads == 1 ? "" : "s");
+    printf("  (%s, %u thread%s)\n", taper_model_device(opened->model), threads, threads == 1 ? "" : "s");
     printf("  load         %10.3f ms\n", f->load_ms);
     printf("  first run    %10.3f ms\n", f->first_ms);
     printf("  median       %10.3f ms   of %zu runs: min %.3f, p90 %.3f\n", median, f->count,
@@ -185,10 +174,8 @@ static int bench_checked(bench_options *options)
     if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html"))) {
         return error_usage(usage, "-o takes the profile as a page: --profile -o FILE.html");
     }
-    const char *device = options->model.device;
-    if (options->profile && options->model.device_options == NULL && device != NULL &&
-        (strncmp(device, "vulkan", 6) == 0 || strncmp(device, "metal", 5) == 0)) {
-        options->model.device_options = "times=1"; // a row for each dispatch
+    if (options->profile) {
+        model_options_on_gpu(&options->model, "times=1"); // a row for each dispatch
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

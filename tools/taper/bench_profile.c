@@ -88,6 +88,38 @@ static double gflops(const taper_profile_item *item)
     return item->seconds > 0 ? item->flops * (double)item->calls / item->seconds * 1e-9 : 0;
 }
 
+// Shares of what the device does at most, in per cent; below 0: not known.
+static double of_peak(const taper_profile_item *item)
+{
+    const bool known = item->most_flops > 0 && item->flops > 0 && item->seconds > 0;
+    return known ? 100 * item->flops * (double)item->calls / item->seconds / item->most_flops : -1;
+}
+
+static double of_bandwidth(const taper_profile_item *item)
+{
+    const bool known = item->most_bytes > 0 && item->bytes > 0 && item->seconds > 0;
+    return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->most_bytes : -1;
+}
+
+static const taper_profile_item *find_device(const bench_profile *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->items[i].most_flops > 0 || p->items[i].most_bytes > 0) {
+            return &p->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void put_share(double share)
+{
+    if (share >= 0) {
+        printf("%5.1f%% ", share);
+    } else {
+        printf("%6s ", "");
+    }
+}
+
 static double milliseconds(const bench_profile *p, double seconds)
 {
     return seconds * 1e3 / (double)p->runs;
@@ -114,6 +146,38 @@ static void put_bar(double share, int used)
     fputc('\n', stdout);
 }
 
+static bool same_reason(const taper_profile_item *a, const taper_profile_item *b)
+{
+    return b->why != NULL && strcmp(a->why, b->why) == 0 && a->name_length == b->name_length &&
+           memcmp(a->name, b->name, a->name_length) == 0;
+}
+
+// What the device left to the CPU, and why: each once.
+static void put_reasons(const bench_profile *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->count; i++) {
+        const taper_profile_item *item = &p->items[i];
+        size_t first = 0, sites = 0;
+        double seconds = 0;
+        while (item->why != NULL && !same_reason(item, &p->items[first])) {
+            first++;
+        }
+        if (item->why == NULL || first != i) {
+            continue;
+        }
+        for (size_t k = i; k < p->count; k++) {
+            if (same_reason(item, &p->items[k])) {
+                sites++;
+                seconds += p->items[k].seconds;
+            }
+        }
+        printf("%s  %9.4f %6zu  %.*s: %s\n", any ? "" : "\n     ms/run  times  left to the CPU: why\n",
+               milliseconds(p, seconds), sites, (int)item->name_length, item->name, item->why);
+        any = true;
+    }
+}
+
 static bool put_operators(const bench_profile *p)
 {
     taper_profile_item *items = malloc((p->count + 1) * sizeof *items);
@@ -124,7 +188,13 @@ static bool put_operators(const bench_profile *p)
         memcpy(items, p->items, p->count * sizeof *items);
         qsort(items, p->count, sizeof *items, dearest_first);
     }
-    printf("\n  %9s %6s  %-34s %-16s %8s  %s\n", "ms/run", "share", "operator", "kernel", "GFLOP/s", "layer");
+    const taper_profile_item *device = find_device(p);
+    if (device != NULL) {
+        printf("\n  measured at most: %.1f GFLOP/s and %.1f GB/s; shares of that are its columns\n",
+               device->most_flops * 1e-9, device->most_bytes * 1e-9);
+    }
+    printf("\n  %9s %6s  %-34s %-16s %8s  %s%s\n", "ms/run", "share", "operator", "kernel", "GFLOP/s",
+           device != NULL ? "  peak  bytes  " : "", "layer");
     double shown = 0;
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
@@ -138,9 +208,13 @@ static bool put_operators(const bench_profile *p)
         const char *module = profile_layers_module(&p->names, item);
         printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", milliseconds(p, item->seconds), share * 100, name, item->kernel,
                speed);
+        if (device != NULL) {
+            put_share(of_peak(item));
+            put_share(of_bandwidth(item));
+        }
         text_put(stdout, module, strlen(module), false);
         fputs(*module != '\0' ? "  " : "", stdout);
-        put_bar(share, OPERATOR_COLUMNS + (*module != '\0' ? (int)strlen(module) + 2 : 0));
+        put_bar(share, OPERATOR_COLUMNS + (device != NULL ? 14 : 0) + (*module != '\0' ? (int)strlen(module) + 2 : 0));
         shown += item->seconds;
     }
     if (p->count > MOST_ROWS) {
@@ -149,6 +223,7 @@ static bool put_operators(const bench_profile *p)
     }
     printf("  %9.4f ms in %zu operators (+: with what follows it)\n", milliseconds(p, p->seconds), p->count);
     free(items);
+    put_reasons(p);
     return true;
 }
 
@@ -207,8 +282,19 @@ void bench_profile_json(const bench_profile *p)
         json_put_text(stdout, item->kernel, strlen(item->kernel));
         fputs(", \"layer\": ", stdout);
         json_put_text(stdout, module, strlen(module));
-        printf(", \"fused\": %s, \"calls\": %llu, \"ms\": %.6f, \"gflops\": %.3f}", item->fused ? "true" : "false",
+        printf(", \"fused\": %s, \"calls\": %llu, \"ms\": %.6f, \"gflops\": %.3f", item->fused ? "true" : "false",
                (unsigned long long)item->calls, milliseconds(p, item->seconds), gflops(item));
+        if (of_peak(item) >= 0) {
+            printf(", \"peak_percent\": %.3f", of_peak(item));
+        }
+        if (of_bandwidth(item) >= 0) {
+            printf(", \"bandwidth_percent\": %.3f", of_bandwidth(item));
+        }
+        if (item->why != NULL) {
+            fputs(", \"why\": ", stdout);
+            json_put_text(stdout, item->why, strlen(item->why));
+        }
+        fputs("}", stdout);
     }
     fputs("], \"layers\": [", stdout);
     for (size_t i = 0; i < p->layer_count; i++) {

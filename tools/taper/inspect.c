@@ -20,7 +20,8 @@ static const char usage[] =
     "                      mode, dropout, batch norm, gradients, float64, the same weights twice\n"
     "  --graph             the methods as graphs, as they run after optimization; with --no-optimize as they are\n"
     "                      before it; with inputs forward is run once and shows the shapes of its values\n"
-    "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
+    "  --memory            run forward once and draw the memory plan, and that of each part which runs on --device;\n"
+    "                      inputs as for `taper bench`:\n"
     "  -o, --output FILE   draw it instead, as FILE.svg or FILE.html for a browser: of --graph forward alone\n"
     "  -i, --input INPUT   an input\n"
     "  --bundled K         the model's bundled inputs, number K\n"
@@ -328,6 +329,9 @@ static int inspect_checked(inspect_options *options)
     const char *path = options->positional.items[0];
     opened_model opened;
     options->model.listing = !running;
+    if (options->memory) {
+        model_options_on_gpu(&options->model, "checks=0"); // what the CPU would do beside is no part of the picture
+    }
     options->model.quiet = !options->memory && !(options->graph && has_inputs(options)); // nothing runs
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;

@@ -167,12 +167,75 @@ enum { ROWS = 24, COLUMNS = 72, LARGEST = 12 };
 
 typedef struct plan_view {
     taper_plan_item *items;
-    size_t count;
+    size_t count, capacity;
     size_t arena; // bytes
     size_t kept;  // bytes that outlive the run
     size_t sum;   // of all births
     uint32_t steps;
 } plan_view;
+
+// The host's memory, then that of each part which runs on a device.
+typedef struct plan_views {
+    plan_view *of;
+    size_t count, capacity;
+    bool failed;
+} plan_views;
+
+static bool grow(void **items, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity) {
+        return true;
+    }
+    const size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
+    void *more = realloc(*items, wanted * size);
+    if (more != NULL) {
+        *items = more;
+        *capacity = wanted;
+    }
+    return more != NULL;
+}
+
+static void count_item(plan_view *view, const taper_plan_item *item)
+{
+    view->sum += item->bytes;
+    view->steps = item->born + 1 > view->steps ? item->born + 1 : view->steps;
+    if (item->outlives) {
+        view->kept += item->bytes;
+        return;
+    }
+    view->steps = item->died > view->steps ? item->died : view->steps;
+    view->arena = item->offset + item->bytes > view->arena ? item->offset + item->bytes : view->arena;
+}
+
+static void add_device_item(void *user, size_t arena, const taper_plan_item *item)
+{
+    plan_views *views = user;
+    void *of = views->of;
+    if (views->count == arena + 1) { // the host's is the first
+        views->failed = views->failed || !grow(&of, &views->capacity, views->count, sizeof *views->of);
+        views->of = of;
+        if (!views->failed) {
+            views->of[views->count++] = (plan_view){0};
+        }
+    }
+    plan_view *view = &views->of[views->count - 1];
+    void *items = view->items;
+    views->failed = views->failed || !grow(&items, &view->capacity, view->count, sizeof *item);
+    view->items = items;
+    if (!views->failed) {
+        view->items[view->count++] = *item; // its text is the model's
+        count_item(view, item);
+    }
+}
+
+static void free_views(plan_views *views)
+{
+    for (size_t i = 0; i < views->count; i++) {
+        free(views->of[i].items);
+    }
+    free(views->of);
+    *views = (plan_views){0};
+}
 
 static bool read_plan(const opened_model *opened, plan_view *view)
 {
@@ -187,14 +250,24 @@ static bool read_plan(const opened_model *opened, plan_view *view)
         if (taper_inspect_plan_item(opened->session, i, item, NULL) != TAPER_OK) {
             continue;
         }
-        view->sum += item->bytes;
-        view->steps = item->born + 1 > view->steps ? item->born + 1 : view->steps;
-        if (item->outlives) {
-            view->kept += item->bytes;
-            continue;
-        }
-        view->steps = item->died > view->steps ? item->died : view->steps;
-        view->arena = item->offset + item->bytes > view->arena ? item->offset + item->bytes : view->arena;
+        count_item(view, item);
+    }
+    return true;
+}
+
+static bool read_plans(const opened_model *opened, plan_views *views)
+{
+    *views = (plan_views){.of = calloc(1, sizeof *views->of), .count = 1, .capacity = 1};
+    if (views->of == NULL || !read_plan(opened, views->of)) {
+        views->count = 0;
+        free_views(views);
+        return error_report_memory(NULL);
+    }
+    views->failed =
+        taper_inspect_device_plan(opened->session, add_device_item, views, NULL) != TAPER_OK || views->failed;
+    if (views->failed) {
+        free_views(views);
+        return error_report_memory(NULL);
     }
     return true;
 }
@@ -256,31 +329,44 @@ static void put_memory_json(const plan_view *view)
         json_put_text(stdout, item->operator_name != NULL ? item->operator_name : "", item->operator_length);
         fputc('}', stdout);
     }
-    fputs("]}\n", stdout);
+    fputs("]", stdout);
 }
 
-// Time goes right, addresses go up; what outlives the run has no place.
-static bool draw_plan(const plan_view *view, const char *model, const char *path)
+static void put_all_json(const plan_views *views)
 {
-    enum { WIDE = 960, HIGH = 540, LEFT = 70, TOP = 40, BELOW = 40 };
-    output_file output;
-    if (!markup_open_picture(&output, path, model, LEFT + WIDE + 20, TOP + HIGH + BELOW)) {
-        return false;
+    put_memory_json(views->of);
+    if (views->count > 1) {
+        fputs(", \"device\": [", stdout);
+        for (size_t i = 1; i < views->count; i++) {
+            fputs(i != 1 ? ", " : "", stdout);
+            put_memory_json(&views->of[i]);
+            fputs("}", stdout);
+        }
+        fputs("]", stdout);
     }
-    FILE *stream = output.stream;
+    fputs("}\n", stdout);
+}
+
+enum { WIDE = 960, HIGH = 540, LEFT = 70, TOP = 40, BELOW = 40 };
+
+// Time goes right, addresses go up; what outlives the run has no place.
+static void draw_plan(const plan_view *view, const char *whose, int y, FILE *stream)
+{
     const double across = view->steps != 0 ? (double)WIDE / view->steps : 0;
     const double up = view->arena != 0 ? HIGH / (double)view->arena : 0;
-    fprintf(stream,
-            "<text x=\"%d\" y=\"24\">an arena of %.2f MB for %zu storages of %.2f MB; %.2f MB outlive the run</text>\n"
-            "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f6f8fa\" stroke=\"#8c959f\"/>\n",
-            LEFT, (double)view->arena / 1e6, view->count, (double)view->sum / 1e6, (double)view->kept / 1e6, LEFT, TOP,
-            WIDE, HIGH);
+    const int top = y + TOP;
+    fprintf(
+        stream,
+        "<text x=\"%d\" y=\"%d\">%san arena of %.2f MB for %zu storages of %.2f MB; %.2f MB outlive the run</text>\n"
+        "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f6f8fa\" stroke=\"#8c959f\"/>\n",
+        LEFT, y + 24, whose, (double)view->arena / 1e6, view->count, (double)view->sum / 1e6, (double)view->kept / 1e6,
+        LEFT, top, WIDE, HIGH);
     for (int i = 0; i <= 4; i++) {
         fprintf(stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#57606a\">%.2f MB</text>\n", LEFT - 6,
-                TOP + HIGH - HIGH * i / 4 + 4, (double)view->arena * i / 4e6);
+                top + HIGH - HIGH * i / 4 + 4, (double)view->arena * i / 4e6);
     }
-    fprintf(stream, "<text x=\"%d\" y=\"%d\" fill=\"#57606a\">time, in births and deaths: %u</text>\n", LEFT,
-            TOP + HIGH + 22, view->steps);
+    fprintf(stream, "<text x=\"%d\" y=\"%d\" fill=\"#57606a\">time, in %s: %u</text>\n", LEFT, top + HIGH + 22,
+            *whose != '\0' ? "dispatches" : "births and deaths", view->steps);
     for (size_t i = 0; i < view->count; i++) {
         const taper_plan_item *item = &view->items[i];
         if (item->outlives) {
@@ -292,37 +378,38 @@ static bool draw_plan(const plan_view *view, const char *model, const char *path
                 "\n%zu bytes at %zu, from step %u to %u</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
                 "height=\"%.2f\" fill=\"hsl(%zu,65%%,65%%)\" stroke=\"#ffffff\" stroke-width=\"0.5\"/></g>\n",
                 item->bytes, item->offset, item->born, item->died, LEFT + item->born * across,
-                TOP + HIGH - (double)(item->offset + item->bytes) * up, (item->died - item->born) * across,
+                top + HIGH - (double)(item->offset + item->bytes) * up, (item->died - item->born) * across,
                 (double)item->bytes * up, i * 137 % 360);
+    }
+}
+
+static bool draw_plans(const plan_views *views, const char *model, const char *path)
+{
+    output_file output;
+    const int each = TOP + HIGH + BELOW, most = 1000;
+    const int count = views->count < (size_t)most ? (int)views->count : most;
+    if (!markup_open_picture(&output, path, model, LEFT + WIDE + 20, count * each)) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        draw_plan(&views->of[i], i != 0 ? "on the device: " : "", i * each, output.stream);
     }
     return markup_close_picture(&output, path);
 }
 
-bool inspect_print_memory(const opened_model *opened, bool json, const char *path)
+static void print_plan(plan_view *view, const char *whose)
 {
-    plan_view view;
-    if (!read_plan(opened, &view)) {
-        return false;
+    printf("memory plan of forward%s: %zu storages of %.2f MB in an arena of %.2f MB; %.2f MB outlive the run\n", whose,
+           view->count, (double)view->sum / 1e6, (double)view->arena / 1e6, (double)view->kept / 1e6);
+    if (view->arena != 0 && view->steps != 0) {
+        draw(view);
     }
-    if (path != NULL) {
-        const bool done = draw_plan(&view, opened->path, path);
-        free(view.items);
-        return done;
+    if (view->count != 0) {
+        qsort(view->items, view->count, sizeof *view->items, largest_first);
     }
-    if (json) {
-        put_memory_json(&view);
-        free(view.items);
-        return true;
-    }
-    printf("memory plan of forward: %zu storages of %.2f MB in an arena of %.2f MB; %.2f MB outlive the run\n",
-           view.count, (double)view.sum / 1e6, (double)view.arena / 1e6, (double)view.kept / 1e6);
-    if (view.arena != 0 && view.steps != 0) {
-        draw(&view);
-    }
-    qsort(view.items, view.count, sizeof *view.items, largest_first);
     printf("\n  the largest:\n  %12s %8s %8s %12s  made by\n", "bytes", "born", "died", "offset");
-    for (size_t i = 0; i < view.count && i < LARGEST; i++) {
-        const taper_plan_item *item = &view.items[i];
+    for (size_t i = 0; i < view->count && i < LARGEST; i++) {
+        const taper_plan_item *item = &view->items[i];
         printf("  %12zu %8u ", item->bytes, item->born);
         if (item->outlives) {
             printf("%8s %12s", "-", "outlives");
@@ -331,6 +418,29 @@ bool inspect_print_memory(const opened_model *opened, bool json, const char *pat
         }
         printf("  %.*s\n", (int)item->operator_length, item->operator_name != NULL ? item->operator_name : "");
     }
-    free(view.items);
-    return true;
+}
+
+bool inspect_print_memory(const opened_model *opened, bool json, const char *path)
+{
+    plan_views views;
+    bool done = true;
+    if (!read_plans(opened, &views)) {
+        return false;
+    }
+    if (path != NULL) {
+        done = draw_plans(&views, opened->path, path);
+    } else if (json) {
+        put_all_json(&views);
+    } else {
+        for (size_t i = 0; i < views.count; i++) {
+            char whose[300] = "";
+            if (i != 0) {
+                (void)snprintf(whose, sizeof whose, " on %.250s, part %zu", taper_model_device(opened->model), i);
+            }
+            fputs(i != 0 ? "\n" : "", stdout);
+            print_plan(&views.of[i], whose);
+        }
+    }
+    free_views(&views);
+    return done;
 }

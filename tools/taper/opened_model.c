@@ -31,6 +31,14 @@ int passes_check(const arg_texts *disable, const char *usage)
     return ARGS_GO_ON;
 }
 
+void model_options_on_gpu(model_options *options, const char *device_options)
+{
+    const char *device = options->device != NULL ? options->device : "";
+    if (options->device_options == NULL && (strncmp(device, "vulkan", 6) == 0 || strncmp(device, "metal", 5) == 0)) {
+        options->device_options = device_options;
+    }
+}
+
 int model_options_check(const model_options *options, const char *usage)
 {
     if (options->memory != NULL && strcmp(options->memory, "low") != 0 && strcmp(options->memory, "fast") != 0) {

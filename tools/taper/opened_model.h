@@ -84,6 +84,8 @@ typedef struct opened_model {
     const struct vision_options *vision; // how pictures become inputs; NULL: as the model says (vision.h)
 } opened_model;
 
+// For a GPU, whose options nobody named: these.
+void model_options_on_gpu(model_options *options, const char *device_options);
 // -1 to go on, or the exit status of a wrong option (reported).
 int model_options_check(const model_options *options, const char *usage);
 // The same for --disable options, and all of them as one list (freed by the caller); NULL when there is none, or no

@@ -352,6 +352,12 @@ static PyObject *get_context(PyObject *self, void *unused)
     return Py_NewRef((PyObject *)model_of(self)->loaded->context);
 }
 
+static PyObject *get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(taper_model_device(model_of(self)->loaded->model));
+}
+
 static PyObject *get_source(PyObject *self, void *unused)
 {
     (void)unused;
@@ -391,6 +397,7 @@ bool binding_model_add(PyObject *module, binding_state *state)
     };
     static PyGetSetDef members[] = {
         {"context", get_context, NULL, "The context that the model was loaded with.", NULL},
+        {"device", get_device, NULL, "Where it runs: \"cpu\", or the device that it was loaded or prepared for.", NULL},
         {"_source", get_source, NULL, NULL, NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };

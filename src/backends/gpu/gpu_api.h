@@ -32,12 +32,13 @@ typedef struct taper_gpu_buffer {
     uint64_t bytes;
     void *data;          // where the host sees it, all the time; NULL: it does not
     bool coherent;       // writes of either side are seen by the other without being asked for
+    bool cached;         // the host reads it as fast as its own
     uint64_t handles[3]; // the interface's own
 } taper_gpu_buffer;
 
 typedef struct taper_gpu_range {
     const taper_gpu_buffer *buffer; // NULL: nothing is bound
-    uint64_t offset, bytes;         // offset a multiple of taper_gpu.align
+    uint64_t offset, bytes;         // offset a multiple of taper_gpu.align, but of copies
 } taper_gpu_range;
 
 typedef struct taper_gpu_shader {
@@ -99,8 +100,8 @@ struct taper_gpu_api {
     // The host has written, or will read, all of a mapped buffer that is not coherent.
     taper_status (*flush)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
     taper_status (*invalidate)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
-    // From a buffer for uploads to one of the device's; waits.
-    taper_status (*copy)(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to, uint64_t bytes);
+    // Between two buffers, before what is submitted next and behind what was; waits.
+    taper_status (*copy)(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to);
     // constants[i] is that of constant_id i.
     taper_status (*pipeline_new)(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                  uint32_t constant_count, taper_gpu_pipeline **pipeline);

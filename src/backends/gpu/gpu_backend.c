@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The GPU backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
-// that shaders read and write.
+// The GPU backend: its side of the seam. Each call copies tensors of the host to and from memory that shaders read and
+// write; those that only the device's segments look at stay there (gpu_held.h).
 #include "backends/gpu/gpu_backend.h"
 
 #include <stdio.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_quirks.h"
 #include "backends/gpu/gpu_recording.h"
@@ -56,6 +58,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     }
     taper_gpu_settle(s, &options);
     taper_gpu_take_compiled(s, device->cache_dir);
+    TAPER_TRY(taper_mutex_create(device->allocator, &s->make_lock, error));
     return taper_mutex_create(device->allocator, &s->lock, error);
 }
 
@@ -89,6 +92,8 @@ void taper_gpu_describe(const taper_device *device, taper_device_words *words)
 
 void taper_gpu_close(taper_device *device)
 {
+    taper_gpu_stop_making(device->state);
+    taper_gpu_free_spares(device->state);
     taper_gpu_state_free(device->state);
 }
 
@@ -103,7 +108,7 @@ taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_
 {
     (void)device, (void)arena, (void)error;
     for (size_t i = 0; i < segment->node->input_count; i++) {
-        segment->forms[i] = TAPER_FORM_HOST;
+        segment->forms[i] = TAPER_FORM_EITHER;
     }
     return TAPER_OK;
 }

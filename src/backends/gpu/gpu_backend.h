@@ -33,6 +33,7 @@ TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *
                                                      .forget = taper_gpu_forget,                                       \
                                                      .measured = taper_gpu_measured,                                   \
                                                      .describe = taper_gpu_describe,                                   \
+                                                     .storages = taper_gpu_storages,                                   \
                                                      .listing = "software=1",                                          \
                                                      .half = "half=1",                                                 \
                                                      .lasting = true}

@@ -41,13 +41,23 @@ static uint64_t hash_of(const taper_gpu_state *s, const taper_gpu_recording *r)
 
 // ---- results
 
-// As numbers one behind the other; a reference.
+// As numbers of the host, one behind the other; a reference, also on failure. What stays with the device stays there.
 static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
 {
-    int64_t strides[TAPER_MAX_RANK];
-    taper_strides_contiguous(x->rank, x->sizes, strides);
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, strides, y, run->error));
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, NULL, y, run->error));
+    if (taper_tensor_is_away(x)) {
+        return x->storage->memory->fetch(x->storage->memory, *y, run->error);
+    }
     return taper_run_copy(run, *y, x);
+}
+
+static void drop_flat(taper_tensor **tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tensors[i] != NULL) {
+            taper_obj_release(&tensors[i]->head);
+        }
+    }
 }
 
 // The largest difference as part of what may be; infinite where one is no number.
@@ -73,7 +83,6 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
 {
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
-        taper_tensor *wanted = NULL;
         const taper_tensor *x = call->rets[i].as.tensor;
         if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != TAPER_F32 ||
             plain[i].as.tensor->rank != x->rank ||
@@ -81,14 +90,16 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
             *most = INFINITY;
             return TAPER_OK;
         }
-        const taper_status status = flat(call->run, plain[i].as.tensor, &wanted);
+        taper_tensor *both[2] = {NULL, NULL}; // wanted, had
+        taper_status status = flat(call->run, plain[i].as.tensor, &both[0]);
         if (status == TAPER_OK) {
-            *most =
-                fmax(*most, apart(taper_tensor_data(x), taper_tensor_data(wanted), taper_tensor_numel(x), most_part));
+            status = flat(call->run, x, &both[1]);
         }
-        if (wanted != NULL) {
-            taper_obj_release(&wanted->head);
+        if (status == TAPER_OK) {
+            *most = fmax(
+                *most, apart(taper_tensor_data(both[1]), taper_tensor_data(both[0]), taper_tensor_numel(x), most_part));
         }
+        drop_flat(both, 2);
         TAPER_TRY(status);
     }
     return TAPER_OK;
@@ -117,65 +128,107 @@ static taper_status against_cpu(const taper_segment *segment, taper_call *call, 
     return status;
 }
 
-// Twice the same bits.
+static taper_status flat_results(const taper_call *call, taper_tensor **flats)
+{
+    for (size_t i = 0; i < call->ret_count; i++) {
+        TAPER_TRY(flat(call->run, call->rets[i].as.tensor, &flats[i]));
+    }
+    return TAPER_OK;
+}
+
+// Twice the same bits. Room for all results, twice.
+static taper_status run_both(const taper_segment *segment, taper_call *call, taper_gpu_recording *r,
+                             taper_tensor **flats, bool *same)
+{
+    const size_t count = call->ret_count;
+    TAPER_TRY(taper_gpu_run_device(segment, call, r));
+    TAPER_TRY(flat_results(call, flats));
+    TAPER_TRY(taper_gpu_run_device(segment, call, r));
+    TAPER_TRY(flat_results(call, flats + count));
+    *same = true;
+    for (size_t i = 0; *same && i < count; i++) {
+        const size_t bytes = (size_t)taper_tensor_numel(flats[i]) * sizeof(float);
+        *same = memcmp(taper_tensor_data(flats[i]), taper_tensor_data(flats[count + i]), bytes) == 0;
+    }
+    return TAPER_OK;
+}
+
 static taper_status run_twice(const taper_segment *segment, taper_call *call, taper_gpu_recording *r, bool *same)
 {
-    const size_t bytes = (size_t)r->outputs.bytes;
-    TAPER_TRY(taper_gpu_run_device(segment, call, r));
-    void *first = taper_heap_alloc(call->run->heap, bytes);
-    if (first == NULL) {
+    const size_t bytes = (2 * call->ret_count + 1) * sizeof(taper_tensor *);
+    taper_tensor **flats = taper_heap_alloc(call->run->heap, bytes);
+    if (flats == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    memcpy(first, r->outputs.data, bytes);
-    const taper_status status = taper_gpu_run_device(segment, call, r);
-    *same = status == TAPER_OK;
-    for (size_t i = r->in_count; *same && i < r->in_count + r->out_count; i++) {
-        const taper_gpu_port *port = &r->ports[i];
-        size_t size = sizeof(float);
-        for (size_t d = 0; d < port->rank; d++) {
-            size *= (size_t)port->sizes[d];
-        }
-        *same = memcmp((char *)first + port->offset, (char *)r->outputs.data + port->offset, size) == 0;
-    }
-    taper_heap_free(call->run->heap, first, bytes);
+    memset((void *)flats, 0, bytes);
+    const taper_status status = run_both(segment, call, r, flats, same);
+    drop_flat(flats, 2 * call->ret_count);
+    taper_heap_free(call->run->heap, (void *)flats, bytes);
     return status;
 }
 
-static taper_status refuse(const taper_segment *segment, taper_call *call, taper_gpu_recording *r, const char *why)
+static void drop_results(taper_call *call)
 {
     for (size_t i = 0; i < call->ret_count; i++) {
         taper_val_replace(&call->rets[i], taper_val_none());
     }
+}
+
+static taper_status refuse(const taper_segment *segment, taper_call *call, taper_gpu_recording *r, const char *why)
+{
+    drop_results(call);
     r->refused = true;
     call->run->why = why;
     taper_gpu_say(segment, call->run, TAPER_LOG_WARNING, "the CPU does it: %s", why);
     return TAPER_DECLINED;
 }
 
+// Passed before, in a recording that has gone.
+static bool is_known(const taper_gpu_state *s, uint64_t hash)
+{
+    bool known = false;
+    taper_mutex_lock(s->lock);
+    for (size_t i = 0; i < TAPER_GPU_PASSED; i++) {
+        known = known || s->passed[i] == hash;
+    }
+    taper_mutex_unlock(s->lock);
+    return known;
+}
+
+static void remember(taper_gpu_state *s, uint64_t hash)
+{
+    taper_mutex_lock(s->lock);
+    s->passed[s->passed_count++ % TAPER_GPU_PASSED] = hash;
+    taper_mutex_unlock(s->lock);
+}
+
 static taper_status check(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
 {
-    const taper_gpu_state *s = segment->device->state;
+    taper_gpu_state *s = segment->device->state;
     const char *cache_dir = segment->device->cache_dir;
     const uint64_t hash = hash_of(s, r);
     bool same;
     double most;
-    if (!s->checks || taper_gpu_is_trusted(cache_dir, hash)) {
+    if (!s->checks || is_known(s, hash) || taper_gpu_is_trusted(cache_dir, hash)) {
         return taper_gpu_run_device(segment, call, r);
     }
-    TAPER_TRY(run_twice(segment, call, r, &same));
+    taper_status status = run_twice(segment, call, r, &same);
+    if (status != TAPER_OK) {
+        drop_results(call);
+        return status;
+    }
     if (!same) {
         return refuse(segment, call, r, "the driver gave two results for one input");
     }
-    const taper_status status = against_cpu(segment, call, &most);
+    status = against_cpu(segment, call, &most);
     if (status != TAPER_OK) { // the plain nodes start anew
-        for (size_t i = 0; i < call->ret_count; i++) {
-            taper_val_replace(&call->rets[i], taper_val_none());
-        }
+        drop_results(call);
         return status;
     }
     if (!(most <= 1)) {
         return refuse(segment, call, r, "the driver's results are not the CPU's");
     }
+    remember(s, hash);
     taper_gpu_trust(cache_dir, hash);
     call->run->kernel = s->api->name;
     return TAPER_OK;

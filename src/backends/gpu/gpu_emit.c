@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/common/shape_nodes.h"
+#include "backends/gpu/gpu_held.h"
 #include "ops/list/op_table.h"
 
 // ---- the table
@@ -165,7 +166,9 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
             numbers.rank = 1;
             numbers.sizes[0] = 1;
         }
-        TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_INPUT, count * sizeof(float), &numbers.buffer));
+        const taper_gpu_place place =
+            taper_tensor_is_away(e->known->call->args[arg].as.tensor) ? TAPER_GPU_STAYS_IN : TAPER_GPU_INPUT;
+        TAPER_TRY(taper_gpu_add_memory(e->program, place, count * sizeof(float), &numbers.buffer));
         e->program->memories[numbers.buffer].number = (uint32_t)arg;
         TAPER_TRY(taper_gpu_move(e, &numbers, &slot->view));
     }
@@ -233,7 +236,9 @@ static taper_status new_numbers(taper_gpu_emitter *e, int rank, const int64_t *s
         numbers->strides[d] = count;
         count *= sizes[d];
     }
-    TAPER_TRY(taper_gpu_add_memory(e->program, TAPER_GPU_OUTPUT, (uint64_t)count * sizeof(float), &numbers->buffer));
+    const bool stays = taper_gpu_result_stays(e->segment, number, e->known->call->run->results_stay);
+    const taper_gpu_place place = stays ? TAPER_GPU_STAYS_OUT : TAPER_GPU_OUTPUT;
+    TAPER_TRY(taper_gpu_add_memory(e->program, place, (uint64_t)count * sizeof(float), &numbers->buffer));
     e->program->memories[numbers->buffer].number = number;
     return TAPER_OK;
 }

@@ -14,7 +14,8 @@ typedef struct taper_gpu_options {
     int checks;   // first results are held against the CPU's; -1 the same
     int half;     // vectors are of half precision in memory
     int winograd; // 3x3 convolutions by Winograd: 0: never, 1: all that can; -1: where most of a segment is such layers
-    int times;    // every tenth run says what each dispatch took (TAPER_LOG_INFO)
+    int background; // pipelines are made in the background; -1: where a run's time is limited
+    int times;      // every tenth run says what each dispatch took (TAPER_LOG_INFO)
 } taper_gpu_options;
 
 // NULL: none.

@@ -10,10 +10,13 @@
 #include "backends/gpu/gpu_weights.h"
 
 typedef enum taper_gpu_place {
-    TAPER_GPU_ARENA,   // born and dead within the run
-    TAPER_GPU_WEIGHTS, // packed constants
-    TAPER_GPU_INPUT,   // numbers of an argument, in its order, which the host writes before
-    TAPER_GPU_OUTPUT   // numbers of a result, which the host reads behind
+    TAPER_GPU_ARENA,    // born and dead within the run
+    TAPER_GPU_WEIGHTS,  // packed constants
+    TAPER_GPU_INPUT,    // numbers of an argument, in its order, which the host writes before
+    TAPER_GPU_OUTPUT,   // numbers of a result, which the host reads behind
+    TAPER_GPU_STAYS_IN, // the same of an argument and a result that the host does not see (gpu_held.h)
+    TAPER_GPU_STAYS_OUT,
+    TAPER_GPU_PLACES
 } taper_gpu_place;
 
 typedef struct taper_gpu_memory {
@@ -21,7 +24,7 @@ typedef struct taper_gpu_memory {
     uint64_t bytes, offset;     // offset: in what all of that place share
     uint32_t first, last;       // dispatches that look at it
     taper_gpu_weights *weights; // of WEIGHTS: a reference
-    uint32_t number;            // of INPUT: the argument; of OUTPUT: the result
+    uint32_t number;            // of INPUT and STAYS_IN: the argument; of OUTPUT and STAYS_OUT: the result
 } taper_gpu_memory;
 
 // Where vectors lie: by batch, row, column and group of four channels. As shaders have it (common.glsl).
@@ -56,7 +59,7 @@ typedef struct taper_gpu_program {
     size_t memory_count, memory_capacity;
     taper_gpu_work *works;
     size_t work_count, work_capacity;
-    uint64_t bytes[TAPER_GPU_OUTPUT + 1]; // of the buffers of each place, once placed
+    uint64_t bytes[TAPER_GPU_PLACES]; // of the buffers of each place, once placed
 } taper_gpu_program;
 
 void taper_gpu_program_free(taper_gpu_program *program);

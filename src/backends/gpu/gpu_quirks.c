@@ -50,6 +50,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->half = options->half > 0;
     s->winograd = s->half ? 0 : options->winograd;
     s->times = options->times > 0;
+    s->background = options->background;
     s->checks = options->checks != 0;
     s->quirk = known ? rows[i].quirk : NULL;
 }

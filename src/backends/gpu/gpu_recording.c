@@ -3,12 +3,16 @@
 // submits, and copies results out.
 #include "backends/gpu/gpu_recording.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_maker.h"
+#include "backends/gpu/gpu_peak.h"
 #include "platform/platform.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
@@ -91,13 +95,23 @@ static taper_status emit(recorder *rec)
     return status;
 }
 
+static bool is_input(const taper_gpu_memory *m)
+{
+    return m->place == TAPER_GPU_INPUT || m->place == TAPER_GPU_STAYS_IN;
+}
+
+static bool is_output(const taper_gpu_memory *m)
+{
+    return m->place == TAPER_GPU_OUTPUT || m->place == TAPER_GPU_STAYS_OUT;
+}
+
 static taper_status make_ports(recorder *rec)
 {
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     for (size_t i = 0; i < p->memory_count; i++) {
-        r->in_count += p->memories[i].place == TAPER_GPU_INPUT;
-        r->out_count += p->memories[i].place == TAPER_GPU_OUTPUT;
+        r->in_count += is_input(&p->memories[i]);
+        r->out_count += is_output(&p->memories[i]);
     }
     r->ports = taper_alloc_zeroed(rec->state->allocator, (r->in_count + r->out_count + 1) * sizeof *r->ports);
     if (r->ports == NULL) {
@@ -106,12 +120,15 @@ static taper_status make_ports(recorder *rec)
     size_t in = 0, out = r->in_count;
     for (size_t i = 0; i < p->memory_count; i++) {
         const taper_gpu_memory *m = &p->memories[i];
-        if (m->place != TAPER_GPU_INPUT && m->place != TAPER_GPU_OUTPUT) {
+        if (!is_input(m) && !is_output(m)) {
             continue;
         }
-        taper_gpu_port *port = &r->ports[m->place == TAPER_GPU_INPUT ? in++ : out++];
-        *port = (taper_gpu_port){.number = m->number, .offset = m->offset};
-        if (m->place == TAPER_GPU_OUTPUT) {
+        taper_gpu_port *port = &r->ports[is_input(m) ? in++ : out++];
+        *port = (taper_gpu_port){.number = m->number,
+                                 .offset = m->offset,
+                                 .bytes = m->bytes,
+                                 .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT};
+        if (is_output(m)) {
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
             memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
@@ -120,19 +137,32 @@ static taper_status make_ports(recorder *rec)
     return TAPER_OK;
 }
 
+// What all of a place share; NULL: weights have their own.
+static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place)
+{
+    taper_gpu_buffer *const buffers[TAPER_GPU_PLACES] = {[TAPER_GPU_ARENA] = &r->arena,
+                                                         [TAPER_GPU_INPUT] = &r->inputs,
+                                                         [TAPER_GPU_OUTPUT] = &r->outputs,
+                                                         [TAPER_GPU_STAYS_IN] = &r->stays_in,
+                                                         [TAPER_GPU_STAYS_OUT] = &r->stays_out};
+    return buffers[place];
+}
+
 static taper_status make_buffers(const recorder *rec)
 {
     const taper_gpu_state *s = rec->state;
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
-    if (p->bytes[TAPER_GPU_ARENA] != 0) {
-        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_ARENA], TAPER_GPU_FOR_DEVICE, &r->arena));
+    for (int place = 0; place < TAPER_GPU_PLACES; place++) {
+        taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
+        if (buffer != NULL && p->bytes[place] != 0) {
+            const taper_gpu_use use = place == TAPER_GPU_INPUT    ? TAPER_GPU_FOR_UPLOAD
+                                      : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
+                                                                  : TAPER_GPU_FOR_DEVICE;
+            TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[place], use, buffer));
+        }
     }
-    if (p->bytes[TAPER_GPU_INPUT] != 0) {
-        TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_INPUT], TAPER_GPU_FOR_UPLOAD, &r->inputs));
-    }
-    TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[TAPER_GPU_OUTPUT], TAPER_GPU_FOR_DOWNLOAD, &r->outputs));
     TAPER_TRY(s->api->buffer_new(s->gpu, each * p->work_count, TAPER_GPU_FOR_UPLOAD, &r->parameters));
     for (size_t i = 0; i < p->work_count; i++) {
         memcpy((char *)r->parameters.data + i * each, &p->works[i].parameters, sizeof p->works[i].parameters);
@@ -140,16 +170,13 @@ static taper_status make_buffers(const recorder *rec)
     return s->api->flush(s->gpu, &r->parameters);
 }
 
-static taper_gpu_range range_of(const taper_gpu_recording *r, uint32_t number)
+static taper_gpu_range range_of(taper_gpu_recording *r, uint32_t number)
 {
     if (number == TAPER_GPU_NONE) {
         return (taper_gpu_range){NULL, 0, 0};
     }
     const taper_gpu_memory *m = &r->program.memories[number];
-    const taper_gpu_buffer *buffer = m->place == TAPER_GPU_ARENA    ? &r->arena
-                                     : m->place == TAPER_GPU_INPUT  ? &r->inputs
-                                     : m->place == TAPER_GPU_OUTPUT ? &r->outputs
-                                                                    : &m->weights->buffer;
+    const taper_gpu_buffer *buffer = m->weights != NULL ? &m->weights->buffer : buffer_of(r, m->place);
     return (taper_gpu_range){buffer, m->place == TAPER_GPU_WEIGHTS ? 0 : m->offset, m->bytes};
 }
 
@@ -178,6 +205,27 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
 
 enum { MOST_AT_ONCE = 64 }; // dispatches that are not told to wait for each other
 
+// The work's constants, and its variant: what a pipeline is made of.
+static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
+{
+    const taper_gpu_state *s = rec->state;
+    *texels = s->reads_texels && s->api->shaders[2 * w->kernel + 1].bytes != 0;
+    if (!choose_groups(s, w, groups)) {
+        rec->call->run->why = "more workgroups than the device has";
+        return TAPER_DECLINED;
+    }
+    for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+        const uint64_t bytes = w->buffers[b] != TAPER_GPU_NONE ? rec->r->program.memories[w->buffers[b]].bytes : 0;
+        *texels = *texels && (b == 0 || bytes / (s->half ? 8 : 16) <= s->gpu->most_texels);
+        if (bytes > s->gpu->most_bytes) {
+            rec->call->run->why = "a tensor that is larger than a buffer may be";
+            return TAPER_DECLINED;
+        }
+    }
+    w->constants[18] = s->half;
+    return TAPER_OK;
+}
+
 static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dispatches)
 {
     taper_gpu_state *s = rec->state;
@@ -187,22 +235,13 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     for (size_t i = 0; i < p->work_count; i++) {
         taper_gpu_work *w = &p->works[i];
         taper_gpu_dispatch *d = &dispatches[i];
-        bool texels = s->reads_texels && s->api->shaders[2 * w->kernel + 1].bytes != 0;
-        if (!choose_groups(s, w, d->groups)) {
-            rec->call->run->why = "more workgroups than the device has";
-            return TAPER_DECLINED;
-        }
+        bool texels;
+        TAPER_TRY(settle_work(rec, w, d->groups, &texels));
         for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
             d->ranges[b] = range_of(rec->r, w->buffers[b]);
-            texels = texels && (b == 0 || d->ranges[b].bytes / (s->half ? 8 : 16) <= s->gpu->most_texels);
-            if (d->ranges[b].bytes > s->gpu->most_bytes) {
-                rec->call->run->why = "a tensor that is larger than a buffer may be";
-                return TAPER_DECLINED;
-            }
         }
         d->parameters = (taper_gpu_range){&rec->r->parameters, i * each, sizeof(taper_gpu_parameters)};
         d->half = s->half;
-        w->constants[18] = s->half;
         d->barrier = i - since >= MOST_AT_ONCE || taper_gpu_needs_barrier(p, since, i);
         since = d->barrier ? i : since;
         TAPER_TRY(taper_gpu_pipeline_get(s, w->kernel, texels, w->constants, &d->pipeline));
@@ -210,7 +249,41 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     return TAPER_OK;
 }
 
-static taper_status give_to_device(recorder *rec)
+// The device is marked as tried until the recording has shown what it gives. Under the lock.
+static void begin_trying(const recorder *rec)
+{
+    if (!rec->r->tried) {
+        taper_gpu_try(rec->state, rec->segment->device->cache_dir);
+        rec->r->tried = true;
+    }
+}
+
+// Whether the recording has to wait for pipelines, which are made from now on.
+static taper_status wish_for_pipelines(const recorder *rec)
+{
+    taper_gpu_state *s = rec->state;
+    bool all = true;
+    if (rec->segment->insists || !(s->background < 0 ? rec->call->run->is_limited : s->background > 0)) {
+        return TAPER_OK;
+    }
+    taper_mutex_lock(s->lock);
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < rec->r->program.work_count && status == TAPER_OK; i++) {
+        taper_gpu_work *w = &rec->r->program.works[i];
+        uint32_t groups[3];
+        bool texels;
+        status = settle_work(rec, w, groups, &texels);
+        all = status == TAPER_OK && taper_gpu_wish_pipeline(s, w->kernel, texels, w->constants) && all;
+    }
+    if (status == TAPER_OK && !all) {
+        begin_trying(rec);
+    }
+    rec->r->waits = taper_gpu_make_wishes(s) && status == TAPER_OK && !all;
+    taper_mutex_unlock(s->lock);
+    return status;
+}
+
+static taper_status give_to_device(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;
     const size_t count = rec->r->program.work_count, bytes = count * sizeof(taper_gpu_dispatch);
@@ -219,9 +292,11 @@ static taper_status give_to_device(recorder *rec)
         return taper_fail_memory(rec->call->run->error);
     }
     taper_mutex_lock(s->lock);
-    taper_gpu_try(s, rec->segment->device->cache_dir);
-    rec->r->tried = true;
-    taper_status status = make_buffers(rec);
+    begin_trying(rec);
+    taper_status status = s->times ? taper_gpu_measure_peak(s) : TAPER_OK;
+    if (status == TAPER_OK) {
+        status = make_buffers(rec);
+    }
     if (status == TAPER_OK) {
         status = make_dispatches(rec, dispatches);
     }
@@ -231,6 +306,26 @@ static taper_status give_to_device(recorder *rec)
     taper_mutex_unlock(s->lock);
     taper_free(s->allocator, dispatches, bytes);
     return taper_gpu_status(status, rec->call->run->error);
+}
+
+static uint64_t bytes_moved(const taper_gpu_recording *r)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->in_count + r->out_count; i++) {
+        bytes += r->ports[i].stays ? 0 : r->ports[i].bytes;
+    }
+    return bytes;
+}
+
+static taper_status finish(const recorder *rec, double begin)
+{
+    TAPER_TRY(give_to_device(rec));
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
+                  " bytes from and to the host in each run",
+                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
+                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
+    return TAPER_OK;
 }
 
 static taper_status record(recorder *rec)
@@ -243,12 +338,34 @@ static taper_status record(recorder *rec)
     if (rec->state->times) {
         rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
     }
-    TAPER_TRY(give_to_device(rec));
-    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them",
-                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6);
-    return TAPER_OK;
+    TAPER_TRY(wish_for_pipelines(rec));
+    if (rec->r->waits) {
+        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it while pipelines are made");
+        return TAPER_OK;
+    }
+    return finish(rec, begin);
+}
+
+// What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
+static taper_status stop_waiting(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+{
+    const recorder rec = {.segment = segment, .call = call, .state = state_of(segment), .r = r};
+    taper_mutex_lock(rec.state->lock);
+    const bool making = taper_gpu_is_making(rec.state);
+    taper_mutex_unlock(rec.state->lock);
+    call->run->why = "its pipelines are being made";
+    if (making) {
+        return TAPER_DECLINED;
+    }
+    r->waits = false;
+    const taper_status status = finish(&rec, taper_clock());
+    r->refused = status != TAPER_OK;
+    call->run->replan = true;
+    if (status == TAPER_DEVICE_LOST) {
+        call->run->why = rec.state->gpu->trouble;
+        return tell_trouble(segment, call->run);
+    }
+    return status;
 }
 
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording)
@@ -281,9 +398,12 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
     if (r->recorded != NULL) {
         s->api->recorded_free(s->gpu, r->recorded);
     }
-    s->api->buffer_free(s->gpu, &r->arena);
-    s->api->buffer_free(s->gpu, &r->inputs);
-    s->api->buffer_free(s->gpu, &r->outputs);
+    for (int place = 0; place < TAPER_GPU_PLACES; place++) {
+        taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
+        if (buffer != NULL) {
+            s->api->buffer_free(s->gpu, buffer);
+        }
+    }
     s->api->buffer_free(s->gpu, &r->parameters);
     for (size_t i = 0; i < r->program.memory_count; i++) {
         if (r->program.memories[i].weights != NULL) {
@@ -298,6 +418,22 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
         taper_gpu_program_free(&r->program);
     }
     memset(r, 0, sizeof *r);
+}
+
+void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user)
+{
+    const taper_gpu_recording *r = recording;
+    (void)segment;
+    for (size_t i = 0; i < r->program.memory_count; i++) {
+        const taper_gpu_memory *m = &r->program.memories[i];
+        if (m->place == TAPER_GPU_ARENA && m->first != TAPER_GPU_NONE) {
+            each(user, &(taper_device_storage){.bytes = m->bytes,
+                                               .offset = m->offset,
+                                               .born = m->first,
+                                               .died = m->last + 1,
+                                               .node = r->program.works[m->first].node});
+        }
+    }
 }
 
 // ---- running
@@ -316,9 +452,30 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
     for (size_t i = 0; i < r->in_count; i++) {
         const taper_gpu_port *port = &r->ports[i];
         const taper_tensor *x = call->args[port->number].as.tensor;
+        if (port->stays) {
+            continue;
+        }
         taper_storage storage;
         taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
         TAPER_TRY(taper_run_copy(call->run, &there, x));
+    }
+    return TAPER_OK;
+}
+
+// Results; those that stay have their memory, which the run fills.
+static taper_status make_results(const taper_segment *segment, taper_call *call, const taper_gpu_recording *r)
+{
+    for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        taper_tensor *y;
+        if (!port->stays) {
+            continue;
+        }
+        taper_gpu_held *held;
+        TAPER_TRY(taper_gpu_status(taper_gpu_hold(segment->device, port->bytes, &held), call->run->error));
+        TAPER_TRY(taper_tensor_of_memory(call->run->heap, &held->memory, TAPER_F32, port->rank, port->sizes, NULL, &y,
+                                         call->run->error));
+        taper_ret(call, port->number, TAPER_VAL(y));
     }
     return TAPER_OK;
 }
@@ -328,9 +485,10 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
         const taper_gpu_port *port = &r->ports[i];
         taper_tensor *y;
-        int64_t strides[TAPER_MAX_RANK];
-        taper_strides_contiguous(port->rank, port->sizes, strides);
-        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, strides, &y, call->run->error));
+        if (port->stays) {
+            continue;
+        }
+        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, NULL, &y, call->run->error));
         taper_ret(call, port->number, TAPER_VAL(y));
         taper_storage storage;
         const taper_tensor there =
@@ -340,24 +498,58 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     return TAPER_OK;
 }
 
-static taper_status submit(taper_gpu_state *s, const taper_gpu_recording *r)
+// Between what recordings read and write and the memory of tensors that stay.
+static taper_status move_within(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r, bool in)
 {
-    TAPER_TRY(r->in_count != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
+    for (size_t i = in ? 0 : r->in_count; i < r->in_count + (in ? 0 : r->out_count); i++) {
+        const taper_gpu_port *port = &r->ports[i];
+        if (!port->stays) {
+            continue;
+        }
+        const taper_val val = in ? call->args[port->number] : call->rets[port->number];
+        const taper_gpu_range held = {&taper_gpu_held_of(val.as.tensor)->buffer, 0, port->bytes};
+        const taper_gpu_range here = {in ? &r->stays_in : &r->stays_out, port->offset, port->bytes};
+        TAPER_TRY(taper_gpu_transfer(s, in ? &held : &here, in ? &here : &held));
+    }
+    return TAPER_OK;
+}
+
+static taper_status submit(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r)
+{
+    TAPER_TRY(r->inputs.bytes != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
+    TAPER_TRY(move_within(s, call, r, true));
     TAPER_TRY(s->api->run(s->gpu, r->recorded, r->seconds));
-    return s->api->invalidate(s->gpu, &r->outputs);
+    TAPER_TRY(move_within(s, call, r, false));
+    return r->outputs.bytes != 0 ? s->api->invalidate(s->gpu, &r->outputs) : TAPER_OK;
+}
+
+static double bytes_of(const taper_gpu_recording *r, const taper_gpu_work *w)
+{
+    double bytes = 0;
+    for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
+        bytes += w->buffers[b] != TAPER_GPU_NONE ? (double)r->program.memories[w->buffers[b]].bytes : 0;
+    }
+    return bytes;
 }
 
 // The least that each dispatch took so far.
 static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
 {
     enum { EVERY = 10 };
+    const taper_gpu_state *s = state_of(segment);
     const size_t count = r->program.work_count;
     double *least = r->seconds + count, all = 0;
     for (size_t i = 0; i < count; i++) {
         if (run->part != NULL) {
             const taper_gpu_work *w = &r->program.works[i];
-            run->part(run->part_user, i, count, w->node, taper_gpu_kernel_name(w->kernel), r->seconds[i],
-                      w->operations);
+            run->part(run->part_user, i, count,
+                      &(taper_part){.node = w->node,
+                                    .kernel = taper_gpu_kernel_name(w->kernel),
+                                    .seconds = r->seconds[i],
+                                    .flops = w->operations,
+                                    .bytes = bytes_of(r, w),
+                                    .most_flops = s->most_flops,
+                                    .most_bytes = s->most_bytes});
         }
         least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
         all += least[i];
@@ -380,9 +572,12 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
 {
     taper_gpu_state *s = state_of(segment);
     TAPER_TRY(copy_in(call, r));
-    taper_mutex_lock(s->lock);
-    taper_status status = submit(s, r);
-    taper_mutex_unlock(s->lock);
+    taper_status status = make_results(segment, call, r);
+    if (status == TAPER_OK) {
+        taper_mutex_lock(s->lock);
+        status = submit(s, call, r);
+        taper_mutex_unlock(s->lock);
+    }
     if (status == TAPER_OK && r->seconds != NULL) {
         tell_times(segment, call->run, r);
     }
@@ -408,6 +603,9 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
     if (r->refused) {
         call->run->why = "its results were not the CPU's";
         return TAPER_DECLINED;
+    }
+    if (r->waits) {
+        TAPER_TRY(stop_waiting(segment, call, r));
     }
     if (!r->checked) {
         return taper_gpu_check(segment, call, r);

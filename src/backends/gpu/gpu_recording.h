@@ -8,19 +8,22 @@
 
 typedef struct taper_gpu_port {
     uint32_t number; // of the argument or result
-    uint64_t offset; // in the buffer of all inputs, or outputs
-    uint8_t rank;    // of a result
+    uint64_t offset; // in the buffer of all inputs, or outputs, or of what stays
+    bool stays;      // the tensor is with the device (gpu_held.h)
+    uint64_t bytes;
+    uint8_t rank; // of a result
     int64_t sizes[TAPER_MAX_RANK];
 } taper_gpu_port;
 
 typedef struct taper_gpu_recording {
     taper_gpu_program program;
-    taper_gpu_buffer arena, inputs, outputs, parameters;
+    taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // of inputs, then of outputs
     size_t in_count, out_count;
     double *seconds; // of the last run, then the least so far, of each dispatch; NULL: nobody asks
     unsigned runs;
+    bool waits;            // for its pipelines: nothing is recorded yet, the CPU does it
     bool tried;            // the device is marked as tried until it has shown what it gives (gpu_kept.h)
     bool checked, refused; // its first results were held against the CPU's; and were others
     taper_trial trial;
@@ -30,6 +33,7 @@ typedef struct taper_gpu_recording {
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_gpu_forget(const taper_segment *segment, void *recording);
+void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
 // One line, with the device's name in front.

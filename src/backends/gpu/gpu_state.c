@@ -9,6 +9,18 @@ taper_status taper_gpu_status(taper_status status, taper_error *error)
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(error) : status;
 }
 
+taper_status taper_gpu_pipeline_make(taper_gpu_state *s, taper_gpu_made_pipeline *made)
+{
+    taper_gpu_shader shader;
+    TAPER_TRY(taper_gpu_shader_load(s->allocator, s->api->shaders, made->kernel, made->texels, &shader));
+    taper_mutex_lock(s->make_lock);
+    const taper_status status =
+        s->api->pipeline_new(s->gpu, &shader, made->constants, TAPER_GPU_CONSTANTS, &made->pipeline);
+    taper_mutex_unlock(s->make_lock);
+    taper_gpu_shader_free(s->allocator, &shader);
+    return status;
+}
+
 taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
                                     const uint32_t *constants, taper_gpu_pipeline **pipeline)
 {
@@ -22,19 +34,14 @@ taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel ker
     if (made == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
-    taper_gpu_shader shader;
-    taper_status status = taper_gpu_shader_load(state->allocator, state->api->shaders, kernel, texels, &shader);
-    if (status == TAPER_OK) {
-        status = state->api->pipeline_new(state->gpu, &shader, constants, TAPER_GPU_CONSTANTS, &made->pipeline);
-        taper_gpu_shader_free(state->allocator, &shader);
-    }
+    made->kernel = kernel;
+    made->texels = texels;
+    memcpy(made->constants, constants, sizeof made->constants);
+    const taper_status status = taper_gpu_pipeline_make(state, made);
     if (status != TAPER_OK) {
         taper_free(state->allocator, made, sizeof *made);
         return status;
     }
-    made->kernel = kernel;
-    made->texels = texels;
-    memcpy(made->constants, constants, sizeof made->constants);
     made->next = state->pipelines;
     state->pipelines = made;
     state->pipeline_count++;
@@ -54,8 +61,7 @@ void taper_gpu_state_free(taper_gpu_state *state)
         state->api->close(state->gpu);
         state->gpu = NULL;
     }
-    if (state->lock != NULL) {
-        taper_mutex_destroy(state->lock);
-        state->lock = NULL;
-    }
+    taper_mutex_destroy(state->lock);
+    taper_mutex_destroy(state->make_lock);
+    state->lock = state->make_lock = NULL;
 }

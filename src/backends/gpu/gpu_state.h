@@ -16,29 +16,42 @@ typedef struct taper_gpu_made_pipeline {
     taper_gpu_pipeline *pipeline;
 } taper_gpu_made_pipeline;
 
+enum { TAPER_GPU_PASSED = 64 };
+
 typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
     taper_gpu *gpu;
     taper_mutex *lock; // of the queue and of what is below
     taper_gpu_made_pipeline *pipelines;
+    struct taper_gpu_wish *wishes; // pipelines that are being made (gpu_maker.h)
+    taper_background *maker;       // the thread that makes them; it may have ended
+    bool makes, stops_making;      // it has not; it is to
+    taper_mutex *make_lock;        // one pipeline is made at a time; taken within the lock, or without it
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    uint64_t shaders_hash; // of the interface's
-    size_t kept_bytes;     // of what the driver compiled, as it was kept last (gpu_kept.h)
-    size_t tries;          // recordings that have not shown yet what they give
+    uint64_t shaders_hash;             // of the interface's
+    size_t kept_bytes;                 // of what the driver compiled, as it was kept last (gpu_kept.h)
+    uint64_t passed[TAPER_GPU_PASSED]; // hashes of what was checked and is right (gpu_check.c); 0: none
+    size_t passed_count;
+    size_t tries; // recordings that have not shown yet what they give
     taper_mark mark;
     uint64_t weight_bytes;
+    struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
+    size_t spare_count;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels;         // texel buffers where they are large enough
-    bool alias;                // memory of the arena is used again
-    bool wide;                 // the largest tiles
-    int winograd;              // of the options; 0 where halves are too coarse
-    bool half;                 // vectors are of half precision in memory
-    bool times;                // dispatches are timed
-    bool checks;               // first results are held against those of the CPU
-    uint32_t group_x, group_y; // threads of a workgroup
-    const char *quirk;         // why the device is used in a way of its own; NULL: it is not
+    bool reads_texels;             // texel buffers where they are large enough
+    bool alias;                    // memory of the arena is used again
+    bool wide;                     // the largest tiles
+    int winograd;                  // of the options; 0 where halves are too coarse
+    bool half;                     // vectors are of half precision in memory
+    bool times;                    // dispatches are timed
+    int background;                // pipelines are made in the background: 0: never, 1: always; -1: where time is short
+    bool checks;                   // first results are held against those of the CPU
+    uint32_t group_x, group_y;     // threads of a workgroup
+    bool measured;                 // what it can do at most was (gpu_peak.h)
+    double most_flops, most_bytes; // in a second; 0: not known
+    const char *quirk;             // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 
 // Bytes of vectors in memory. Of halves two are read at once: there are always two.
@@ -53,6 +66,8 @@ TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu
 // A pipeline, made where it is not there yet. Under the lock.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
                                                    const uint32_t *constants, taper_gpu_pipeline **pipeline);
+// Makes it, of the kernel and constants that it has. Without the lock, or under it.
+TAPER_MUST_USE taper_status taper_gpu_pipeline_make(taper_gpu_state *state, taper_gpu_made_pipeline *made);
 void taper_gpu_state_free(taper_gpu_state *state); // all of it, the device last; zeroed is fine
 
 // What an interface's status is for who called it: with an error where it is one of ours.

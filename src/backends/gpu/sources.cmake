@@ -67,10 +67,13 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_chain.c
         src/backends/gpu/gpu_check.c
         src/backends/gpu/gpu_emit.c
+        src/backends/gpu/gpu_held.c
         src/backends/gpu/gpu_kept.c
         src/backends/gpu/gpu_kernels.c
+        src/backends/gpu/gpu_maker.c
         src/backends/gpu/gpu_moves.c
         src/backends/gpu/gpu_options.c
+        src/backends/gpu/gpu_peak.c
         src/backends/gpu/gpu_program.c
         src/backends/gpu/gpu_quirks.c
         src/backends/gpu/gpu_recording.c

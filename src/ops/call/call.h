@@ -25,6 +25,14 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 
 struct taper_node;
 
+// What a device did in a call: a row of the profile.
+typedef struct taper_part {
+    const struct taper_node *node; // of the layer
+    const char *kernel;            // static
+    double seconds, flops, bytes;  // bytes: of all that it reads and writes
+    double most_flops, most_bytes; // that the device does in a second; 0: not known
+} taper_part;
+
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
@@ -53,9 +61,8 @@ struct taper_run {
     const char *kernel;
     double flops;
     // While a segment is profiled: what part `index` of `count` took in this call, the same ones in every call. NULL:
-    // nobody asks. node: of the layer; kernel: static, as above.
-    void (*part)(void *user, size_t index, size_t count, const struct taper_node *node, const char *kernel,
-                 double seconds, double flops);
+    // nobody asks.
+    void (*part)(void *user, size_t index, size_t count, const taper_part *part);
     void *part_user;
     const struct taper_op *current;        // the operator being run
     struct taper_context *context;         // for operators of the host; NULL: they cannot be called
@@ -64,6 +71,8 @@ struct taper_run {
     const char
         *why;    // a backend declined, or lost its device: a text that stays while that is open; NULL: it does not say
     bool replan; // set by a backend: the memory of later runs is to be planned anew
+    bool is_limited;   // its time is: who has to wait for something that the CPU can do instead had better not
+    bool results_stay; // what a device made and the run returns may be away when it ends
 };
 
 struct taper_call {

@@ -15,6 +15,11 @@ void taper_segment_done_plain(const taper_segment *segment, taper_run *run, tape
 {
     (void)segment, (void)run, (void)prepared;
 }
+
+void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *each, void *user)
+{
+    (void)prepared, (void)each, (void)user;
+}
 #else
 // Of a segment with recordings: what is kept for calls that are alike.
 typedef struct recording {
@@ -45,6 +50,14 @@ void taper_segment_done_plain(const taper_segment *segment, taper_run *run, tape
         const double seconds = taper_clock() - r->since;
         r->since = 0;
         segment->device->backend->measured(segment, run, r->data, seconds);
+    }
+}
+
+void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *each, void *user)
+{
+    const recording *r = prepared != NULL && prepared->run == run_recording ? prepared->data : NULL;
+    if (r != NULL && r->segment != NULL && !r->declined && r->segment->device->backend->storages != NULL) {
+        r->segment->device->backend->storages(r->segment, r->data, each, user);
     }
 }
 
@@ -99,6 +112,11 @@ static taper_status run_recorded(const taper_segment *segment, taper_call *call)
     return run_recording(call, r);
 }
 
+static bool is_there(const taper_device *device, const taper_tensor *x)
+{
+    return taper_tensor_is_away(x) && x->storage->memory->owner == device->owner;
+}
+
 // The argument in the form; *own: it is a new value, to be released after the call.
 static taper_status bring(const taper_call *call, taper_form form, taper_val *arg, bool *own)
 {
@@ -112,11 +130,11 @@ static taper_status bring(const taper_call *call, taper_form form, taper_val *ar
     if (form == TAPER_FORM_PLAIN || x == NULL) {
         return taper_settle(run, *arg);
     }
-    if (form == TAPER_FORM_HOST) {
-        return taper_tensor_fetch(x, run->error);
-    }
-    if (taper_tensor_is_away(x) && x->storage->memory->owner == device->owner) {
+    if (form != TAPER_FORM_HOST && is_there(device, x)) {
         return TAPER_OK;
+    }
+    if (form != TAPER_FORM_DEVICE) {
+        return taper_tensor_fetch(x, run->error);
     }
     taper_memory *memory;
     taper_tensor *away;
@@ -135,13 +153,17 @@ static taper_status call_in_forms(taper_call *call)
                                                           : segment->device->backend->run(segment, call, NULL);
 }
 
-// All inputs are wanted in the host's memory: brought there in place.
+// No input is wanted where the device is, unless it is there: the others are brought to the host's memory in place.
 static taper_status call_here(taper_call *call)
 {
     for (size_t i = 0; i < call->arg_count; i++) {
         const taper_val arg = call->args[i];
-        if (call->segment->forms[i] == TAPER_FORM_PLAIN) {
+        const taper_form form = call->segment->forms[i];
+        if (form == TAPER_FORM_PLAIN) {
             TAPER_TRY(taper_settle(call->run, arg));
+        } else if (arg.tag == TAPER_TENSOR && form == TAPER_FORM_EITHER &&
+                   is_there(call->segment->device, arg.as.tensor)) {
+            continue;
         } else if (arg.tag == TAPER_TENSOR) {
             TAPER_TRY(taper_tensor_fetch(arg.as.tensor, call->run->error));
         } else if (arg.tag == TAPER_LIST && !taper_arg_is_constant(call, i)) {
@@ -340,6 +362,8 @@ static taper_status run_node(taper_call *call, taper_device *device, const taper
             TAPER_TRY(taper_settle(call->run, args[i]));
         } else if (args[i].tag == TAPER_TENSOR) {
             TAPER_TRY(taper_tensor_fetch(args[i].as.tensor, call->run->error));
+        } else if (args[i].tag == TAPER_LIST) {
+            TAPER_TRY(taper_run_fetch_items(call->run, args[i].as.list));
         }
     }
     taper_status status = kernel != NULL ? taper_call_kernel(&one, kernel) : TAPER_DECLINED;

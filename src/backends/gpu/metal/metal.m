@@ -137,8 +137,11 @@ static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use
         if (made == nil) {
             return taper_metal_fail(m, "newBufferWithLength", nil);
         }
-        *buffer = (taper_gpu_buffer){
-            .bytes = bytes, .data = [made contents], .coherent = true, .handles = {(uint64_t)(uintptr_t)made}};
+        *buffer = (taper_gpu_buffer){.bytes = bytes,
+                                     .data = [made contents],
+                                     .coherent = true,
+                                     .cached = true,
+                                     .handles = {(uint64_t)(uintptr_t)made}};
     }
     return TAPER_OK;
 }
@@ -158,10 +161,10 @@ static taper_status seen(taper_gpu *gpu, const taper_gpu_buffer *buffer)
     return TAPER_OK;
 }
 
-static taper_status copy(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to, uint64_t bytes)
+static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
 {
     (void)gpu;
-    memcpy(to->data, from->data, (size_t)bytes);
+    memcpy((char *)to->buffer->data + to->offset, (const char *)from->buffer->data + from->offset, (size_t)from->bytes);
     return TAPER_OK;
 }
 

@@ -57,8 +57,7 @@ taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_u
 void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
 taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer);
 taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer);
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to,
-                               uint64_t bytes);
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to);
 static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
 {
     VkBuffer handle;

@@ -63,6 +63,7 @@ static taper_status fill(taper_vulkan *v, taper_gpu_use use, taper_gpu_buffer *b
     TAPER_TRY(TAPER_VULKAN(v, BindBufferMemory, v->device, buffer, memory, 0));
     const VkMemoryPropertyFlags flags = v->memory.memoryTypes[wants.memoryTypeIndex].propertyFlags;
     b->coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    b->cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
     if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
         TAPER_TRY(TAPER_VULKAN(v, MapMemory, v->device, memory, 0, VK_WHOLE_SIZE, 0, &b->data));
     }
@@ -111,8 +112,8 @@ taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buf
     return buffer->coherent ? TAPER_OK : TAPER_VULKAN(v, InvalidateMappedMemoryRanges, v->device, 1, &range);
 }
 
-static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence, const taper_gpu_buffer *from,
-                              const taper_gpu_buffer *to, uint64_t bytes)
+static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence, const taper_gpu_range *from,
+                              const taper_gpu_range *to)
 {
     const VkCommandBufferAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                                .commandPool = pool,
@@ -120,22 +121,26 @@ static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence
                                                .commandBufferCount = 1};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    const VkBufferCopy region = {.size = bytes};
-    // What shaders do in later submissions sees the copy.
+    const VkBufferCopy region = {.srcOffset = from->offset, .dstOffset = to->offset, .size = from->bytes};
+    enum { SHADERS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, COPIES = VK_PIPELINE_STAGE_TRANSFER_BIT };
+    // It sees what shaders and copies did in earlier submissions; they see it in later ones, and so does the host.
+    const VkMemoryBarrier sees = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
     const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                  .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
+                                  .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_HOST_READ_BIT};
     VkCommandBuffer commands;
     TAPER_TRY(TAPER_VULKAN(v, AllocateCommandBuffers, v->device, &wants, &commands));
     TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, commands, &begin));
-    v->call.CmdCopyBuffer(commands, taper_vulkan_buffer(from), taper_vulkan_buffer(to), 1, &region);
-    v->call.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
-                               &seen, 0, NULL, 0, NULL);
+    v->call.CmdPipelineBarrier(commands, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
+    v->call.CmdCopyBuffer(commands, taper_vulkan_buffer(from->buffer), taper_vulkan_buffer(to->buffer), 1, &region);
+    v->call.CmdPipelineBarrier(commands, COPIES, SHADERS | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &seen, 0, NULL, 0, NULL);
     TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, commands));
     return taper_vulkan_submit(v, &commands, fence);
 }
 
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_buffer *from, const taper_gpu_buffer *to, uint64_t bytes)
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
     const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -146,7 +151,7 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_buffer *from, con
     TAPER_TRY(TAPER_VULKAN(v, CreateCommandPool, v->device, &pool_info, NULL, &pool));
     taper_status status = TAPER_VULKAN(v, CreateFence, v->device, &fence_info, NULL, &fence);
     if (status == TAPER_OK) {
-        status = copy_with(v, pool, fence, from, to, bytes);
+        status = copy_with(v, pool, fence, from, to);
         v->call.DestroyFence(v->device, fence, NULL);
     }
     v->call.DestroyCommandPool(v->device, pool, NULL);

@@ -60,6 +60,20 @@ inline void set_cache_dir(const std::string &path)
     error.check(taper_context_set_cache_dir(taper::cpp::context(), path.empty() ? nullptr : path.c_str(), error));
 }
 
+// Whether models that are loaded for Vulkan, or were prepared for it, run there. A driver that computes on the CPU does
+// not count.
+inline bool is_vulkan_available()
+{
+    bool found = false;
+    const auto look = [](void *user, const taper_device_facts *facts) {
+        *static_cast<bool *>(user) |= facts->why == nullptr && std::string(facts->name) == "vulkan";
+        return 0;
+    };
+    taper::cpp::ErrorScope error;
+    error.check(taper_context_devices(taper::cpp::context(), look, &found, error));
+    return found;
+}
+
 inline int get_num_threads()
 {
     return static_cast<int>(taper_context_threads(taper::cpp::context()));

@@ -53,7 +53,7 @@ struct ModelSource {
     std::string path;                                                 // or, where it is empty:
     std::shared_ptr<std::string> bytes;                               // or:
     std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // one of these
-    std::string device;                                               // "": the CPU
+    std::string device;                                               // "": the one it was prepared for
 
     static void release(void *user) noexcept
     {
@@ -97,7 +97,7 @@ struct ModelSource {
 inline std::shared_ptr<LoadedModel> load_model(ModelSource source, c10::optional<c10::Device> device,
                                                std::unordered_map<std::string, std::string> *extra_files)
 {
-    if (device.has_value() && !device->is_cpu()) {
+    if (device.has_value()) {
         source.device = device->str();
     }
     const std::shared_ptr<LoadedModel> model =

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which device a model runs on: the one that the host names, or the one that its file was prepared for.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/arguments.h"
+#include "runtime/device.h"
+#include "runtime/model.h"
+
+#ifndef TAPER_WITHOUT_DEVICES
+// Files prepared for a GPU have their layers' weights in objects of its classes, at the root.
+static const char *prepared_for(taper_val value, int depth, size_t *left)
+{
+    enum { MOST_DEPTH = 8 };
+    static const char classes[] = "__torch__.torch.classes.";
+    if (value.tag != TAPER_OBJECT || depth == MOST_DEPTH) {
+        return NULL;
+    }
+    const taper_object *object = value.as.object;
+    const char *name = object->klass->name;
+    if (strncmp(name, classes, sizeof classes - 1) == 0) {
+        name += sizeof classes - 1;
+        return strncmp(name, "vulkan.", 7) == 0 ? "vulkan" : strncmp(name, "metal.", 6) == 0 ? "metal" : NULL;
+    }
+    const char *found = NULL;
+    for (size_t i = 0; i < object->count && found == NULL && *left != 0; i++) {
+        --*left;
+        found = prepared_for(object->slots[i], depth + 1, left);
+    }
+    return found;
+}
+
+static const char *device_of_file(const taper_model *model, const taper_load_options *load)
+{
+    size_t most_slots = 1 << 16;
+    const bool plain = load->device != NULL || load->compiler == NULL || model->reference;
+    return plain ? NULL : prepared_for(model->module.root, 0, &most_slots);
+}
+#else
+static const char *device_of_file(const taper_model *model, const taper_load_options *load)
+{
+    (void)model, (void)load;
+    return NULL;
+}
+#endif
+
+taper_status taper_model_find_device(taper_model *model, const taper_load_options *load, taper_error *error)
+{
+    const char *const prepared = device_of_file(model, load), *name = prepared != NULL ? prepared : load->device;
+    bool half;
+    const taper_context *context = model->context;
+    taper_device *device;
+    const char *why;
+    char line[400];
+    TAPER_TRY(taper_precision_read(load->precision, name, &half, error));
+    TAPER_TRY(taper_context_device(model->context, name, load->device_options, half, &device, &why, error));
+    if (device == NULL) {
+        const int length =
+            prepared != NULL
+                ? snprintf(line, sizeof line, "the file is prepared for %.80s (%.256s): the CPU runs it\n", name, why)
+                : snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
+        context->log(context->log_user, prepared != NULL ? TAPER_LOG_INFO : TAPER_LOG_WARNING, line, (size_t)length);
+    } else if (TAPER_DEVICES && device != context->host) {
+        model->device = device;
+        model->insists = strchr(name, '!') != NULL;
+    }
+    return TAPER_OK;
+}
+
+const char *taper_model_device(const taper_model *model)
+{
+    return model != NULL && TAPER_DEVICES && model->device != NULL ? model->device->name : "cpu";
+}
