@@ -73,22 +73,24 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
 {
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
-        taper_tensor *wanted = NULL;
+        taper_tensor *wanted = NULL, *given = NULL;
         const taper_tensor *x = call->rets[i].as.tensor;
-        if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != TAPER_F32 ||
+        if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != x->dtype ||
             plain[i].as.tensor->rank != x->rank ||
             memcmp(plain[i].as.tensor->sizes, x->sizes, x->rank * sizeof *x->sizes) != 0) {
             *most = INFINITY;
             return TAPER_OK;
         }
-        const taper_status status = flat(call->run, plain[i].as.tensor, &wanted);
+        taper_status status = flat(call->run, plain[i].as.tensor, &wanted);
         if (status == TAPER_OK) {
-            *most =
-                fmax(*most, apart(taper_tensor_data(x), taper_tensor_data(wanted), taper_tensor_numel(x), most_part));
+            status = flat(call->run, x, &given);
         }
-        if (wanted != NULL) {
-            taper_obj_release(&wanted->head);
+        if (status == TAPER_OK) {
+            *most = fmax(*most,
+                         apart(taper_tensor_data(given), taper_tensor_data(wanted), taper_tensor_numel(x), most_part));
         }
+        taper_val_release(wanted != NULL ? TAPER_VAL(wanted) : taper_val_none());
+        taper_val_release(given != NULL ? TAPER_VAL(given) : taper_val_none());
         TAPER_TRY(status);
     }
     return TAPER_OK;
@@ -185,6 +187,9 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
 {
     taper_gpu_state *s = segment->device->state;
     const taper_status status = check(segment, call, r);
+    if (status == TAPER_DECLINED && !r->refused) { // by what it was given, not by what it gives
+        return status;
+    }
     r->checked = true;
     taper_mutex_lock(s->lock);
     taper_gpu_tried(s, segment->device->cache_dir);

@@ -9,7 +9,9 @@
 typedef struct taper_gpu_port {
     uint32_t number; // of the argument or result
     uint64_t offset; // in the buffer of all inputs, or outputs
-    uint8_t rank;    // of a result
+    uint8_t rank;    // of a result, as dtype
+    uint8_t dtype;
+    uint32_t most, below; // of an argument: as those of its memory
     int64_t sizes[TAPER_MAX_RANK];
 } taper_gpu_port;
 
