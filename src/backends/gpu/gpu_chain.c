@@ -225,6 +225,7 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
     const int a = dtype_at(e, node, 0), b = dtype_at(e, node, 1);
     const int result = taper_gpu_shape(e, &node->outputs[0]).dtype;
     const taper_val *number = taper_read_constant(&e->reader, node->input_count > 1 ? taper_node_in(node, 1) : NULL);
+    TAPER_GPU_REFUSE(e, a == TAPER_QU8 || b == TAPER_QU8, "a quantized tensor");
     if (taper_gpu_step_is_truth(step)) {
         TAPER_GPU_REFUSE(e, !may_be(result, TAPER_BOOL), "a truth of another dtype");
         return TAPER_OK;

@@ -47,7 +47,8 @@ static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y
     int64_t strides[TAPER_MAX_RANK];
     taper_strides_contiguous(x->rank, x->sizes, strides);
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, strides, y, run->error));
-    return taper_run_copy(run, *y, x);
+    const taper_tensor plain = taper_gpu_plain(x);
+    return taper_run_copy(run, *y, &plain);
 }
 
 // The largest difference as part of what may be; infinite where one is no number.

@@ -61,6 +61,8 @@ static unsigned dtypes_of(int dtype)
     case TAPER_I64:
     case TAPER_I32:
         return TAPER_GPU_WHOLES;
+    case TAPER_QU8:
+        return TAPER_GPU_QUANTS;
     default:
         return 0;
     }
@@ -99,6 +101,31 @@ void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const tap
     taper_gpu_value *slot = slot_of(e, value);
     slot->made = true;
     slot->view = *view;
+}
+
+void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view,
+                              double scale, int64_t zero_point)
+{
+    taper_gpu_value *slot = slot_of(e, value);
+    slot->scale = scale;
+    slot->zero_point = zero_point;
+    taper_gpu_give(e, value, view);
+}
+
+taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale, int64_t *zero_point)
+{
+    const size_t arg = taper_segment_values_argument(e->known, value);
+    if (arg == SIZE_MAX) {
+        *scale = slot_of(e, value)->scale;
+        *zero_point = slot_of(e, value)->zero_point;
+        return TAPER_OK;
+    }
+    const taper_val *given = &e->known->call->args[arg];
+    const taper_quantizer *z = given->tag == TAPER_TENSOR ? given->as.tensor->quantizer : NULL;
+    TAPER_GPU_REFUSE(e, z == NULL || z->scales != NULL, "a tensor that is quantized channel by channel");
+    *scale = z->scale;
+    *zero_point = z->zero_point;
+    return TAPER_OK;
 }
 
 taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed, taper_gpu_view *view)
@@ -174,6 +201,7 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
     TAPER_GPU_REFUSE(e, arg == SIZE_MAX, "a value that is not made before");
     TAPER_GPU_REFUSE(e, e->known->call->args[arg].tag != TAPER_TENSOR, "an argument that is no tensor");
     TAPER_GPU_REFUSE(e, dtypes_of(shape.dtype) == 0, "a tensor of a dtype that the GPU lacks");
+    TAPER_GPU_REFUSE(e, known.constant != NULL && shape.dtype == TAPER_QU8, "a quantized constant");
     const int packed = taper_gpu_usual_packed(shape.rank);
     const bool whole = dtypes_of(shape.dtype) == TAPER_GPU_WHOLES;
     if (known.constant != NULL && !whole) {
@@ -273,13 +301,23 @@ static unsigned gives(taper_gpu_rule *rule)
     static taper_gpu_rule *const views[] = {taper_gpu_rule_reshape, taper_gpu_rule_permute, taper_gpu_rule_transpose,
                                             taper_gpu_rule_slice,   taper_gpu_rule_select,  taper_gpu_rule_pieces,
                                             taper_gpu_rule_expand,  taper_gpu_rule_identity};
+    static taper_gpu_rule *const quants[] = {taper_gpu_rule_quantize, taper_gpu_rule_quantized_conv,
+                                             taper_gpu_rule_quantized_linear, taper_gpu_rule_quantized_add};
     static taper_gpu_rule *const moves[] = {taper_gpu_rule_step,  taper_gpu_rule_where, taper_gpu_rule_cat,
                                             taper_gpu_rule_stack, taper_gpu_rule_flip,  taper_gpu_rule_roll,
                                             taper_gpu_rule_gather};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         if (rule == views[i]) {
-            return TAPER_GPU_ANY;
+            return TAPER_GPU_ANY | TAPER_GPU_QUANTS;
         }
+    }
+    for (size_t i = 0; i < sizeof quants / sizeof *quants; i++) {
+        if (rule == quants[i]) {
+            return TAPER_GPU_QUANTS;
+        }
+    }
+    if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
+        return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
     }
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
         if (rule == moves[i]) {
@@ -289,8 +327,8 @@ static unsigned gives(taper_gpu_rule *rule)
     return TAPER_GPU_FLOATS;
 }
 
-// Where the row does not say the dtype of what it moves it is that of what it takes.
-static void settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
+// Where the row does not say the dtype of what it moves it is that of what it takes; scales and zero points are.
+static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;
     first =
@@ -299,14 +337,20 @@ static void settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const ta
             : first;
     for (size_t i = 0; first != NULL && i < node->output_count; i++) {
         taper_shape *shape = &e->known->shapes.of[node->outputs[i].id - e->known->shapes.first];
-        shape->dtype = shape->dtype < 0 ? taper_gpu_shape(e, first).dtype : shape->dtype;
+        const int dtype = taper_gpu_shape(e, first).dtype;
+        taper_gpu_value *slot = slot_of(e, &node->outputs[i]);
+        shape->dtype = shape->dtype < 0 ? dtype : shape->dtype;
+        if (dtype == TAPER_QU8) {
+            TAPER_TRY(taper_gpu_quantizer(e, first, &slot->scale, &slot->zero_point));
+        }
     }
+    return TAPER_OK;
 }
 
 static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
 {
     if (!e->asking && node->kind == TAPER_NODE_LIST_UNPACK && taper_node_in(node, 0)->node != NULL) {
-        settle_dtypes(e, node, taper_node_in(node, 0)->node);
+        TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
         return TAPER_OK; // who takes or makes the list does it; sizes are known
@@ -315,13 +359,14 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
     TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
     e->node = node;
     const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
-    TAPER_GPU_REFUSE(
-        e, dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i != TAPER_F32 && row->rule != taper_gpu_rule_identity,
-        "a change of the dtype");
+    TAPER_GPU_REFUSE(e,
+                     dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i != TAPER_F32 &&
+                         row->rule != taper_gpu_rule_identity && row->rule != taper_gpu_rule_quantize,
+                     "a change of the dtype");
     if (!e->asking && gives(row->rule) != TAPER_GPU_FLOATS &&
         !(row->rule == taper_gpu_rule_identity && row->code == 1) && row->rule != taper_gpu_rule_step &&
         row->rule != taper_gpu_rule_where) {
-        settle_dtypes(e, node, node);
+        TAPER_TRY(settle_dtypes(e, node, node));
     }
     for (size_t i = 0; i < node->output_count; i++) {
         if (node->outputs[i].type != NULL && node->outputs[i].type->kind == TAPER_TYPE_TENSOR) {
@@ -365,11 +410,19 @@ taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *va
 static taper_status emit_result(taper_gpu_emitter *e, const taper_ir_value *value, uint32_t number)
 {
     taper_gpu_view from, numbers;
+    double scale = 0;
+    int64_t zero_point = 0;
     if (value->block == e->known->body && slot_of(e, value)->given) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand_vectors(e, value, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, value, TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
+    TAPER_TRY(from.packed == TAPER_GPU_RANK ? take_numbers(e, &from) : TAPER_OK);
+    if (taper_gpu_shape(e, value).dtype == TAPER_QU8) {
+        TAPER_TRY(taper_gpu_quantizer(e, value, &scale, &zero_point));
+    }
     TAPER_TRY(new_numbers(e, from.rank, from.sizes, number, &numbers));
+    e->program->memories[numbers.buffer].scale = scale;
+    e->program->memories[numbers.buffer].zero_point = (int32_t)zero_point;
     e->node = value->node;
     return taper_gpu_move(e, &from, &numbers);
 }
@@ -404,10 +457,17 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
 
 bool taper_gpu_pays(const taper_node *node)
 {
-    static taper_gpu_rule *const layers[] = {
-        taper_gpu_rule_conv,       taper_gpu_rule_linear,      taper_gpu_rule_addmm,
-        taper_gpu_rule_matmul,     taper_gpu_rule_packed_conv, taper_gpu_rule_packed_linear,
-        taper_gpu_rule_multi_head, taper_gpu_rule_lstm,        taper_gpu_rule_gru};
+    static taper_gpu_rule *const layers[] = {taper_gpu_rule_conv,
+                                             taper_gpu_rule_linear,
+                                             taper_gpu_rule_addmm,
+                                             taper_gpu_rule_matmul,
+                                             taper_gpu_rule_packed_conv,
+                                             taper_gpu_rule_packed_linear,
+                                             taper_gpu_rule_multi_head,
+                                             taper_gpu_rule_lstm,
+                                             taper_gpu_rule_gru,
+                                             taper_gpu_rule_quantized_conv,
+                                             taper_gpu_rule_quantized_linear};
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     for (size_t i = 0; row != NULL && i < sizeof layers / sizeof *layers; i++) {
         if (row->rule == layers[i]) {

@@ -14,6 +14,8 @@ typedef struct taper_gpu_value {
     bool given;      // as numbers, to who gets it from the segment, who alone wants it
     bool planned;    // of a join: view is where its parts go, some of which may be there
     taper_gpu_view view;
+    double scale; // of quint8
+    int64_t zero_point;
 } taper_gpu_value;
 
 typedef struct taper_gpu_emitter {
@@ -45,7 +47,8 @@ bool taper_gpu_pays(const taper_node *node);
 
 // Dtypes: float32; bool, whose elements are the numbers 1 and 0; int64 and int32, numbers that come from outside and
 // are views of these, as floats one behind the other (packed: TAPER_GPU_RANK).
-enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7 };
+// quint8, whose elements are their numbers from 0 to 255; scale and zero point are known while recording.
+enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7, TAPER_GPU_QUANTS = 8 };
 
 // The tensor's place; one from outside is brought there. Refuses what is not float32, or is empty.
 TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view);
@@ -80,6 +83,11 @@ TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const tap
                                                  bool *leaves);
 // The value is there.
 void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
+// The same of quint8, and what a value of it was given with.
+void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view,
+                              double scale, int64_t zero_point);
+TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,
+                                                int64_t *zero_point);
 // What only looks at *value and can be a step of its kernel is taken into the chain; *value becomes what the last one
 // gives. most: operands that the kernel has room for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
@@ -191,7 +199,9 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_multi_head, taper_gpu_rule_stack, taper_gpu_rule_flip, taper_gpu_rule_roll, taper_gpu_rule_shuffle,
     taper_gpu_rule_lerp, taper_gpu_rule_glu, taper_gpu_rule_addcmul, taper_gpu_rule_group_norm,
     taper_gpu_rule_instance_norm, taper_gpu_rule_cumsum, taper_gpu_rule_lstm, taper_gpu_rule_gru, taper_gpu_rule_create,
-    taper_gpu_rule_where, taper_gpu_rule_between, taper_gpu_rule_gather;
+    taper_gpu_rule_where, taper_gpu_rule_between, taper_gpu_rule_gather, taper_gpu_rule_quantize,
+    taper_gpu_rule_dequantize, taper_gpu_rule_quantized_conv, taper_gpu_rule_quantized_linear,
+    taper_gpu_rule_quantized_add;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -25,7 +25,9 @@ typedef struct taper_gpu_memory {
     taper_gpu_weights *weights; // of WEIGHTS: a reference
     uint32_t number;            // of INPUT: the argument; of OUTPUT: the result
     uint32_t most;              // of INPUT, whole numbers: the largest one that may be; 0: whichever
-    uint32_t below;             // the same, of indices: from 0 on, less than this
+    double scale;               // of OUTPUT, quint8
+    int32_t zero_point;         // the same
+    uint32_t below;             // of INPUT, of indices: from 0 on, less than this
 } taper_gpu_memory;
 
 // Where vectors lie: by batch, row, column and group of four channels. As shaders have it (common.glsl).

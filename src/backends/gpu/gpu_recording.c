@@ -9,6 +9,7 @@
 
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_kept.h"
+#include "ops/quantized/quantized.h"
 #include "platform/platform.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
@@ -115,6 +116,8 @@ static taper_status make_ports(recorder *rec)
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
             port->dtype = (uint8_t)(shape.dtype < 0 ? TAPER_F32 : shape.dtype);
+            port->scale = m->scale;
+            port->zero_point = m->zero_point;
             memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
         }
     }
@@ -312,6 +315,16 @@ static taper_tensor tensor_over(taper_storage *storage, void *data, size_t rank,
     return there;
 }
 
+taper_tensor taper_gpu_plain(const taper_tensor *tensor)
+{
+    taper_tensor plain = taper_tensor_local(tensor);
+    if (plain.dtype == TAPER_QU8) {
+        plain.dtype = TAPER_U8;
+        plain.quantizer = NULL;
+    }
+    return plain;
+}
+
 static const char no_such_index[] = "an index that is not there";
 
 // Whole numbers that are there as floats: indices lead nowhere else, others are what they were.
@@ -341,7 +354,8 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
         const taper_tensor *x = call->args[port->number].as.tensor;
         taper_storage storage;
         taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
-        TAPER_TRY(taper_run_copy(call->run, &there, x));
+        const taper_tensor plain = taper_gpu_plain(x);
+        TAPER_TRY(taper_run_copy(call->run, &there, &plain));
         if (port->most != 0 || port->below != 0) {
             TAPER_TRY(check_numbers(call, port, taper_tensor_data(&there), taper_tensor_numel(x)));
         }
@@ -356,13 +370,19 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
         taper_tensor *y;
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_contiguous(port->rank, port->sizes, strides);
-        TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)port->dtype, port->rank, port->sizes, strides, &y,
-                                   call->run->error));
-        taper_ret(call, port->number, TAPER_VAL(y));
+        if (port->dtype == TAPER_QU8) {
+            TAPER_TRY(taper_ret_quantized(call, port->number, TAPER_QU8, port->rank, port->sizes, strides, port->scale,
+                                          port->zero_point, &y));
+        } else {
+            TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)port->dtype, port->rank, port->sizes, strides, &y,
+                                       call->run->error));
+            taper_ret(call, port->number, TAPER_VAL(y));
+        }
         taper_storage storage;
         const taper_tensor there =
             tensor_over(&storage, (char *)r->outputs.data + port->offset, port->rank, port->sizes);
-        TAPER_TRY(taper_run_copy(call->run, y, &there));
+        taper_tensor plain = taper_gpu_plain(y);
+        TAPER_TRY(taper_run_copy(call->run, &plain, &there));
     }
     return TAPER_OK;
 }

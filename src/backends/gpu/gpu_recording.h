@@ -13,6 +13,8 @@ typedef struct taper_gpu_port {
     uint8_t dtype;
     uint32_t most, below; // of an argument: as those of its memory
     int64_t sizes[TAPER_MAX_RANK];
+    double scale; // of quint8
+    int32_t zero_point;
 } taper_gpu_port;
 
 typedef struct taper_gpu_recording {
@@ -34,6 +36,8 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
 void taper_gpu_forget(const taper_segment *segment, void *recording);
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
+// The tensor; of a quantized one its numbers, as uint8.
+taper_tensor taper_gpu_plain(const taper_tensor *tensor);
 // One line, with the device's name in front.
 TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level,
                               const char *format, ...) TAPER_PRINTF(4, 5);

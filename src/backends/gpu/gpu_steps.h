@@ -63,7 +63,8 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_SELECT, // E where v is true, else F
     TAPER_GPU_STEP_SIGN,
     TAPER_GPU_STEP_TRUNC,
-    TAPER_GPU_STEP_ROUND, // halves to the even one
+    TAPER_GPU_STEP_ROUND,    // halves to the even one
+    TAPER_GPU_STEP_QUANTIZE, // so rounded, plus low, from high to 255
     // Of operators only: what becomes one of those above.
     TAPER_GPU_STEP_RELU,
     TAPER_GPU_STEP_SUB,
@@ -88,7 +89,7 @@ static inline bool taper_gpu_step_is_truth(uint32_t step)
 static inline bool taper_gpu_step_is_plain(uint32_t step)
 {
     return step <= TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_HARDSWISH || step == TAPER_GPU_STEP_HARDSIGMOID ||
-           step == TAPER_GPU_STEP_LEAKY_RELU || step == TAPER_GPU_STEP_PRELU;
+           step == TAPER_GPU_STEP_LEAKY_RELU || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_QUANTIZE;
 }
 
 enum { TAPER_GPU_FEW_STEPS = 4 };

@@ -32,12 +32,12 @@ taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (e->asking) {
         return TAPER_OK;
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_TRY(taper_gpu_reshape(e, &from, &shape, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -59,12 +59,12 @@ taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node
     size_t count;
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), order, &count));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_GPU_REFUSE(e, count != (size_t)from.rank, "an order of other than its dimensions");
     for (size_t i = 0; i < count; i++) {
         order[i] += order[i] < 0 ? from.rank : 0;
@@ -82,7 +82,7 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     taper_gpu_view from, to;
     int a = 0, b = 1;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (taper_read_argument(node, "dim0") != NULL) {
         TAPER_TRY(taper_gpu_dim(e, node, "dim0", shape.rank, 0, &a));
         TAPER_TRY(taper_gpu_dim(e, node, "dim1", shape.rank, 1, &b));
@@ -90,7 +90,7 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     if (from.rank > 1) {
         order[a] = b;
         order[b] = a;
@@ -137,7 +137,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     int64_t start, step;
     int d;
     taper_gpu_view from, to;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "start", 0, &start));
     TAPER_TRY(taper_read_int(&e->reader, node, "step", 1, &step));
@@ -145,7 +145,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
         return TAPER_OK;
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     start += start < 0 ? from.sizes[d] : 0;
     start = start < 0 && code == 0 ? 0 : start; // of slice; of narrow it is wrong
     TAPER_TRY(taper_gpu_piece(e, &from, d, start, result.sizes[d], step, &to));
@@ -170,13 +170,13 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     int d;
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "index", 0, &index));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_TRY(select_one(e, &from, d, index < 0 ? index + from.sizes[d] : index, &result, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -190,7 +190,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     int64_t at = 0;
     int d;
     taper_gpu_view from, to;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     const taper_node *user = taper_value_used_once(list) ? list->uses->user : NULL;
     TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK,
@@ -198,7 +198,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     for (size_t i = 0; i < user->output_count; i++) {
         const taper_ir_value *part = &user->outputs[i];
         if (code == 1) {
@@ -245,13 +245,13 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (e->asking) {
         return TAPER_OK;
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK,
                      "a result whose sizes follow from elements, or that is empty");
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     const int more = shape.rank - from.rank;
     int64_t vectors;
     TAPER_GPU_REFUSE(e, more < 0, "fewer dimensions than before");
@@ -300,17 +300,21 @@ taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *nod
     double chance;
     taper_gpu_view view, out;
     taper_gpu_chain chain = {.most_operands = 2};
-    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_read_int(&e->reader, node, "train", 0, &training));
     TAPER_TRY(taper_read_number(&e->reader, node, "p", 0, &chance));
     TAPER_GPU_REFUSE(e, training != 0 && chance != 0, "dropout in training");
     const bool whole = to.dtype == TAPER_I64 || to.dtype == TAPER_I32;
     TAPER_GPU_REFUSE(e, whole && (from.dtype == TAPER_F32 || from.dtype == TAPER_BOOL), "a change to whole numbers");
     TAPER_GPU_REFUSE(e, code == 1 && !says_float32(e, node), "a change to a dtype that is not known");
+    TAPER_GPU_REFUSE(e, (from.dtype == TAPER_QU8 && to.dtype >= 0) != (to.dtype == TAPER_QU8) && from.dtype >= 0,
+                     "a change of what is quantized");
     if (e->asking) {
         return TAPER_OK;
     }
-    if (whole) {
+    if (to.dtype == TAPER_QU8) {
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_QUANTS, &view));
+    } else if (whole) {
         TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_WHOLES, &view));
     } else {
         TAPER_TRY(taper_gpu_operand_vectors(e, taper_node_in(node, 0), &view));

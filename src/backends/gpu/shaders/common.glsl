@@ -169,6 +169,7 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 10u: return hold(v * (1.0 / 6.0) + 0.5, vec4(0.0), vec4(1.0));
     case 16u: return mix(v, v * low, lessThan(v, vec4(0.0)));
     case 30u: return mix(v, v * s, lessThan(v, vec4(0.0)));
+    case 54u: return mix(high, hold(roundEven(v) + low, high, vec4(255.0)), lessThanEqual(v, vec4(9.2e18)));
 #ifndef PLAIN_STEPS
     case 5u: return v / s;
     case 6u: return s / v;
