@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import gpu_dtypes
+import gpu_quantized
 
 CASES = []
 
@@ -281,6 +282,9 @@ def main():
             passed += 1
     if args.filter in "refusals":
         failed += gpu_dtypes.refusals(args.taper, device, folder)
+    if not args.half:  # those are not had in half precision
+        more = gpu_quantized.check(args.taper, device, folder, args.filter)
+        passed, failed = passed + more[0], failed + more[1]
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

@@ -143,5 +143,6 @@ bool taper_segment_values_check_holds(const taper_segment_values *v, const taper
     const int known = x.constant == NULL                ? x.shape.rank
                       : x.constant->tag == TAPER_TENSOR ? x.constant->as.tensor->rank
                                                         : -1;
-    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT && rank.constant->as.i == known;
+    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT &&
+           (rank.constant->as.i < 0 ? known >= -rank.constant->as.i : known == rank.constant->as.i);
 }
