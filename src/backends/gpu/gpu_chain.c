@@ -85,6 +85,17 @@ static taper_status read_numbers(taper_gpu_emitter *e, const taper_node *node, u
     case TAPER_GPU_STEP_SOFTPLUS:
         TAPER_TRY(taper_read_number(&e->reader, node, "beta", 1, low));
         return taper_read_number(&e->reader, node, "threshold", 20, high);
+    case TAPER_GPU_STEP_POW:
+        TAPER_TRY(taper_read_number(&e->reader, node, "exponent", 0, low));
+        *step = *low == 2      ? TAPER_GPU_STEP_SQUARE
+                : *low == 0.5  ? TAPER_GPU_STEP_SQRT
+                : *low == 1    ? TAPER_GPU_STEP_IDENTITY
+                : *low == -0.5 ? TAPER_GPU_STEP_RSQRT
+                : *low == -1   ? TAPER_GPU_STEP_RECIPROCAL
+                               : TAPER_GPU_STEP_POW;
+        TAPER_GPU_REFUSE(e, *step == TAPER_GPU_STEP_POW && !(e->asking && *low == 0),
+                         "a power that is no square or root");
+        return TAPER_OK;
     case TAPER_GPU_STEP_GELU: {
         const taper_val *how = taper_read_constant(&e->reader, taper_read_argument(node, "approximate"));
         *step = how != NULL && taper_val_string_is(*how, "tanh") ? TAPER_GPU_STEP_GELU_TANH : TAPER_GPU_STEP_GELU;

@@ -116,7 +116,16 @@ taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, i
     if (start == 0 && count == from->sizes[d]) {
         return TAPER_OK;
     }
-    TAPER_GPU_REFUSE(e, step != 1, "every second element of vectors");
+    if (step != 1) { // another dimension is packed then
+        taper_gpu_view other;
+        TAPER_GPU_REFUSE(e, from->rank < 2 || from->packed == TAPER_GPU_RANK, "every second element of vectors");
+        TAPER_TRY(taper_gpu_repack(e, from, d == from->rank - 1 ? d - 1 : from->rank - 1, &other));
+        *to = other;
+        to->sizes[d] = count;
+        to->offset += start * other.strides[d];
+        to->strides[d] *= step;
+        return TAPER_OK;
+    }
     // Whole vectors, from a whole one on: lanes behind the end are of others only where it ends within one.
     if (start % TAPER_GPU_VECTOR == 0 && (count % TAPER_GPU_VECTOR == 0 || start + count == from->sizes[d])) {
         to->offset += start / TAPER_GPU_VECTOR * from->strides[d];
@@ -269,9 +278,10 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
         for (int d = 0; d < to.rank && spread.packed < 0; d++) { // as if another dimension of one were the packed one
             spread.packed = d >= more && from.sizes[d - more] == 1 && shape.sizes[d] == 1 ? d : -1;
         }
-        TAPER_GPU_REFUSE(e, spread.packed < 0, "a vector's lane in all lanes");
-        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &there));
-        TAPER_TRY(taper_gpu_move(e, &spread, &there));
+        const taper_gpu_chain none = {0};
+        const bool splat = spread.packed < 0; // the first lane in all lanes
+        TAPER_TRY(taper_gpu_new(e, &shape, splat ? to.packed : taper_gpu_usual_packed(shape.rank), &there));
+        TAPER_TRY(splat ? taper_gpu_elementwise(e, &to, true, &none, &there) : taper_gpu_move(e, &spread, &there));
         to = there;
     }
     taper_gpu_give(e, &node->outputs[0], &to);
