@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `if x.dim() != 4: raise ValueError(…)`, as scripted batch norm has it, becomes one operator without blocks. What is
-// left of such checks is where a tensor comes from the caller; behind them ranks are known (known_ranks).
+// `if x.dim() != 4: raise ValueError(…)`, as scripted batch norm has it, becomes one operator without blocks, and so
+// does `assert x.dim() > 2` of adaptive pools. What is left of such checks is where a tensor comes from the caller;
+// behind them ranks are known (known_ranks).
 #include "compiler/pass.h"
 
 typedef struct rank_check {
     taper_ir_value *tensor;
-    int64_t rank;
+    int64_t rank; // below zero: at least as many, -rank
     const taper_node *raise;
     taper_ir_value *message;
     bool formats; // the message has {} for the rank
@@ -52,8 +53,10 @@ static bool match(const taper_node *node, rank_check *check)
     if (test == NULL || node->output_count != 0) {
         return false;
     }
-    const bool equal = taper_node_calls(test, TAPER_OP(aten_eq_int));
-    if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !taper_node_constant_is_number(test, 1, &rank)) {
+    const bool more = taper_node_calls(test, TAPER_OP(aten_gt_int));
+    const bool equal = more || taper_node_calls(test, TAPER_OP(aten_eq_int)); // holds where nothing is raised
+    if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !taper_node_constant_is_number(test, 1, &rank) ||
+        (more && !(rank >= 0 && rank < TAPER_MAX_RANK))) {
         return false;
     }
     taper_ir_value *dim = taper_node_in(test, 0);
@@ -62,8 +65,29 @@ static bool match(const taper_node *node, rank_check *check)
         return false;
     }
     check->tensor = taper_node_in(dim->node, 0);
-    check->rank = (int64_t)rank;
+    check->rank = more ? -((int64_t)rank + 1) : (int64_t)rank;
     return match_raise(node->blocks[equal ? 1 : 0], dim, check);
+}
+
+// The tensor under its last name before the check: what was written in place has the rank that it had, and a value that
+// only the write looks at is one that it may be written to.
+static taper_ir_value *last_name(taper_ir_value *tensor, const taper_node *check)
+{
+    enum { MOST_STEPS = 16 };
+    for (const taper_value_use *use = tensor->uses; use != NULL; use = use->next) {
+        taper_node *user = use->user;
+        const bool writes = user != NULL && user->kind == TAPER_NODE_OP && user->block == check->block &&
+                            user->schema->in_place && user->output_count == 1 && taper_node_in(user, 0) == tensor &&
+                            !taper_node_has(user, TAPER_OP_RESIZES) && !taper_node_has(user, TAPER_OP_REPLACES);
+        const taper_node *at = writes ? user->next : NULL;
+        for (int i = 0; at != NULL && at != check && i < MOST_STEPS; i++) {
+            at = at->next;
+        }
+        if (at == check) {
+            return &user->outputs[0];
+        }
+    }
+    return tensor;
 }
 
 enum { LONGEST_MESSAGE = 200 };
@@ -86,7 +110,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     made->debug = check.raise->debug;
     made->instruction = check.raise->instruction;
-    taper_node_set_input(made, 0, check.tensor);
+    taper_node_set_input(made, 0, last_name(check.tensor, node));
     TAPER_TRY(taper_constant_before(made, taper_val_int(check.rank), &constant, compilation->error));
     taper_node_set_input(made, 1, constant);
     // They may stand in the block that goes.

@@ -39,7 +39,14 @@ static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *
     return taper_constant_before(before, taper_val_int(whole), &n->value, p->compilation->error);
 }
 
-static const taper_op *int_operator(const taper_node *node, bool natural)
+static bool is_remainder(const taper_node *node)
+{
+    return taper_node_calls(node, TAPER_OP(aten_remainder_Scalar)) ||
+           taper_node_calls(node, TAPER_OP(aten_remainder_Tensor));
+}
+
+// natural: both are, and the second one is not zero; positive: that one is a constant.
+static const taper_op *int_operator(const taper_node *node, bool natural, bool positive)
 {
     const taper_val *mode =
         taper_node_calls(node, TAPER_OP(aten_div_Tensor_mode)) || taper_node_calls(node, TAPER_OP(aten_div_Scalar_mode))
@@ -52,16 +59,25 @@ static const taper_op *int_operator(const taper_node *node, bool natural)
     if (taper_node_calls(node, TAPER_OP(aten_floor_divide)) || rounds) {
         return natural ? TAPER_OP(aten_floordiv_int) : NULL;
     }
+    if (is_remainder(node)) {
+        return positive ? TAPER_OP(aten_remainder_int) : NULL;
+    }
     double alpha;
     const bool sum =
         taper_node_calls(node, TAPER_OP(aten_add_Tensor)) || taper_node_calls(node, TAPER_OP(aten_add_Scalar));
-    return sum && taper_node_constant_is_number(node, 2, &alpha) && alpha == 1 ? TAPER_OP(aten_add_int) : NULL;
+    const bool difference = taper_node_calls(node, TAPER_OP(aten_sub_Tensor)) ||
+                            taper_node_calls(node, TAPER_OP(aten_sub_Scalar)) ||
+                            taper_node_calls(node, TAPER_OP(aten_rsub_Scalar));
+    if ((!sum && !difference) || !taper_node_constant_is_number(node, 2, &alpha) || alpha != 1) {
+        return NULL;
+    }
+    return sum ? TAPER_OP(aten_add_int) : TAPER_OP(aten_sub_int);
 }
 
 static taper_status pair(taper_peephole *p, taper_node *before, const taper_node *node, int depth, number *n)
 {
     number parts[2] = {{NULL, false}, {NULL, false}};
-    if (node->input_count < 2 || int_operator(node, true) == NULL) {
+    if (node->input_count < 2 || int_operator(node, true, true) == NULL) {
         return TAPER_OK;
     }
     for (size_t i = 0; i < 2; i++) {
@@ -72,7 +88,8 @@ static taper_status pair(taper_peephole *p, taper_node *before, const taper_node
     }
     const bool natural = parts[0].natural && parts[1].natural;
     const taper_node *divisor = taper_value_constant(parts[1].value);
-    const taper_op *op = int_operator(node, natural && (divisor == NULL || divisor->constant.as.i != 0));
+    const bool zero = divisor != NULL && divisor->constant.as.i == 0;
+    const taper_op *op = int_operator(node, natural && !zero, divisor != NULL && parts[1].natural && !zero);
     taper_node *made = NULL;
     if (op != NULL) {
         TAPER_TRY(taper_op_before(p->compilation, before, op, &made));
@@ -80,10 +97,11 @@ static taper_status pair(taper_peephole *p, taper_node *before, const taper_node
     if (made == NULL) {
         return TAPER_OK;
     }
-    taper_node_set_input(made, 0, parts[0].value);
-    taper_node_set_input(made, 1, parts[1].value);
+    const bool swapped = taper_node_calls(node, TAPER_OP(aten_rsub_Scalar));
+    taper_node_set_input(made, 0, parts[swapped ? 1 : 0].value);
+    taper_node_set_input(made, 1, parts[swapped ? 0 : 1].value);
     made->outputs[0].type = &taper_type_int;
-    *n = (number){&made->outputs[0], natural};
+    *n = (number){&made->outputs[0], is_remainder(node) || (natural && op != TAPER_OP(aten_sub_int))};
     return TAPER_OK;
 }
 

@@ -14,11 +14,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import gpu_dtypes
+import gpu_quantized
+
 CASES = []
 
 
-def case(name, function, *shapes, module=None, bound=1e-4):
-    CASES.append((name, function, shapes, bound))
+def case(name, function, *inputs, bound=1e-4):
+    """inputs: sizes of random ones, or tensors."""
+    CASES.append((name, function, inputs, bound))
 
 
 class Calls(nn.Module):
@@ -137,7 +141,9 @@ def functions():
         "mean_space": lambda x: x.mean([2, 3]), "mean_keep": lambda x: x.mean([2, 3], keepdim=True), "mean_channels": lambda x: x.mean(1),
         "mean_all": lambda x: x.mean(), "sum_rows": lambda x: x.sum(2), "amax": lambda x: x.amax([2, 3]), "amin": lambda x: x.amin(1, keepdim=True),
         "softmax_channels": lambda x: x.softmax(1), "softmax_columns": lambda x: x.softmax(-1), "log_softmax": lambda x: x.log_softmax(1),
-        "slice": lambda x: x[:, :, 1:5, ::2], "slice_channels": lambda x: x[:, 3:6], "slice_vectors": lambda x: x[:, 4:],
+        "slice": lambda x: x[:, :, 1:5, ::2], "slice_channels": lambda x: x[:, 3:6], "slice_vectors": lambda x: x[:, 4:], "slice_every_second": lambda x: x[:, 1::2] + x[:, ::2, :, :], "power": lambda x: (x.pow(2) + 1).pow(0.5) * (x.abs() + 1).pow(-0.5),
+        "size_scale": lambda x: x * (x.size(1) // 3) ** -0.5, "pad_to_multiple": lambda x: F.pad(x, (0, (4 - x.size(3) % 4) % 4)), "expand_as": lambda x: x[:, :1].expand_as(x) + x,
+        "dropout_none": lambda x: F.dropout(x, 0.0, True) * 2,
         "select": lambda x: x[:, :, 2] + x[:, :, 3], "select_channel": lambda x: x[:, 5], "cat_channels": lambda x: torch.cat([x, x * 2], 1),
         "cat_odd": lambda x: torch.cat([x[:, :3], x, x[:, :1]], 1), "cat_made": lambda x: torch.cat([x.relu(), F.max_pool2d(x, 3, 1, 1), x], 1) + 1,
         "cat_rows": lambda x: torch.cat([x, x * 2], 2), "chunk": lambda x: x.chunk(2, 1)[0] * x.chunk(2, 1)[1],
@@ -199,7 +205,7 @@ def functions():
     layers("linear_rank1", nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3), shape=(1, 9))
 
 
-def build(function, x):
+def build(function, xs):
     if isinstance(function, tuple):
         _, layer, then = function
 
@@ -210,8 +216,22 @@ def build(function, x):
 
             def forward(self, x):
                 return then(self.layer(x))
-        return torch.jit.trace(Both().eval(), x, check_trace=False)
-    return torch.jit.trace(function.eval(), x, check_trace=False)
+        return torch.jit.trace(Both().eval(), xs, check_trace=False)
+    return torch.jit.trace(function.eval(), xs, check_trace=False)
+
+
+def difference(got, want, bound):
+    """What is wrong with an array; None: nothing. NaN and infinities have to be the same; truths too."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype} {got.shape} for {want.dtype} {want.shape}"
+    if got.dtype != np.float32:
+        return None if np.array_equal(got, want) else f"{(got != want).sum()} of {got.size} differ"
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return "other infinities, or other NaN"
+    largest = np.abs(want[finite]).max(initial=0)
+    error = np.abs(got.astype("f8") - want)[finite].max(initial=0)
+    return None if error <= bound * largest + 1e-5 else f"off by {error:.3g} of {largest:.3g}"
 
 
 def main():
@@ -225,38 +245,48 @@ def main():
     torch.manual_seed(1)
     convolutions()
     functions()
+    gpu_dtypes.add(case)
     passed = failed = 0
     folder = args.keep or tempfile.mkdtemp()
-    for name, function, shapes, bound in CASES:
+    for name, function, inputs, bound in CASES:
         if args.filter not in name or (args.half and name == "conv_Hardshrink"):  # a step: what rounding does there is a leap
             continue
-        x = torch.randn(*shapes[0])
+        xs = tuple(one if isinstance(one, torch.Tensor) else torch.randn(*one) for one in inputs)
         with torch.no_grad():
             for module in function.modules() if isinstance(function, nn.Module) else []:
                 if isinstance(module, nn.BatchNorm2d):
                     module.running_mean.uniform_(-0.3, 0.3)
                     module.running_var.uniform_(0.5, 1.5)
-            model = build(function, x)
-            want = model(x).numpy()
+            model = build(function, xs)
+            want = model(*xs)
         path = os.path.join(folder, "m.pt")
         model.save(path)
-        np.save(os.path.join(folder, "x.npy"), x.numpy())
+        given = []
+        for i, x in enumerate(xs):
+            np.save(os.path.join(folder, f"x{i}.npy"), x.numpy())
+            given += ["-i", os.path.join(folder, f"x{i}.npy")]
         out = os.path.join(folder, "y.npz")
-        run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
-                              "--precision", "fp16" if args.half else "fp32"],
-                             capture_output=True, text=True, check=False)
+        run = subprocess.run([args.taper, "run", path, *given, "-o", out, "--device", device + "!",
+                              "--precision", "fp16" if args.half else "fp32"], capture_output=True, text=True, check=False)
         if run.returncode != 0:
             print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})")
             failed += 1
             continue
-        got = np.load(out)["output"]
+        results = np.load(out)
         bound = 2**-8 if args.half else bound  # a unit of inputs, weights and results, and what layers make of them
-        error = np.abs(got.astype("f8") - want).max() if got.shape == want.shape else np.inf
-        if got.shape != want.shape or not error <= bound * np.abs(want).max() + 1e-5:
-            print(f"{name}: {got.shape} for {want.shape}, off by {error:.3g} of {np.abs(want).max():.3g}")
+        want = want if isinstance(want, tuple) else (want,)
+        wrong = [difference(results[key], one.numpy(), bound) for key, one in zip(sorted(results.files), want)]
+        wrong = [text for text in wrong if text] + [f"{len(results.files)} results"] * (len(results.files) != len(want))
+        if wrong:
+            print(f"{name}: {'; '.join(wrong)}")
             failed += 1
         else:
             passed += 1
+    if args.filter in "refusals":
+        failed += gpu_dtypes.refusals(args.taper, device, folder)
+    if not args.half:  # those are not had in half precision
+        more = gpu_quantized.check(args.taper, device, folder, args.filter)
+        passed, failed = passed + more[0], failed + more[1]
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

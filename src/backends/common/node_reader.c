@@ -97,6 +97,10 @@ taper_status taper_read_int_list(taper_node_reader *r, const taper_ir_value *val
         const taper_val *item = one            ? constant
                                 : list != NULL ? taper_read_constant(r, taper_node_in(list, i))
                                                : &constant->as.list->items[i];
+        if (item == NULL && r->later && will_be_known(taper_node_in(list, i))) {
+            numbers[i] = 0;
+            continue;
+        }
         TAPER_READ_REFUSE(r, item == NULL || item->tag != TAPER_INT, "an argument that is no constant");
         numbers[i] = item->as.i;
     }

@@ -30,6 +30,15 @@ static const taper_val *known_value(void *user, const taper_node *node, size_t a
     return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
 }
 
+// The same for what tells shapes: tensors of one number have one.
+static const taper_val *known_of_shape(void *user, const taper_node *node, size_t at)
+{
+    const taper_segment_values *v = user;
+    const taper_ir_value *value = taper_node_in(node, at);
+    const bool tensor = value->block == v->body && value->type != NULL && value->type->kind == TAPER_TYPE_TENSOR;
+    return tensor ? NULL : known_value(user, node, at);
+}
+
 static taper_shape_argument known_argument(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;
@@ -47,7 +56,7 @@ static taper_status find_numbers(taper_segment_values *v, taper_error *error)
     for (const taper_node *node = v->body->first; node != NULL; node = node->next) {
         if (!taper_is_shape_node(node)) {
             if (found) {
-                taper_shapes_learn(&v->shapes, node, known_value, v);
+                taper_shapes_learn(&v->shapes, node, known_of_shape, v);
             }
             continue;
         }
@@ -61,6 +70,11 @@ static taper_status find_numbers(taper_segment_values *v, taper_error *error)
             const taper_val value = taper_shape_node_evaluate(node, i, v->call->run->heap, known_argument, v);
             v->numbers[node->outputs[i].id - v->shapes.first] = value;
             found = found || value.tag != TAPER_NONE;
+            if (value.tag != TAPER_NONE && node->outputs[i].type != NULL &&
+                node->outputs[i].type->kind == TAPER_TYPE_TENSOR) {
+                v->shapes.of[node->outputs[i].id - v->shapes.first] =
+                    (taper_shape){.rank = 0, .dtype = value.tag == TAPER_INT ? TAPER_I64 : TAPER_F32};
+            }
         }
     }
     return TAPER_OK;
@@ -143,5 +157,6 @@ bool taper_segment_values_check_holds(const taper_segment_values *v, const taper
     const int known = x.constant == NULL                ? x.shape.rank
                       : x.constant->tag == TAPER_TENSOR ? x.constant->as.tensor->rank
                                                         : -1;
-    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT && rank.constant->as.i == known;
+    return known >= 0 && rank.constant != NULL && rank.constant->tag == TAPER_INT &&
+           (rank.constant->as.i < 0 ? known >= -rank.constant->as.i : known == rank.constant->as.i);
 }

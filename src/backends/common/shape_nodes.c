@@ -2,6 +2,8 @@
 // Arithmetic on sizes: see shape_nodes.h.
 #include "backends/common/shape_nodes.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
@@ -167,6 +169,43 @@ static taper_val quotient_of(const asked *a) // of sizes: others round another w
     return int_of(a, 0, &x) && int_of(a, 1, &y) && x >= 0 && y > 0 ? taper_val_int(x / y) : taper_val_none();
 }
 
+static taper_val rest_of(const asked *a)
+{
+    int64_t x, y;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int((x % y + y) % y) : taper_val_none();
+}
+
+// ---- of tensors of one number, as tracing makes them of sizes
+
+static taper_val tensor_of(const asked *a)
+{
+    int64_t x;
+    return int_of(a, 0, &x) ? taper_val_int(x) : taper_val_none();
+}
+
+static taper_val tensor_quotient_of(const asked *a)
+{
+    int64_t x, y;
+    const taper_node *constant = taper_value_constant(taper_node_in(a->node, 1));
+    const taper_tensor *by =
+        constant != NULL && constant->constant.tag == TAPER_TENSOR ? constant->constant.as.tensor : NULL;
+    const bool whole = by != NULL && by->rank == 0 && by->dtype == TAPER_I64;
+    if (!int_of(a, 0, &x) || (!whole && !int_of(a, 1, &y))) {
+        return taper_val_none();
+    }
+    y = whole ? *(const int64_t *)taper_tensor_data(by) : y;
+    return x >= 0 && y > 0 ? taper_val_int(x / y) : taper_val_none();
+}
+
+static taper_val tensor_power_of(const asked *a)
+{
+    int64_t x;
+    const taper_val *exponent = value_of(a, 1);
+    const bool known = int_of(a, 0, &x) && x > 0 && exponent != NULL && exponent->tag == TAPER_DOUBLE;
+    return known ? (taper_val){.tag = TAPER_DOUBLE, .as.f = (double)powf((float)x, (float)exponent->as.f)}
+                 : taper_val_none();
+}
+
 static const struct {
     const taper_op *op; // NULL: this build lacks it
     taper_val (*evaluate)(const asked *a);
@@ -181,8 +220,33 @@ static bool is_int_list(const taper_ir_value *value)
     return value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
 }
 
+// Operators of tensors are such nodes only where they begin with a size.
+static bool is_tensor_of_size(const taper_ir_value *value)
+{
+    enum { MOST_DEPTH = 4 };
+    const taper_node *node = value->node;
+    for (int depth = 0; depth < MOST_DEPTH && node != NULL; depth++) {
+        if (taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar))) {
+            const taper_ir_value *of = taper_node_in(node, 0);
+            return of->type != NULL && of->type->kind == TAPER_TYPE_INT;
+        }
+        if (!taper_node_calls(node, TAPER_OP(aten_floor_divide))) {
+            return false;
+        }
+        node = taper_node_in(node, 0)->node;
+    }
+    return false;
+}
+
 bool taper_is_shape_node(const taper_node *node)
 {
+    if (taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar))) {
+        return is_tensor_of_size(&node->outputs[0]);
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_floor_divide)) ||
+        taper_node_calls(node, TAPER_OP(aten_pow_Tensor_Scalar))) {
+        return is_tensor_of_size(taper_node_in(node, 0));
+    }
     if (node->kind == TAPER_NODE_LIST) {
         return is_int_list(&node->outputs[0]);
     }

@@ -3,6 +3,7 @@
 // tensor, that lie densely in the order the result has; everything else is left to the references.
 #include <math.h>
 
+#include "backends/cpu/quantized_sum_cpu.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
@@ -109,9 +110,7 @@ static void sum_range(void *argument, size_t begin, size_t end)
     job->vector->add(end - begin, job->a + begin, job->b + begin, &job->sum, job->y + begin);
 }
 
-// QNNPACK's numbers: the ratios of the scales as factors of which the greater has 22 bits. False for ratios that it
-// refuses, and for those so small that the shift would leave 32 bits.
-static bool sum_factors(const taper_quantizer *a, const taper_quantizer *b, double scale, taper_u8_sum *sum)
+bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, double scale, taper_u8_sum *sum)
 {
     const float of_a = (float)a->scale / (float)scale, of_b = (float)b->scale / (float)scale;
     const float greater = of_a > of_b ? of_a : of_b;
@@ -142,7 +141,7 @@ static taper_status add(taper_call *call, bool relu)
         memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0 || !lies_in_format(a, strides) ||
         !lies_in_format(b, other) || memcmp(strides, other, a->rank * sizeof *strides) != 0 || !(scale > 0) ||
         isinf(scale) || zero_point < 0 || zero_point > 255 ||
-        !sum_factors(a->quantizer, b->quantizer, scale, &job.sum)) {
+        !taper_u8_sum_factors(a->quantizer, b->quantizer, scale, &job.sum)) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, a->rank, a->sizes, strides, scale, zero_point, &y));

@@ -9,11 +9,11 @@ static bool is_pair(uint32_t step)
 {
     return step == TAPER_GPU_STEP_ADD || step == TAPER_GPU_STEP_SUB || step == TAPER_GPU_STEP_RSUB ||
            step == TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_DIV || step == TAPER_GPU_STEP_MAX ||
-           step == TAPER_GPU_STEP_MIN || step == TAPER_GPU_STEP_PRELU;
+           step == TAPER_GPU_STEP_MIN || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_MASK ||
+           (step >= TAPER_GPU_STEP_EQ && step <= TAPER_GPU_STEP_XOR);
 }
 
-// The number that a value is: a number, or a constant tensor of one element without dimensions.
-static bool is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number)
+bool taper_gpu_is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number)
 {
     const taper_val *constant = taper_read_constant(&e->reader, value);
     if (constant == NULL) {
@@ -23,11 +23,23 @@ static bool is_number(const taper_gpu_emitter *e, const taper_ir_value *value, d
         *number = constant->tag == TAPER_INT ? (double)constant->as.i : constant->as.f;
         return true;
     }
-    if (constant->tag != TAPER_TENSOR || constant->as.tensor->rank != 0 || constant->as.tensor->dtype != TAPER_F32) {
+    if (constant->tag != TAPER_TENSOR || constant->as.tensor->rank != 0) {
         return false;
     }
-    *number = *(const float *)taper_tensor_data(constant->as.tensor);
-    return true;
+    const void *data = taper_tensor_data(constant->as.tensor);
+    switch (constant->as.tensor->dtype) {
+    case TAPER_F32:
+        *number = *(const float *)data;
+        return true;
+    case TAPER_F64:
+        *number = *(const double *)data;
+        return true;
+    case TAPER_I64:
+        *number = (double)*(const int64_t *)data;
+        return true;
+    default:
+        return false;
+    }
 }
 
 static taper_status read_bounds(taper_gpu_emitter *e, const taper_node *node, double *low, double *high)
@@ -73,6 +85,17 @@ static taper_status read_numbers(taper_gpu_emitter *e, const taper_node *node, u
     case TAPER_GPU_STEP_SOFTPLUS:
         TAPER_TRY(taper_read_number(&e->reader, node, "beta", 1, low));
         return taper_read_number(&e->reader, node, "threshold", 20, high);
+    case TAPER_GPU_STEP_POW:
+        TAPER_TRY(taper_read_number(&e->reader, node, "exponent", 0, low));
+        *step = *low == 2      ? TAPER_GPU_STEP_SQUARE
+                : *low == 0.5  ? TAPER_GPU_STEP_SQRT
+                : *low == 1    ? TAPER_GPU_STEP_IDENTITY
+                : *low == -0.5 ? TAPER_GPU_STEP_RSQRT
+                : *low == -1   ? TAPER_GPU_STEP_RECIPROCAL
+                               : TAPER_GPU_STEP_POW;
+        TAPER_GPU_REFUSE(e, *step == TAPER_GPU_STEP_POW && !(e->asking && *low == 0),
+                         "a power that is no square or root");
+        return TAPER_OK;
     case TAPER_GPU_STEP_GELU: {
         const taper_val *how = taper_read_constant(&e->reader, taper_read_argument(node, "approximate"));
         *step = how != NULL && taper_val_string_is(*how, "tanh") ? TAPER_GPU_STEP_GELU_TANH : TAPER_GPU_STEP_GELU;
@@ -149,7 +172,7 @@ static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, 
         append(chain, (swapped ? TAPER_GPU_STEP_DIV_INTO : TAPER_GPU_STEP_DIV) | where, 0, 0);
         break;
     default:
-        append(chain, step | where, 0, 0);
+        append(chain, step | where, 0, alpha);
     }
 }
 
@@ -158,14 +181,13 @@ static bool same_sizes(const taper_shape *a, const taper_shape *b)
     return a->rank == b->rank && a->rank >= 0 && memcmp(a->sizes, b->sizes, (size_t)a->rank * sizeof *a->sizes) == 0;
 }
 
-// What stands against v: a view of the other operand as large as v; with `repacks` whatever that takes.
-static taper_status read_operand(taper_gpu_emitter *e, const taper_ir_value *other, const taper_shape *shape,
-                                 int packed, bool channels, bool repacks, taper_gpu_view *view, bool *splat)
+taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *other, const taper_shape *shape,
+                                    int packed, bool channels, bool repacks, taper_gpu_view *view, bool *splat)
 {
     taper_gpu_view like, there;
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
-    TAPER_TRY(taper_gpu_operand(e, other, &there));
+    TAPER_TRY(taper_gpu_operand_vectors(e, other, &there));
     if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) { // one for each channel, dimension 1
         for (int d = 1; d < shape->rank - 1; d++) {
             there.sizes[d] = 1;
@@ -196,6 +218,47 @@ static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, dou
     return taper_read_number(&e->reader, node, "alpha", 1, alpha);
 }
 
+static int dtype_at(const taper_gpu_emitter *e, const taper_node *node, size_t at)
+{
+    const taper_ir_value *value = at < node->input_count ? taper_node_in(node, at) : NULL;
+    const bool tensor = value != NULL && value->type != NULL && value->type->kind == TAPER_TYPE_TENSOR;
+    return tensor ? taper_gpu_shape(e, value).dtype : -1;
+}
+
+static bool may_be(int dtype, int wanted)
+{
+    return dtype < 0 || dtype == wanted;
+}
+
+// Numbers in vectors have no dtype: what PyTorch makes of whole numbers and truths is not always what they give.
+static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, uint32_t step)
+{
+    const int a = dtype_at(e, node, 0), b = dtype_at(e, node, 1);
+    const int result = taper_gpu_shape(e, &node->outputs[0]).dtype;
+    const taper_val *number = taper_read_constant(&e->reader, node->input_count > 1 ? taper_node_in(node, 1) : NULL);
+    TAPER_GPU_REFUSE(e, a == TAPER_QU8 || b == TAPER_QU8, "a quantized tensor");
+    if (taper_gpu_step_is_truth(step)) {
+        TAPER_GPU_REFUSE(e, !may_be(result, TAPER_BOOL), "a truth of another dtype");
+        return TAPER_OK;
+    }
+    if (!is_pair(step) || step == TAPER_GPU_STEP_MASK || step == TAPER_GPU_STEP_PRELU) {
+        TAPER_GPU_REFUSE(e, !may_be(a, TAPER_F32) || (step == TAPER_GPU_STEP_MASK && !may_be(b, TAPER_BOOL)),
+                         "a tensor of other than float32");
+        return TAPER_OK;
+    }
+    const bool truths = a == TAPER_BOOL && b == TAPER_BOOL && result == TAPER_BOOL;
+    if (truths && (step == TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_MAX || step == TAPER_GPU_STEP_MIN)) {
+        return TAPER_OK;
+    }
+    const bool floats = may_be(a, TAPER_F32) || b == TAPER_F32 || (number != NULL && number->tag == TAPER_DOUBLE) ||
+                        (e->asking && b < 0);
+    TAPER_GPU_REFUSE(e, !floats || !may_be(result, TAPER_F32), "arithmetic of whole numbers, or of truths");
+    TAPER_GPU_REFUSE(
+        e, (step == TAPER_GPU_STEP_SUB || step == TAPER_GPU_STEP_RSUB) && (a == TAPER_BOOL || b == TAPER_BOOL),
+        "a difference of truths");
+    return TAPER_OK;
+}
+
 // The node as a step on v, one of its arguments. TAPER_DECLINED: it is none, and nothing was changed.
 static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                 const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
@@ -204,6 +267,7 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
     uint32_t step = code;
     TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS),
                      "more steps than there are");
+    TAPER_TRY(check_dtypes(e, node, step));
     if (!is_pair(step)) {
         TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
         TAPER_TRY(read_numbers(e, node, &step, &low, &high));
@@ -214,6 +278,11 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
         return TAPER_OK;
     }
     const bool swapped = taper_node_in(node, 0) != v;
+    if (step == TAPER_GPU_STEP_MASK) {
+        TAPER_GPU_REFUSE(e, swapped || !taper_gpu_is_number(e, taper_node_in(node, 2), &high),
+                         "a mask of another order, or with a tensor");
+    }
+    TAPER_GPU_REFUSE(e, swapped && step >= TAPER_GPU_STEP_LT && step <= TAPER_GPU_STEP_GE, "an order that is not had");
     TAPER_GPU_REFUSE(e,
                      chain->only_plain && step != TAPER_GPU_STEP_ADD && step != TAPER_GPU_STEP_SUB &&
                          step != TAPER_GPU_STEP_RSUB && step != TAPER_GPU_STEP_MUL && step != TAPER_GPU_STEP_PRELU,
@@ -221,14 +290,14 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
     const taper_ir_value *other = taper_node_in(node, swapped ? 0 : 1);
     TAPER_TRY(read_alpha(e, node, &alpha));
     TAPER_GPU_REFUSE(e, swapped && (alpha != 1 || step == TAPER_GPU_STEP_PRELU), "an order that is not had");
-    if (!swapped && is_number(e, other, &number)) {
+    if (!swapped && step != TAPER_GPU_STEP_MASK && taper_gpu_is_number(e, other, &number)) {
         return append_number(e, chain, step, number, alpha);
     }
     TAPER_GPU_REFUSE(e, chain->operand_count == chain->most_operands || !is_there(e, other), "no room for an operand");
     taper_gpu_view view;
     bool splat;
-    TAPER_TRY(read_operand(e, other, shape, packed, step == TAPER_GPU_STEP_PRELU, repacks, &view, &splat));
-    append_operand(chain, step, swapped, &view, splat, alpha);
+    TAPER_TRY(taper_gpu_operand_like(e, other, shape, packed, step == TAPER_GPU_STEP_PRELU, repacks, &view, &splat));
+    append_operand(chain, step, swapped, &view, splat, step == TAPER_GPU_STEP_MASK ? high : alpha);
     return TAPER_OK;
 }
 
@@ -245,7 +314,7 @@ taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **v
         const taper_gpu_rule_row *row = taper_gpu_find_rule(user);
         const taper_shape before = taper_gpu_shape(e, v), after = taper_gpu_shape(e, &user->outputs[0]);
         if (row == NULL || row->rule != taper_gpu_rule_step || !same_sizes(&before, &after) ||
-            after.dtype != TAPER_F32) {
+            !taper_gpu_is_known(&after)) {
             return TAPER_OK;
         }
         const taper_status status = append_node(e, user, row->code, v, &before, packed, false, chain);
@@ -264,17 +333,18 @@ static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t c
 {
     double low, high, number;
     uint32_t step = code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY));
+    TAPER_TRY(check_dtypes(e, node, step));
     if (!is_pair(step)) {
         return read_numbers(e, node, &step, &low, &high);
     }
     TAPER_TRY(read_alpha(e, node, &number));
     const taper_ir_value *other = taper_node_in(node, 1);
-    if (is_number(e, other, &number) ||
+    if (taper_gpu_is_number(e, other, &number) ||
         (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
         return TAPER_OK; // the call will know it
     }
-    return taper_gpu_ask_operand(e, other);
+    return taper_gpu_ask_operand_of(e, other, TAPER_GPU_ANY);
 }
 
 static int choose_packed(const taper_gpu_emitter *e, const taper_node *node, const taper_gpu_view *x, uint32_t code,
@@ -323,10 +393,10 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     if (e->asking) {
         return ask(e, node, code);
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &x));
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(taper_gpu_operand_vectors(e, taper_node_in(node, 0), &x));
     const int packed = choose_packed(e, node, &x, code, &shape);
-    TAPER_TRY(read_operand(e, taper_node_in(node, 0), &shape, packed, false, true, &in, &splat));
+    TAPER_TRY(taper_gpu_operand_like(e, taper_node_in(node, 0), &shape, packed, false, true, &in, &splat));
     TAPER_TRY(append_node(e, node, code, taper_node_in(node, 0), &shape, packed, true, &chain));
     TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
     TAPER_TRY(taper_gpu_new_result(e, result, &shape, packed, &out));

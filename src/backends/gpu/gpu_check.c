@@ -44,11 +44,14 @@ static uint64_t hash_of(const taper_gpu_state *s, const taper_gpu_recording *r)
 // As numbers of the host, one behind the other; a reference, also on failure. What stays with the device stays there.
 static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
 {
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, NULL, y, run->error));
+    int64_t strides[TAPER_MAX_RANK];
+    taper_strides_contiguous(x->rank, x->sizes, strides);
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, x->rank, x->sizes, strides, y, run->error));
     if (taper_tensor_is_away(x)) {
         return x->storage->memory->fetch(x->storage->memory, *y, run->error);
     }
-    return taper_run_copy(run, *y, x);
+    const taper_tensor plain = taper_gpu_plain(x);
+    return taper_run_copy(run, *y, &plain);
 }
 
 static void drop_flat(taper_tensor **tensors, size_t count)
@@ -84,7 +87,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
         const taper_tensor *x = call->rets[i].as.tensor;
-        if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != TAPER_F32 ||
+        if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != x->dtype ||
             plain[i].as.tensor->rank != x->rank ||
             memcmp(plain[i].as.tensor->sizes, x->sizes, x->rank * sizeof *x->sizes) != 0) {
             *most = INFINITY;
@@ -238,6 +241,9 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
 {
     taper_gpu_state *s = segment->device->state;
     const taper_status status = check(segment, call, r);
+    if (status == TAPER_DECLINED && !r->refused) { // by what it was given, not by what it gives
+        return status;
+    }
     r->checked = true;
     taper_mutex_lock(s->lock);
     taper_gpu_tried(s, segment->device->cache_dir);

@@ -52,19 +52,46 @@ taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *va
     return known.shape;
 }
 
+static unsigned dtypes_of(int dtype)
+{
+    switch (dtype) {
+    case TAPER_F32:
+        return TAPER_GPU_FLOATS;
+    case TAPER_BOOL:
+        return TAPER_GPU_TRUTHS;
+    case TAPER_I64:
+    case TAPER_I32:
+        return TAPER_GPU_WHOLES;
+    case TAPER_QU8:
+        return TAPER_GPU_QUANTS;
+    default:
+        return 0;
+    }
+}
+
 bool taper_gpu_is_known(const taper_shape *shape)
 {
-    bool known = shape->rank >= 0 && shape->dtype == TAPER_F32;
+    bool known = shape->rank >= 0 && dtypes_of(shape->dtype) != 0;
     for (int d = 0; d < shape->rank; d++) {
         known = known && shape->sizes[d] > 0;
     }
     return known;
 }
 
+static const char *what_is_not(unsigned dtypes)
+{
+    return dtypes == TAPER_GPU_FLOATS ? "a tensor of other than float32" : "a tensor of a dtype that it does not take";
+}
+
 taper_status taper_gpu_ask_operand(taper_gpu_emitter *e, const taper_ir_value *value)
 {
+    return taper_gpu_ask_operand_of(e, value, TAPER_GPU_FLOATS);
+}
+
+taper_status taper_gpu_ask_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes)
+{
     const taper_shape shape = taper_gpu_shape(e, value);
-    TAPER_GPU_REFUSE(e, shape.dtype >= 0 && shape.dtype != TAPER_F32, "a tensor of other than float32");
+    TAPER_GPU_REFUSE(e, shape.dtype >= 0 && (dtypes_of(shape.dtype) & dtypes) == 0, what_is_not(dtypes));
     TAPER_GPU_REFUSE(e, shape.rank > TAPER_GPU_RANK, "a tensor of more than six dimensions");
     TAPER_GPU_REFUSE(e, value->type != NULL && value->type->kind != TAPER_TYPE_TENSOR, "an argument that is no tensor");
     return TAPER_OK;
@@ -75,6 +102,31 @@ void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const tap
     taper_gpu_value *slot = slot_of(e, value);
     slot->made = true;
     slot->view = *view;
+}
+
+void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view,
+                              double scale, int64_t zero_point)
+{
+    taper_gpu_value *slot = slot_of(e, value);
+    slot->scale = scale;
+    slot->zero_point = zero_point;
+    taper_gpu_give(e, value, view);
+}
+
+taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale, int64_t *zero_point)
+{
+    const size_t arg = taper_segment_values_argument(e->known, value);
+    if (arg == SIZE_MAX) {
+        *scale = slot_of(e, value)->scale;
+        *zero_point = slot_of(e, value)->zero_point;
+        return TAPER_OK;
+    }
+    const taper_val *given = &e->known->call->args[arg];
+    const taper_quantizer *z = given->tag == TAPER_TENSOR ? given->as.tensor->quantizer : NULL;
+    TAPER_GPU_REFUSE(e, z == NULL || z->scales != NULL, "a tensor that is quantized channel by channel");
+    *scale = z->scale;
+    *zero_point = z->zero_point;
+    return TAPER_OK;
 }
 
 taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed, taper_gpu_view *view)
@@ -88,7 +140,7 @@ taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int p
 // ---- what comes from outside
 
 typedef struct constant_fill {
-    const taper_tensor *tensor;
+    const taper_tensor *tensor; // of float32 or bool
     const taper_gpu_view *view;
 } constant_fill;
 
@@ -96,7 +148,7 @@ static void fill_constant(void *user, float *to)
 {
     const constant_fill *f = user;
     const taper_tensor *t = f->tensor;
-    const float *from = taper_tensor_data(t);
+    const void *from = taper_tensor_data(t);
     int64_t at[TAPER_GPU_RANK] = {0};
     for (;;) {
         int64_t source = 0, there = 0, lane = 0;
@@ -106,7 +158,8 @@ static void fill_constant(void *user, float *to)
             there += (packed ? at[d] / TAPER_GPU_VECTOR : at[d]) * f->view->strides[d];
             lane = packed ? at[d] % TAPER_GPU_VECTOR : lane;
         }
-        to[there * TAPER_GPU_VECTOR + lane] = from[source];
+        to[there * TAPER_GPU_VECTOR + lane] =
+            t->dtype == TAPER_F32 ? ((const float *)from)[source] : ((const uint8_t *)from)[source] != 0;
         int d = t->rank - 1;
         while (d >= 0 && ++at[d] == t->sizes[d]) {
             at[d--] = 0;
@@ -132,10 +185,10 @@ static taper_status bring_constant(taper_gpu_emitter *e, const taper_tensor *ten
 {
     enum { KIND = 1 };
     const taper_shape shape = taper_shape_of(tensor);
-    const taper_gpu_key key = {.tensors = {tensor}, .numbers = {packed}, .kind = KIND};
+    const taper_gpu_key key = {.tensors = {tensor}, .numbers = {packed, tensor->dtype}, .kind = KIND};
     constant_fill fill = {.tensor = tensor, .view = view};
     int64_t vectors;
-    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || tensor->hidden_nhwc, "a constant that is not of float32");
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || tensor->hidden_nhwc, "a constant that is empty");
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, packed, view, &vectors), "a tensor that is too large");
     return taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), fill_constant, &fill,
                                  &view->buffer);
@@ -148,19 +201,22 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
     const taper_shape shape = taper_gpu_shape(e, value);
     TAPER_GPU_REFUSE(e, arg == SIZE_MAX, "a value that is not made before");
     TAPER_GPU_REFUSE(e, e->known->call->args[arg].tag != TAPER_TENSOR, "an argument that is no tensor");
-    TAPER_GPU_REFUSE(e, shape.dtype != TAPER_F32, "a tensor of other than float32");
+    TAPER_GPU_REFUSE(e, dtypes_of(shape.dtype) == 0, "a tensor of a dtype that the GPU lacks");
+    TAPER_GPU_REFUSE(e, known.constant != NULL && shape.dtype == TAPER_QU8, "a quantized constant");
     const int packed = taper_gpu_usual_packed(shape.rank);
-    if (known.constant != NULL) {
+    const bool whole = dtypes_of(shape.dtype) == TAPER_GPU_WHOLES;
+    if (known.constant != NULL && !whole) {
         TAPER_TRY(bring_constant(e, known.constant->as.tensor, packed, &slot->view));
     } else {
         // As numbers, contiguous, then into vectors.
         taper_gpu_view numbers = {.rank = shape.rank, .packed = TAPER_GPU_RANK};
         uint64_t count = 1;
-        TAPER_TRY(taper_gpu_new(e, &shape, packed, &slot->view));
+        TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK, "a tensor that is empty");
         for (int d = shape.rank; d-- > 0;) {
             numbers.sizes[d] = shape.sizes[d];
             numbers.strides[d] = (int64_t)count;
-            count *= (uint64_t)shape.sizes[d];
+            TAPER_GPU_REFUSE(e, __builtin_mul_overflow(count, (uint64_t)shape.sizes[d], &count) || count > INT32_MAX,
+                             "a tensor that is too large");
         }
         if (shape.rank == 0) {
             numbers.rank = 1;
@@ -170,7 +226,11 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
             taper_tensor_is_away(e->known->call->args[arg].as.tensor) ? TAPER_GPU_STAYS_IN : TAPER_GPU_INPUT;
         TAPER_TRY(taper_gpu_add_memory(e->program, place, count * sizeof(float), &numbers.buffer));
         e->program->memories[numbers.buffer].number = (uint32_t)arg;
-        TAPER_TRY(taper_gpu_move(e, &numbers, &slot->view));
+        slot->view = numbers;
+        if (!whole) {
+            TAPER_TRY(taper_gpu_new(e, &shape, packed, &slot->view));
+            TAPER_TRY(taper_gpu_move(e, &numbers, &slot->view));
+        }
     }
     slot->made = true;
     return TAPER_OK;
@@ -178,13 +238,39 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
 
 taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view)
 {
+    return taper_gpu_operand_of(e, value, TAPER_GPU_FLOATS, view);
+}
+
+taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes,
+                                  taper_gpu_view *view)
+{
     taper_gpu_value *slot = slot_of(e, value);
+    const taper_shape shape = taper_gpu_shape(e, value);
+    TAPER_GPU_REFUSE(e, (dtypes_of(shape.dtype) & dtypes) == 0, what_is_not(dtypes));
     TAPER_GPU_REFUSE(e, slot == NULL, "an argument that is not there");
     if (!slot->made) {
         TAPER_TRY(bring(e, value, slot));
     }
     *view = slot->view;
     return TAPER_OK;
+}
+
+// Numbers become vectors: the largest ones that these hold exactly are noted.
+static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
+{
+    enum { MOST_HALF = 1 << 11 };
+    const taper_gpu_view numbers = *view;
+    taper_shape shape = {.rank = numbers.rank, .dtype = TAPER_F32};
+    memcpy(shape.sizes, numbers.sizes, sizeof numbers.sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), view));
+    e->program->memories[numbers.buffer].most = e->state->half ? MOST_HALF : TAPER_GPU_MOST_WHOLE;
+    return taper_gpu_move(e, &numbers, view);
+}
+
+taper_status taper_gpu_operand_vectors(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view)
+{
+    TAPER_TRY(taper_gpu_operand_of(e, value, TAPER_GPU_ANY, view));
+    return view->packed == TAPER_GPU_RANK ? take_numbers(e, view) : TAPER_OK;
 }
 
 taper_status taper_gpu_repack(taper_gpu_emitter *e, const taper_gpu_view *from, int packed, taper_gpu_view *view)
@@ -212,8 +298,63 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 // Places and barriers are found by comparing dispatches with each other.
 enum { MOST_WORKS = 16384 };
 
+// Dtypes of a rule's results.
+static unsigned gives(taper_gpu_rule *rule)
+{
+    static taper_gpu_rule *const views[] = {taper_gpu_rule_reshape, taper_gpu_rule_permute, taper_gpu_rule_transpose,
+                                            taper_gpu_rule_slice,   taper_gpu_rule_select,  taper_gpu_rule_pieces,
+                                            taper_gpu_rule_expand,  taper_gpu_rule_identity};
+    static taper_gpu_rule *const quants[] = {taper_gpu_rule_quantize, taper_gpu_rule_quantized_conv,
+                                             taper_gpu_rule_quantized_linear, taper_gpu_rule_quantized_add};
+    static taper_gpu_rule *const moves[] = {taper_gpu_rule_step,  taper_gpu_rule_where, taper_gpu_rule_cat,
+                                            taper_gpu_rule_stack, taper_gpu_rule_flip,  taper_gpu_rule_roll,
+                                            taper_gpu_rule_gather};
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        if (rule == views[i]) {
+            return TAPER_GPU_ANY | TAPER_GPU_QUANTS;
+        }
+    }
+    for (size_t i = 0; i < sizeof quants / sizeof *quants; i++) {
+        if (rule == quants[i]) {
+            return TAPER_GPU_QUANTS;
+        }
+    }
+    if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
+        return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
+    }
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        if (rule == moves[i]) {
+            return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
+        }
+    }
+    return TAPER_GPU_FLOATS;
+}
+
+// Where the row does not say the dtype of what it moves it is that of what it takes; scales and zero points are.
+static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
+{
+    const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;
+    first =
+        first != NULL && first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
+            ? taper_node_in(first->node, 0)
+            : first;
+    for (size_t i = 0; first != NULL && i < node->output_count; i++) {
+        taper_shape *shape = &e->known->shapes.of[node->outputs[i].id - e->known->shapes.first];
+        const int dtype = taper_gpu_shape(e, first).dtype;
+        taper_gpu_value *slot = slot_of(e, &node->outputs[i]);
+        shape->dtype = shape->dtype < 0 ? dtype : shape->dtype;
+        if (dtype == TAPER_QU8) {
+            TAPER_TRY(taper_gpu_quantizer(e, first, &slot->scale, &slot->zero_point));
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
 {
+    if (!e->asking && node->kind == TAPER_NODE_LIST_UNPACK && taper_node_in(node, 0)->node != NULL) {
+        TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
+    }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
         return TAPER_OK; // who takes or makes the list does it; sizes are known
     }
@@ -221,7 +362,20 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
     TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
     e->node = node;
     const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
-    TAPER_GPU_REFUSE(e, dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i != TAPER_F32, "a change of the dtype");
+    TAPER_GPU_REFUSE(e,
+                     dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i != TAPER_F32 &&
+                         row->rule != taper_gpu_rule_identity && row->rule != taper_gpu_rule_quantize,
+                     "a change of the dtype");
+    if (!e->asking && gives(row->rule) != TAPER_GPU_FLOATS &&
+        !(row->rule == taper_gpu_rule_identity && row->code == 1) && row->rule != taper_gpu_rule_step &&
+        row->rule != taper_gpu_rule_where) {
+        TAPER_TRY(settle_dtypes(e, node, node));
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        if (node->outputs[i].type != NULL && node->outputs[i].type->kind == TAPER_TYPE_TENSOR) {
+            TAPER_TRY(taper_gpu_ask_operand_of(e, &node->outputs[i], gives(row->rule)));
+        }
+    }
     return row->rule(e, node, row->code);
 }
 
@@ -236,7 +390,9 @@ static taper_status new_numbers(taper_gpu_emitter *e, int rank, const int64_t *s
         numbers->strides[d] = count;
         count *= sizes[d];
     }
-    const bool stays = taper_gpu_result_stays(e->segment, number, e->known->call->run->results_stay);
+    const taper_shape shape = taper_gpu_shape(e, e->known->body->results[number].value);
+    const bool stays = (shape.dtype < 0 || shape.dtype == TAPER_F32) &&
+                       taper_gpu_result_stays(e->segment, number, e->known->call->run->results_stay);
     const taper_gpu_place place = stays ? TAPER_GPU_STAYS_OUT : TAPER_GPU_OUTPUT;
     TAPER_TRY(taper_gpu_add_memory(e->program, place, (uint64_t)count * sizeof(float), &numbers->buffer));
     e->program->memories[numbers->buffer].number = number;
@@ -261,11 +417,19 @@ taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *va
 static taper_status emit_result(taper_gpu_emitter *e, const taper_ir_value *value, uint32_t number)
 {
     taper_gpu_view from, numbers;
+    double scale = 0;
+    int64_t zero_point = 0;
     if (value->block == e->known->body && slot_of(e, value)->given) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, value, &from));
+    TAPER_TRY(taper_gpu_operand_of(e, value, TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
+    TAPER_TRY(from.packed == TAPER_GPU_RANK ? take_numbers(e, &from) : TAPER_OK);
+    if (taper_gpu_shape(e, value).dtype == TAPER_QU8) {
+        TAPER_TRY(taper_gpu_quantizer(e, value, &scale, &zero_point));
+    }
     TAPER_TRY(new_numbers(e, from.rank, from.sizes, number, &numbers));
+    e->program->memories[numbers.buffer].scale = scale;
+    e->program->memories[numbers.buffer].zero_point = (int32_t)zero_point;
     e->node = value->node;
     return taper_gpu_move(e, &from, &numbers);
 }
@@ -294,22 +458,23 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
                            .asking = true,
                            .heap = taper_graph_heap(region->graph)};
     (void)claimer;
-    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->output_count; i++) {
-        if (taper_gpu_ask_operand(&e, &node->outputs[i]) != TAPER_OK && node->outputs[i].type != NULL &&
-            node->outputs[i].type->kind == TAPER_TYPE_TENSOR) {
-            return e.reader.why;
-        }
-    }
     const taper_status status = emit_node(&e, node);
     return status == TAPER_OK ? NULL : e.reader.why != NULL ? e.reader.why : "the GPU has no such operator";
 }
 
 bool taper_gpu_pays(const taper_node *node)
 {
-    static taper_gpu_rule *const layers[] = {
-        taper_gpu_rule_conv,       taper_gpu_rule_linear,      taper_gpu_rule_addmm,
-        taper_gpu_rule_matmul,     taper_gpu_rule_packed_conv, taper_gpu_rule_packed_linear,
-        taper_gpu_rule_multi_head, taper_gpu_rule_lstm,        taper_gpu_rule_gru};
+    static taper_gpu_rule *const layers[] = {taper_gpu_rule_conv,
+                                             taper_gpu_rule_linear,
+                                             taper_gpu_rule_addmm,
+                                             taper_gpu_rule_matmul,
+                                             taper_gpu_rule_packed_conv,
+                                             taper_gpu_rule_packed_linear,
+                                             taper_gpu_rule_multi_head,
+                                             taper_gpu_rule_lstm,
+                                             taper_gpu_rule_gru,
+                                             taper_gpu_rule_quantized_conv,
+                                             taper_gpu_rule_quantized_linear};
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     for (size_t i = 0; row != NULL && i < sizeof layers / sizeof *layers; i++) {
         if (row->rule == layers[i]) {

@@ -14,6 +14,8 @@ typedef struct taper_gpu_value {
     bool given;      // as numbers, to who gets it from the segment, who alone wants it
     bool planned;    // of a join: view is where its parts go, some of which may be there
     taper_gpu_view view;
+    double scale; // of quint8
+    int64_t zero_point;
 } taper_gpu_value;
 
 typedef struct taper_gpu_emitter {
@@ -43,8 +45,19 @@ bool taper_gpu_pays(const taper_node *node);
 
 // ---- for rules
 
+// Dtypes: float32; bool, whose elements are the numbers 1 and 0; int64 and int32, numbers that come from outside and
+// are views of these, as floats one behind the other (packed: TAPER_GPU_RANK).
+// quint8, whose elements are their numbers from 0 to 255; scale and zero point are known while recording.
+enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7, TAPER_GPU_QUANTS = 8 };
+
 // The tensor's place; one from outside is brought there. Refuses what is not float32, or is empty.
 TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view);
+// The same of these dtypes.
+TAPER_MUST_USE taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes,
+                                                 taper_gpu_view *view);
+// Of any of them, whole numbers as vectors: a run with some that a vector cannot hold is the CPU's.
+TAPER_MUST_USE taper_status taper_gpu_operand_vectors(taper_gpu_emitter *e, const taper_ir_value *value,
+                                                      taper_gpu_view *view);
 // The same, packed along this dimension.
 TAPER_MUST_USE taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value *value, int packed,
                                                      taper_gpu_view *view);
@@ -52,8 +65,10 @@ TAPER_MUST_USE taper_status taper_gpu_repack(taper_gpu_emitter *e, const taper_g
                                              taper_gpu_view *view);
 // While asking: refuses where the value is known to be none that taper_gpu_operand takes.
 TAPER_MUST_USE taper_status taper_gpu_ask_operand(taper_gpu_emitter *e, const taper_ir_value *value);
+TAPER_MUST_USE taper_status taper_gpu_ask_operand_of(taper_gpu_emitter *e, const taper_ir_value *value,
+                                                     unsigned dtypes);
 taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *value);
-bool taper_gpu_is_known(const taper_shape *shape); // all of it, as float32
+bool taper_gpu_is_known(const taper_shape *shape); // all of it, as a dtype that there is
 
 // Room for a result.
 TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed,
@@ -68,6 +83,11 @@ TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const tap
                                                  bool *leaves);
 // The value is there.
 void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
+// The same of quint8, and what a value of it was given with.
+void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view,
+                              double scale, int64_t zero_point);
+TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,
+                                                int64_t *zero_point);
 // What only looks at *value and can be a step of its kernel is taken into the chain; *value becomes what the last one
 // gives. most: operands that the kernel has room for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
@@ -106,6 +126,13 @@ void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_g
 // A dimension that the node names, counted from the front.
 TAPER_MUST_USE taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank,
                                           int64_t otherwise, int *dim);
+// What stands against a tensor of these sizes that is packed so: a view of the value as large; with `repacks` whatever
+// that takes. channels: a vector has an element for each of dimension 1. splat: as taper_gpu_view_broadcast says.
+TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *value,
+                                                   const taper_shape *shape, int packed, bool channels, bool repacks,
+                                                   taper_gpu_view *view, bool *splat);
+// The number that a value is: a number, or a constant tensor of one element without dimensions.
+bool taper_gpu_is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number);
 // The chain on elements of a view of the result's sizes (some strides may be 0; splat: its first lane in all).
 TAPER_MUST_USE taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const taper_gpu_view *in, bool splat,
                                                   const taper_gpu_chain *chain, const taper_gpu_view *out);
@@ -146,8 +173,15 @@ TAPER_MUST_USE taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_g
                                              taper_gpu_view *out);
 // Attention (rules_attention.c): of views [batch, heads, rows, depth] or [batch, rows, depth] that it can.
 bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, const taper_gpu_view *v);
+typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_GPU_MASK_SHOWS } taper_gpu_mask;
+typedef struct taper_gpu_attention {
+    const taper_gpu_view *mask; // of the scores' sizes, packed along the keys; NULL: none
+    taper_gpu_mask mask_is;     // added to the scores, or true where a key is looked at
+    bool causal, blind_is_zero; // a query that looks at no key gives zeros, not NaN
+} taper_gpu_attention;
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
-                                             const taper_gpu_view *v, double scale, bool causal, taper_gpu_view *out);
+                                             const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
+                                             taper_gpu_view *out);
 // What begins with this product q k^T, where it is attention; TAPER_DECLINED: it is none, nothing was made.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
                                                      const taper_gpu_view *q, const taper_gpu_view *k,
@@ -164,7 +198,10 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_identity, taper_gpu_rule_pad, taper_gpu_rule_pieces, taper_gpu_rule_attention,
     taper_gpu_rule_multi_head, taper_gpu_rule_stack, taper_gpu_rule_flip, taper_gpu_rule_roll, taper_gpu_rule_shuffle,
     taper_gpu_rule_lerp, taper_gpu_rule_glu, taper_gpu_rule_addcmul, taper_gpu_rule_group_norm,
-    taper_gpu_rule_instance_norm, taper_gpu_rule_cumsum, taper_gpu_rule_lstm, taper_gpu_rule_gru, taper_gpu_rule_create;
+    taper_gpu_rule_instance_norm, taper_gpu_rule_cumsum, taper_gpu_rule_lstm, taper_gpu_rule_gru, taper_gpu_rule_create,
+    taper_gpu_rule_where, taper_gpu_rule_between, taper_gpu_rule_gather, taper_gpu_rule_quantize,
+    taper_gpu_rule_dequantize, taper_gpu_rule_quantized_conv, taper_gpu_rule_quantized_linear,
+    taper_gpu_rule_quantized_add;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -9,6 +9,8 @@
 #include "backends/gpu/gpu_view.h"
 #include "backends/gpu/gpu_weights.h"
 
+enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // floats up to this are exact
+
 typedef enum taper_gpu_place {
     TAPER_GPU_ARENA,    // born and dead within the run
     TAPER_GPU_WEIGHTS,  // packed constants
@@ -25,6 +27,10 @@ typedef struct taper_gpu_memory {
     uint32_t first, last;       // dispatches that look at it
     taper_gpu_weights *weights; // of WEIGHTS: a reference
     uint32_t number;            // of INPUT and STAYS_IN: the argument; of OUTPUT and STAYS_OUT: the result
+    uint32_t most;              // of INPUT, whole numbers: the largest one that may be; 0: whichever
+    double scale;               // of OUTPUT, quint8
+    int32_t zero_point;         // the same
+    uint32_t below;             // of INPUT, of indices: from 0 on, less than this
 } taper_gpu_memory;
 
 // Where vectors lie: by batch, row, column and group of four channels. As shaders have it (common.glsl).

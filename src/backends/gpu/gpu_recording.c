@@ -13,6 +13,7 @@
 #include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_peak.h"
+#include "ops/quantized/quantized.h"
 #include "platform/platform.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
@@ -127,10 +128,15 @@ static taper_status make_ports(recorder *rec)
         *port = (taper_gpu_port){.number = m->number,
                                  .offset = m->offset,
                                  .bytes = m->bytes,
-                                 .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT};
+                                 .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT,
+                                 .most = m->most,
+                                 .below = m->below};
         if (is_output(m)) {
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
+            port->dtype = (uint8_t)(shape.dtype < 0 ? TAPER_F32 : shape.dtype);
+            port->scale = m->scale;
+            port->zero_point = m->zero_point;
             memcpy(port->sizes, shape.sizes, (size_t)shape.rank * sizeof *shape.sizes);
         }
     }
@@ -447,6 +453,38 @@ static taper_tensor tensor_over(taper_storage *storage, void *data, size_t rank,
     return there;
 }
 
+taper_tensor taper_gpu_plain(const taper_tensor *tensor)
+{
+    taper_tensor plain = taper_tensor_local(tensor);
+    if (plain.dtype == TAPER_QU8) {
+        plain.dtype = TAPER_U8;
+        plain.quantizer = NULL;
+    }
+    return plain;
+}
+
+static const char no_such_index[] = "an index that is not there";
+
+// Whole numbers that are there as floats: indices lead nowhere else, others are what they were.
+static taper_status check_numbers(taper_call *call, const taper_gpu_port *port, const float *numbers, int64_t count)
+{
+    const float most = (float)(port->most != 0 ? port->most : TAPER_GPU_MOST_WHOLE), below = (float)port->below;
+    bool holds = true, leads = true;
+    for (int64_t i = 0; i < count; i++) {
+        holds = holds && numbers[i] < most && numbers[i] > -most;
+        leads = leads && numbers[i] >= 0 && numbers[i] < below;
+    }
+    if (port->below != 0 && !leads) {
+        call->run->why = no_such_index;
+        return TAPER_DECLINED;
+    }
+    if (!holds) {
+        call->run->why = "whole numbers that are too large";
+        return TAPER_DECLINED;
+    }
+    return TAPER_OK;
+}
+
 static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
 {
     for (size_t i = 0; i < r->in_count; i++) {
@@ -457,7 +495,11 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
         }
         taper_storage storage;
         taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
-        TAPER_TRY(taper_run_copy(call->run, &there, x));
+        const taper_tensor plain = taper_gpu_plain(x);
+        TAPER_TRY(taper_run_copy(call->run, &there, &plain));
+        if (port->most != 0 || port->below != 0) {
+            TAPER_TRY(check_numbers(call, port, taper_tensor_data(&there), taper_tensor_numel(x)));
+        }
     }
     return TAPER_OK;
 }
@@ -488,12 +530,21 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
         if (port->stays) {
             continue;
         }
-        TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, port->rank, port->sizes, NULL, &y, call->run->error));
-        taper_ret(call, port->number, TAPER_VAL(y));
+        int64_t strides[TAPER_MAX_RANK];
+        taper_strides_contiguous(port->rank, port->sizes, strides);
+        if (port->dtype == TAPER_QU8) {
+            TAPER_TRY(taper_ret_quantized(call, port->number, TAPER_QU8, port->rank, port->sizes, strides, port->scale,
+                                          port->zero_point, &y));
+        } else {
+            TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)port->dtype, port->rank, port->sizes, strides, &y,
+                                       call->run->error));
+            taper_ret(call, port->number, TAPER_VAL(y));
+        }
         taper_storage storage;
         const taper_tensor there =
             tensor_over(&storage, (char *)r->outputs.data + port->offset, port->rank, port->sizes);
-        TAPER_TRY(taper_run_copy(call->run, y, &there));
+        taper_tensor plain = taper_gpu_plain(y);
+        TAPER_TRY(taper_run_copy(call->run, &plain, &there));
     }
     return TAPER_OK;
 }
@@ -597,9 +648,8 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
     return status;
 }
 
-taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
+static taper_status run(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
 {
-    taper_gpu_recording *r = recording;
     if (r->refused) {
         call->run->why = "its results were not the CPU's";
         return TAPER_DECLINED;
@@ -620,6 +670,15 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
     TAPER_TRY(taper_gpu_run_device(segment, call, r));
     call->run->replan |= taper_trial_device(&r->trial, taper_clock() - begin);
     return TAPER_OK;
+}
+
+taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
+{
+    const taper_status status = run(segment, call, recording);
+    if (status == TAPER_DECLINED && call->run->why == no_such_index && segment->insists) {
+        return taper_segment_run_plain(segment, NULL, call); // which says what is wrong
+    }
+    return status;
 }
 
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)

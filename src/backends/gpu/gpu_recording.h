@@ -11,8 +11,12 @@ typedef struct taper_gpu_port {
     uint64_t offset; // in the buffer of all inputs, or outputs, or of what stays
     bool stays;      // the tensor is with the device (gpu_held.h)
     uint64_t bytes;
-    uint8_t rank; // of a result
+    uint8_t rank; // of a result, as dtype
+    uint8_t dtype;
+    uint32_t most, below; // of an argument: as those of its memory
     int64_t sizes[TAPER_MAX_RANK];
+    double scale; // of quint8
+    int32_t zero_point;
 } taper_gpu_port;
 
 typedef struct taper_gpu_recording {
@@ -36,6 +40,8 @@ void taper_gpu_forget(const taper_segment *segment, void *recording);
 void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
+// The tensor; of a quantized one its numbers, as uint8.
+taper_tensor taper_gpu_plain(const taper_tensor *tensor);
 // One line, with the device's name in front.
 TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level,
                               const char *format, ...) TAPER_PRINTF(4, 5);

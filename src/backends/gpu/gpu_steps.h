@@ -45,20 +45,52 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_SQUARE,
     TAPER_GPU_STEP_MISH,
     TAPER_GPU_STEP_SOFTPLUS, // beta low, threshold high
+    // Truths are the numbers 1 and 0; whatever is not 0 is true.
+    TAPER_GPU_STEP_EQ, // v and s
+    TAPER_GPU_STEP_NE,
+    TAPER_GPU_STEP_LT,
+    TAPER_GPU_STEP_LE,
+    TAPER_GPU_STEP_GT,
+    TAPER_GPU_STEP_GE,
+    TAPER_GPU_STEP_AND,
+    TAPER_GPU_STEP_OR,
+    TAPER_GPU_STEP_XOR,
+    TAPER_GPU_STEP_NOT,
+    TAPER_GPU_STEP_ISNAN,
+    TAPER_GPU_STEP_MASK,   // high where s is true
+    TAPER_GPU_STEP_UNMASK, // high where it is not
+    TAPER_GPU_STEP_CHOOSE, // low where v is true, else high
+    TAPER_GPU_STEP_SELECT, // E where v is true, else F
+    TAPER_GPU_STEP_SIGN,
+    TAPER_GPU_STEP_TRUNC,
+    TAPER_GPU_STEP_ROUND,    // halves to the even one
+    TAPER_GPU_STEP_QUANTIZE, // so rounded, plus low, from high to 255
     // Of operators only: what becomes one of those above.
     TAPER_GPU_STEP_RELU,
     TAPER_GPU_STEP_SUB,
     TAPER_GPU_STEP_RSUB,
+    TAPER_GPU_STEP_POW,
     TAPER_GPU_STEP_IDENTITY
 } taper_gpu_step;
 
-enum { TAPER_GPU_FROM_NUMBER = 0, TAPER_GPU_FROM_E = 1, TAPER_GPU_FROM_F = 2, TAPER_GPU_SPLAT = 0x400 };
+enum {
+    TAPER_GPU_FROM_NUMBER = 0,
+    TAPER_GPU_FROM_E = 1,
+    TAPER_GPU_FROM_F = 2,
+    TAPER_GPU_SPLAT = 0x400,
+    TAPER_GPU_SPLAT_F = 0x800 // of SELECT: that of F
+};
+
+static inline bool taper_gpu_step_is_truth(uint32_t step)
+{
+    return step >= TAPER_GPU_STEP_EQ && step <= TAPER_GPU_STEP_ISNAN;
+}
 
 // Those that every kernel does; shaders/common.glsl has the same ones.
 static inline bool taper_gpu_step_is_plain(uint32_t step)
 {
     return step <= TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_HARDSWISH || step == TAPER_GPU_STEP_HARDSIGMOID ||
-           step == TAPER_GPU_STEP_LEAKY_RELU || step == TAPER_GPU_STEP_PRELU;
+           step == TAPER_GPU_STEP_LEAKY_RELU || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_QUANTIZE;
 }
 
 enum { TAPER_GPU_FEW_STEPS = 4 };

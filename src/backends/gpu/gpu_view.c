@@ -106,6 +106,10 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
         a = first_a - 1;
         b = first_b - 1;
     }
+    if (from->packed == TAPER_GPU_RANK) { // numbers
+        view->packed = TAPER_GPU_RANK;
+        return true;
+    }
     // A packed dimension of one element is any dimension of one.
     for (int d = view->rank; d-- > 0 && view->packed < 0;) {
         if (view->sizes[d] == 1 && from->sizes[from->packed] == 1) {

@@ -9,7 +9,7 @@
 
 // What they are made of and how. Constants stay where they are while somebody looks at what was made of them, so the
 // place of their bytes is their name.
-enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 12 };
+enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 13 };
 typedef struct taper_gpu_key {
     const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // NULL: none
     double numbers[TAPER_GPU_KEY_NUMBERS];

@@ -17,7 +17,17 @@ enum {
     TAPER_GPU_KIND_WINOGRAD = 10
 };
 
+// Of a quantized layer: sums of whole numbers begin with `start`, and become quint8 times `factor`, for each channel.
+typedef struct taper_gpu_integers {
+    const int32_t *start;
+    const float *factor;
+    double in_scale, out_scale;
+    double in_point, point, least; // zero points; the least that the result may be
+    bool small;                    // no sum is larger than floats count to
+} taper_gpu_integers;
+
 typedef struct taper_gpu_layer {
+    const taper_gpu_integers *integers;          // the weight is of qint8; NULL: of float32
     const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; NULL: none
     bool has_norm;
     double eps;
@@ -65,15 +75,26 @@ typedef struct taper_gpu_product {
     int64_t parts, in_groups, out_groups; // vectors of channels of a part
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
+    bool exact;       // whole numbers, whose sums are those of 32 bits
+    double outside;   // what they are where there is padding
     uint32_t weights; // buffer
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;
 } taper_gpu_product;
 
-taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, int64_t pixels, bool rows_packed, bool plain,
+// By its rows and columns, and what it is of; plain: all steps behind it are.
+taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, const taper_gpu_product *p, bool plain,
                                           int64_t *tile);
 TAPER_MUST_USE taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p,
                                                   const taper_gpu_loops *loops, const taper_gpu_chain *chain);
+typedef struct taper_gpu_geometry {
+    int64_t stride[2], padding[2], dilation[2], groups;
+    bool transposed;
+} taper_gpu_geometry;
+// A convolution of images, packed along their channels (rules_conv.c).
+TAPER_MUST_USE taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l,
+                                                  const taper_gpu_geometry *geometry, const taper_gpu_view *in,
+                                                  const taper_gpu_view *out, const taper_gpu_chain *chain);
 // x times a constant matrix, and what follows it (rules_linear.c).
 TAPER_MUST_USE taper_status taper_gpu_emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                                                   const taper_ir_value *result, const taper_shape *shape, double min,

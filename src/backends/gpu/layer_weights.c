@@ -66,6 +66,11 @@ static float number_at(const taper_tensor *t, int64_t i)
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
 {
     double parts[4] = {1, 0, 0, 1};
+    if (l->integers != NULL) {
+        *scale = 1;
+        *shift = l->integers->start[channel];
+        return;
+    }
     *scale = 1;
     *shift = l->bias != NULL ? number_at(l->bias, channel) : 0;
     if (l->has_norm) {
@@ -79,20 +84,27 @@ void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *sc
 
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
 {
+    const taper_gpu_integers *q = l->integers;
     return (taper_gpu_key){.tensors = {l->weight, l->bias, l->norm[0], l->norm[1], l->norm[2], l->norm[3]},
                            .numbers = {(double)l->tile, (double)l->part_in, (double)l->part_out, (double)l->groups,
                                        l->has_norm, l->eps, l->transposed_linear, (double)l->first, (double)l->out,
-                                       l->transposed},
+                                       l->transposed, q != NULL ? q->in_scale : 0, q != NULL ? q->in_point : 0,
+                                       q != NULL ? q->out_scale : 0},
                            .kind = kind};
+}
+
+static double number_in(const taper_tensor *w, int64_t at)
+{
+    const void *data = taper_tensor_data(w);
+    return w->dtype == TAPER_QI8 ? (double)((const int8_t *)data)[at] : (double)((const float *)data)[at];
 }
 
 double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
 {
     const taper_tensor *w = l->weight;
-    const float *data = taper_tensor_data(w);
     if (w->rank <= 2) {
         const int o = l->transposed_linear ? 1 : 0;
-        return data[out * w->strides[o] + in * w->strides[1 - o]];
+        return number_in(w, out * w->strides[o] + in * w->strides[1 - o]);
     }
     if (l->transposed) { // [in, out / groups, …], in counted within the group
         const int64_t group = out / (l->out / l->groups);
@@ -102,8 +114,8 @@ double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in,
         in = out;
         out = swap;
     }
-    return data[out * w->strides[0] + in * w->strides[1] + (w->rank == 4 ? ky * w->strides[2] : 0) +
-                kx * w->strides[w->rank - 1]];
+    return number_in(w, out * w->strides[0] + in * w->strides[1] + (w->rank == 4 ? ky * w->strides[2] : 0) +
+                            kx * w->strides[w->rank - 1]);
 }
 
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
@@ -111,8 +123,10 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
     const int64_t out = taper_gpu_vectors(l->part_out), tiles = (out + l->tile - 1) / l->tile;
     const int64_t in = taper_gpu_vectors(l->part_in) * TAPER_GPU_VECTOR;
     *bias = l->out / l->part_out * tiles * l->kernel[0] * l->kernel[1] * in * l->tile;
-    return *bias + l->out / l->part_out * out;
+    return *bias + (l->integers != NULL ? 3 : 1) * (l->out / l->part_out) * out;
 }
+
+static const double half_word = 65536;
 
 void taper_gpu_fill_layer(void *user, float *to)
 {
@@ -135,7 +149,17 @@ void taper_gpu_fill_layer(void *user, float *to)
                 row[(first_in + in) * l->tile * TAPER_GPU_VECTOR + lane] = (float)(scale * w);
             }
         }
-        to[(bias + part * out_vectors) * TAPER_GPU_VECTOR + at] = (float)shift;
+        float *begin = to + (bias + part * out_vectors) * TAPER_GPU_VECTOR + at;
+        if (l->integers == NULL) {
+            *begin = (float)shift;
+            continue;
+        }
+        // 32 bits as two halves that floats hold, then the factor.
+        const int64_t step = l->out / l->part_out * out_vectors * TAPER_GPU_VECTOR;
+        const double high = floor(shift / half_word);
+        begin[0] = (float)high;
+        begin[step] = (float)(shift - high * half_word);
+        begin[2 * step] = l->integers->factor[l->first + out];
     }
 }
 
@@ -151,6 +175,9 @@ void taper_gpu_fill_depthwise(void *user, float *to)
             to[tap * groups * TAPER_GPU_VECTOR + out] = (float)(scale * w);
         }
         to[taps * groups * TAPER_GPU_VECTOR + out] = (float)shift;
+        if (l->integers != NULL) {
+            to[(taps + 1) * groups * TAPER_GPU_VECTOR + out] = l->integers->factor[out];
+        }
     }
 }
 void taper_gpu_fill_norm(void *user, float *to)

@@ -2,16 +2,21 @@
 // The kernel that multiplies, convolutions among it (shaders/conv.comp): which tile of it, and its parameters.
 #include "backends/gpu/layer_parts.h"
 
-taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, int64_t pixels, bool rows_packed, bool plain,
+taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, const taper_gpu_product *p, bool plain,
                                           int64_t *tile)
 {
-    if (rows_packed) {
+    const int64_t pixels = p->out_sizes[1] * p->out_sizes[2];
+    if (p->rows_packed) {
         *tile = 2;
         return TAPER_GPU_KERNEL_PRODUCT_4X2;
     }
     if (pixels < 4) {
         *tile = 1;
-        return TAPER_GPU_KERNEL_CONV_1X1;
+        return p->exact ? TAPER_GPU_KERNEL_EXACT_1X1 : TAPER_GPU_KERNEL_CONV_1X1;
+    }
+    if (p->exact) {
+        *tile = 2;
+        return TAPER_GPU_KERNEL_EXACT_4X2;
     }
     *tile = e->state->wide ? 4 : 2;
     return e->state->wide ? (plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY)
@@ -30,7 +35,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     taper_gpu_work *w;
     uint32_t at = 0;
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    w->kernel = taper_gpu_choose_product(e, pixels, p->rows_packed, taper_gpu_chain_is_plain(chain), &tile);
+    w->kernel = taper_gpu_choose_product(e, p, taper_gpu_chain_is_plain(chain), &tile);
     TAPER_TRY(taper_gpu_bind(e, w, chain, &p->out, loops, 3));
     w->buffers[1] = p->in.buffer;
     w->buffers[2] = p->weights;
@@ -39,6 +44,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);
     }
+    taper_gpu_put_float(w, &at, p->outside);
     w->constants[11] = (uint32_t)p->kernel[0];
     w->constants[12] = (uint32_t)p->kernel[1];
     w->constants[13] = p->padded;
@@ -47,7 +53,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->constants[16] = p->biased;
     w->constants[17] = p->transposed;
     const int64_t in_a_row = w->kernel == TAPER_GPU_KERNEL_CONV_8X4 || w->kernel == TAPER_GPU_KERNEL_CONV_8X4_ANY ? 8
-                             : w->kernel == TAPER_GPU_KERNEL_CONV_1X1                                             ? 1
+                             : w->kernel == TAPER_GPU_KERNEL_CONV_1X1 || w->kernel == TAPER_GPU_KERNEL_EXACT_1X1  ? 1
                                                                                                                   : 4;
     w->threads[0] = (uint32_t)((pixels + in_a_row - 1) / in_a_row);
     w->threads[1] = (uint32_t)((p->out_groups + tile - 1) / tile);

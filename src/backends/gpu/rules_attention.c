@@ -34,9 +34,34 @@ bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, cons
     return can;
 }
 
-taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
-                              const taper_gpu_view *v, double scale, bool causal, taper_gpu_view *out)
+// Where there is a mask keys and values are read by one binding: both in one tensor.
+static taper_status join_keys(taper_gpu_emitter *e, taper_gpu_view *k, taper_gpu_view *v)
 {
+    taper_shape shape = {.rank = k->rank + 1, .dtype = TAPER_F32, .sizes = {2}};
+    taper_gpu_view both;
+    if (k->buffer == v->buffer) {
+        return TAPER_OK;
+    }
+    memcpy(shape.sizes + 1, k->sizes, (size_t)k->rank * sizeof *k->sizes);
+    TAPER_TRY(taper_gpu_new(e, &shape, k->rank, &both));
+    for (int i = 0; i < 2; i++) {
+        taper_gpu_view *from = i == 0 ? k : v;
+        taper_gpu_view to = *from;
+        to.buffer = both.buffer;
+        to.offset = i * both.strides[0];
+        memcpy(to.strides, both.strides + 1, (size_t)k->rank * sizeof *to.strides);
+        TAPER_TRY(taper_gpu_move(e, from, &to));
+        *from = to;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k_of,
+                              const taper_gpu_view *v_of, double scale, const taper_gpu_attention *how,
+                              taper_gpu_view *out)
+{
+    const taper_gpu_view *const mask = how->mask;
+    taper_gpu_view keys = *k_of, values = *v_of, *const k = &keys, *const v = &values;
     const int rank = q->rank;
     const taper_gpu_chain chain = {0};
     taper_shape shape = {.rank = rank, .dtype = TAPER_F32};
@@ -44,6 +69,7 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     taper_gpu_work *w;
     uint32_t at = 0;
     memcpy(shape.sizes, q->sizes, sizeof q->sizes);
+    TAPER_TRY(mask != NULL ? join_keys(e, k, v) : TAPER_OK);
     TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, out));
     const int64_t depth = taper_gpu_vectors(q->sizes[rank - 1]), heads = q->sizes[rank - 3], rows = q->sizes[rank - 2];
     loops.sizes[0] = rank == 4 ? q->sizes[0] : 1;
@@ -53,22 +79,42 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     loops.strides[0][1] = out->strides[rank - 3];
     loops.strides[0][2] = out->strides[rank - 2];
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    w->kernel = e->state->wide ? TAPER_GPU_KERNEL_ATTENTION_4 : TAPER_GPU_KERNEL_ATTENTION_1;
+    w->kernel = mask != NULL     ? TAPER_GPU_KERNEL_ATTENTION_MASKED
+                : e->state->wide ? TAPER_GPU_KERNEL_ATTENTION_4
+                                 : TAPER_GPU_KERNEL_ATTENTION_1;
+    const int64_t together = w->kernel == TAPER_GPU_KERNEL_ATTENTION_1 ? 1 : 4; // rows of a thread
     TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
     w->buffers[1] = q->buffer;
     w->buffers[2] = k->buffer;
-    w->buffers[3] = v->buffer;
+    w->buffers[3] = mask != NULL ? mask->buffer : v->buffer;
     put_heads(w, &at, q);
     put_heads(w, &at, k);
     put_heads(w, &at, v);
     taper_gpu_put(w, &at, k->sizes[rank - 2]);
     taper_gpu_put_float(w, &at, scale);
     w->constants[11] = (uint32_t)depth;
-    w->constants[12] = causal;
-    w->threads[0] = (uint32_t)(e->state->wide ? (rows + 3) / 4 : rows);
+    w->constants[12] = how->causal;
+    w->constants[13] = (uint32_t)how->mask_is + (how->blind_is_zero ? 4 : 0);
+    if (mask != NULL) {
+        put_heads(w, &at, mask);
+    }
+    w->threads[0] = (uint32_t)((rows + together - 1) / together);
     w->threads[1] = (uint32_t)heads;
     w->threads[2] = (uint32_t)loops.sizes[0];
     w->operations = 4.0 * (double)(loops.sizes[0] * heads * rows * k->sizes[rank - 2] * q->sizes[rank - 1]);
+    return TAPER_OK;
+}
+
+// A mask as large as the scores, by strides of zero.
+static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *q,
+                              const taper_gpu_view *k, taper_gpu_view *mask)
+{
+    taper_shape scores = {.rank = q->rank, .dtype = TAPER_F32};
+    bool splat;
+    memcpy(scores.sizes, q->sizes, sizeof q->sizes);
+    scores.sizes[q->rank - 1] = k->sizes[k->rank - 2];
+    TAPER_TRY(taper_gpu_operand_like(e, value, &scores, q->rank - 1, false, true, mask, &splat));
+    TAPER_GPU_REFUSE(e, splat, "a mask that is the same for all keys");
     return TAPER_OK;
 }
 
@@ -87,11 +133,11 @@ static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_va
 taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product, const taper_gpu_view *q,
                                       const taper_gpu_view *k, const taper_ir_value **result, taper_gpu_view *out)
 {
-    const taper_node *done[4];
+    const taper_node *done[5];
     size_t count = 0;
     double scale = 1;
     int64_t dim;
-    taper_gpu_view v;
+    taper_gpu_view v, mask;
     const taper_ir_value *value = &product->outputs[0];
     const taper_node *step = only_user(e, value, taper_gpu_rule_step);
     if (step != NULL) {
@@ -107,6 +153,25 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
         scale = code == TAPER_GPU_STEP_DIV ? 1 / scale : scale;
         done[count++] = step;
         value = &step->outputs[0];
+    }
+    // A mask that is added, made before.
+    taper_gpu_attention how = {0};
+    const taper_ir_value *mask_value = NULL;
+    const taper_node *sum = only_user(e, value, taper_gpu_rule_step);
+    if (sum != NULL) {
+        double alpha;
+        mask_value = taper_node_in(sum, 1);
+        TAPER_TRY(taper_read_number(&e->reader, sum, "alpha", 1, &alpha));
+        const taper_shape shape = taper_gpu_shape(e, mask_value), all = taper_gpu_shape(e, value),
+                          after = taper_gpu_shape(e, &sum->outputs[0]);
+        if (taper_gpu_find_rule(sum)->code != TAPER_GPU_STEP_ADD || alpha != 1 || shape.dtype != TAPER_F32 ||
+            shape.rank < 1 || after.rank != all.rank || memcmp(after.sizes, all.sizes, sizeof all.sizes) != 0 ||
+            shape.sizes[shape.rank - 1] != all.sizes[all.rank - 1] ||
+            (mask_value->block == e->known->body && !e->values[mask_value->id - e->first_id].made)) {
+            return TAPER_DECLINED;
+        }
+        done[count++] = sum;
+        value = &sum->outputs[0];
     }
     const taper_node *softmax = only_user(e, value, taper_gpu_rule_softmax);
     if (softmax == NULL || taper_gpu_find_rule(softmax)->code != 0 || !isfinite(scale)) {
@@ -141,7 +206,11 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
     if (!taper_gpu_can_attend(q, k, &v)) {
         return TAPER_DECLINED;
     }
-    TAPER_TRY(taper_gpu_attend(e, q, k, &v, scale, false, out));
+    if (mask_value != NULL) {
+        TAPER_TRY(read_mask(e, mask_value, q, k, &mask));
+        how = (taper_gpu_attention){.mask = &mask, .mask_is = TAPER_GPU_MASK_ADDED};
+    }
+    TAPER_TRY(taper_gpu_attend(e, q, k, &v, scale, &how, out));
     for (size_t i = 0; i < count; i++) {
         e->values[done[i]->outputs[0].id - e->first_id].done = true;
     }
@@ -162,12 +231,15 @@ taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *no
 {
     double dropout, scale;
     int64_t causal;
-    taper_gpu_view x[3], out;
+    taper_gpu_view x[3], out, mask;
     (void)code;
     for (size_t i = 0; i < 3; i++) {
         TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, i)));
     }
-    TAPER_GPU_REFUSE(e, !is_none(e, node, "attn_mask"), "attention with a mask");
+    const taper_ir_value *mask_value = is_none(e, node, "attn_mask") ? NULL : taper_read_argument(node, "attn_mask");
+    if (mask_value != NULL) {
+        TAPER_TRY(taper_gpu_ask_operand_of(e, mask_value, TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
+    }
     TAPER_TRY(taper_read_number(&e->reader, node, "dropout_p", 0, &dropout));
     TAPER_TRY(taper_read_int(&e->reader, node, "is_causal", 0, &causal));
     TAPER_TRY(taper_read_number(&e->reader, node, "scale", 0, &scale));
@@ -183,7 +255,13 @@ taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *no
     TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
                      "attention of heads that are too deep, or not alike");
     scale = is_none(e, node, "scale") ? 1 / sqrt((double)x[0].sizes[x[0].rank - 1]) : scale;
-    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], scale, causal != 0, &out));
+    taper_gpu_attention how = {.causal = causal != 0, .blind_is_zero = mask_value != NULL};
+    if (mask_value != NULL) {
+        TAPER_TRY(read_mask(e, mask_value, &x[0], &x[1], &mask));
+        how.mask = &mask;
+        how.mask_is = taper_gpu_shape(e, mask_value).dtype == TAPER_BOOL ? TAPER_GPU_MASK_SHOWS : TAPER_GPU_MASK_ADDED;
+    }
+    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], scale, &how, &out));
     taper_gpu_give(e, &node->outputs[0], &out);
     return TAPER_OK;
 }
@@ -245,7 +323,8 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
                      "attention of heads that are too deep, or not alike");
-    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), false, &attended));
+    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), &(taper_gpu_attention){0},
+                               &attended));
     // Heads side by side are the features again.
     rows = (taper_gpu_view){.buffer = attended.buffer,
                             .rank = 3,

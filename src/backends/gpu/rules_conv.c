@@ -9,13 +9,8 @@
 
 enum { MOST_STEP = 1 << 24 };
 
-typedef struct geometry {
-    int64_t stride[2], padding[2], dilation[2], groups;
-    bool transposed;
-} geometry;
-
 static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, int rank, const int64_t *kernel,
-                                  geometry *g)
+                                  taper_gpu_geometry *g)
 {
     const size_t space = (size_t)rank - 2;
     int64_t transposed, more[2], numbers[3][2];
@@ -86,7 +81,27 @@ static void loops_of_images(const taper_gpu_view *out, const taper_gpu_chain *ch
     }
 }
 
-static taper_gpu_kernel depthwise_kernel(const taper_gpu_layer *l, const geometry *g)
+// Sums that floats do not hold are no depthwise kernel's.
+static bool is_depthwise(const taper_gpu_layer *l)
+{
+    return l->groups == l->in && l->groups == l->out && l->groups > 1 && !l->transposed &&
+           (l->integers == NULL || l->integers->small);
+}
+
+// Behind integer sums: the channel's factor, which lies among the weights, and to quint8.
+static const taper_gpu_chain *requantize(const taper_gpu_integers *q, uint32_t weights, int64_t at,
+                                         const taper_gpu_view *out, taper_gpu_chain *chain)
+{
+    taper_gpu_view factors = {.buffer = weights, .offset = at, .rank = out->rank, .packed = out->packed};
+    memcpy(factors.sizes, out->sizes, sizeof factors.sizes);
+    factors.strides[out->packed] = 1;
+    *chain = (taper_gpu_chain){.most_operands = 1};
+    taper_gpu_append(chain, TAPER_GPU_STEP_MUL, &factors, 0, 0);
+    taper_gpu_append(chain, TAPER_GPU_STEP_QUANTIZE, NULL, q->point, q->least);
+    return chain;
+}
+
+static taper_gpu_kernel depthwise_kernel(const taper_gpu_layer *l, const taper_gpu_geometry *g)
 {
     const bool plain = g->dilation[0] == 1 && g->dilation[1] == 1 && l->kernel[0] == l->kernel[1];
     return !plain || g->stride[1] > 2               ? TAPER_GPU_KERNEL_DEPTHWISE
@@ -97,7 +112,7 @@ static taper_gpu_kernel depthwise_kernel(const taper_gpu_layer *l, const geometr
                                                     : TAPER_GPU_KERNEL_DEPTHWISE;
 }
 
-static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *l, const geometry *g,
+static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g,
                                    const taper_gpu_view *in, const taper_gpu_view *out, const taper_gpu_chain *chain)
 {
     const int64_t groups = taper_gpu_vectors(l->out), taps = l->kernel[0] * l->kernel[1];
@@ -106,8 +121,11 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *
     taper_gpu_loops loops;
     taper_gpu_work *w;
     uint32_t at = 0, weights;
-    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, (taps + 1) * groups),
+    const taper_gpu_integers *q = l->integers;
+    taper_gpu_chain factors;
+    TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, (taps + (q != NULL ? 2 : 1)) * groups),
                                     taper_gpu_fill_depthwise, (void *)(uintptr_t)l, &weights));
+    chain = q != NULL ? requantize(q, weights, (taps + 1) * groups, out, &factors) : chain;
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
     w->kernel = depthwise_kernel(l, g);
     loops_of_images(out, chain, &loops);
@@ -122,6 +140,7 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);
     }
+    taper_gpu_put_float(w, &at, q != NULL ? q->in_point : 0);
     w->constants[11] = (uint32_t)l->kernel[0];
     w->constants[12] = (uint32_t)l->kernel[1];
     w->threads[0] = (uint32_t)((loops.sizes[2] + 3) / 4);
@@ -131,16 +150,18 @@ static taper_status emit_depthwise(taper_gpu_emitter *e, const taper_gpu_layer *
     return TAPER_OK;
 }
 
-static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const geometry *g);
+static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g);
 
-static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const geometry *g, const taper_gpu_view *in,
-                               const taper_gpu_view *out, const taper_gpu_chain *chain)
+static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const taper_gpu_geometry *g,
+                               const taper_gpu_view *in, const taper_gpu_view *out, const taper_gpu_chain *chain)
 {
     taper_gpu_loops loops;
     taper_gpu_product p = {.in = *in, .out = *out, .parts = l->out / l->part_out, .biased = true};
     loops_of_images(out, chain, &loops);
     as_images(in, p.in_strides, p.in_sizes);
-    if (taper_gpu_winograd_pays(e, l, &loops) && goes_by_winograd(e, l, g)) {
+    const taper_gpu_integers *q = l->integers;
+    taper_gpu_chain factors;
+    if (q == NULL && taper_gpu_winograd_pays(e, l, &loops) && goes_by_winograd(e, l, g)) {
         return taper_gpu_winograd(e, l, in, p.in_strides, p.in_sizes, g->padding, out, &loops, chain);
     }
     memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
@@ -156,7 +177,9 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const g
     p.transposed = g->transposed;
     p.in_groups = taper_gpu_vectors(l->part_in);
     p.out_groups = taper_gpu_vectors(l->part_out);
-    (void)taper_gpu_choose_product(e, p.out_sizes[1] * p.out_sizes[2], false, true, &l->tile);
+    p.exact = q != NULL;
+    p.outside = q != NULL ? q->in_point : 0;
+    (void)taper_gpu_choose_product(e, &p, true, &l->tile);
     const bool one = l->kernel[0] == 1 && l->kernel[1] == 1 && g->stride[0] == 1 && g->stride[1] == 1 && !p.padded;
     // Rows that follow each other are one, in all that the kernel looks at.
     bool joins = p.in_sizes[0] == 1 || p.in_strides[1] == p.in_strides[2] * p.in_sizes[1];
@@ -174,12 +197,23 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const g
     p.w_part = (p.out_groups + l->tile - 1) / l->tile * p.w_tile;
     p.operations = 2.0 * (double)(p.out_sizes[0] * p.out_sizes[1] * p.out_sizes[2] * l->out * (l->in / l->groups) *
                                   l->kernel[0] * l->kernel[1]);
+    if (q != NULL) {
+        chain = requantize(q, p.weights, p.bias + 2 * p.parts * p.out_groups, out, &factors);
+        loops_of_images(out, chain, &loops);
+    }
     return taper_gpu_add_product(e, &p, &loops, chain);
 }
 
+taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l, const taper_gpu_geometry *g,
+                                   const taper_gpu_view *in, const taper_gpu_view *out, const taper_gpu_chain *chain)
+{
+    choose_parts(l);
+    return is_depthwise(l) ? emit_depthwise(e, l, g, in, out, chain) : emit_dense(e, l, g, in, out, chain);
+}
+
 // x as the layer has it; the chain has what the operator does beside, and takes what follows.
-static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l, const geometry *g,
-                              taper_gpu_chain *chain, const taper_ir_value *result)
+static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
+                              const taper_gpu_geometry *g, taper_gpu_chain *chain, const taper_ir_value *result)
 {
     taper_gpu_view in, out;
     const int rank = l->weight->rank;
@@ -190,13 +224,12 @@ static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, tap
     if (chain->count == 0) {
         taper_gpu_take_norm(e, &result, l);
     }
-    const bool depthwise = l->groups == l->in && l->groups == l->out && l->groups > 1 && !l->transposed;
+    const bool depthwise = is_depthwise(l);
     chain->most = TAPER_GPU_FEW_STEPS;
     chain->only_plain = depthwise && depthwise_kernel(l, g) != TAPER_GPU_KERNEL_DEPTHWISE;
     TAPER_TRY(taper_gpu_take_steps(e, &result, 1, 1, chain));
     TAPER_TRY(taper_gpu_new_result(e, result, &shape, 1, &out));
-    choose_parts(l);
-    TAPER_TRY(depthwise ? emit_depthwise(e, l, g, &in, &out, chain) : emit_dense(e, l, g, &in, &out, chain));
+    TAPER_TRY(taper_gpu_emit_images(e, l, g, &in, &out, chain));
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }
@@ -212,7 +245,7 @@ static taper_status look_at_conv(taper_gpu_emitter *e, const taper_node *node, t
     return TAPER_OK;
 }
 
-static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, taper_gpu_layer *l)
+static taper_status look_at_groups(taper_gpu_emitter *e, const taper_gpu_geometry *g, taper_gpu_layer *l)
 {
     TAPER_GPU_REFUSE(e, g->groups < 1 || g->groups > MOST_STEP || l->weight->sizes[1] > INT32_MAX,
                      "groups that are none");
@@ -233,7 +266,7 @@ static taper_status look_at_groups(taper_gpu_emitter *e, const geometry *g, tape
 }
 
 // The layer, as the node says; the chain has what the operator does beside.
-static taper_status read_conv(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, geometry *g)
+static taper_status read_conv(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, taper_gpu_geometry *g)
 {
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_TRY(taper_gpu_constant(e, taper_node_in(node, 1), true, &l->weight));
@@ -243,7 +276,7 @@ static taper_status read_conv(taper_gpu_emitter *e, const taper_node *node, tape
     return look_at_groups(e, g, l);
 }
 
-static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, geometry *g,
+static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, taper_gpu_geometry *g,
                                 taper_gpu_chain *chain)
 {
     taper_run run = taper_run_on(e->heap, NULL, NULL);
@@ -262,11 +295,11 @@ static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, ta
                      "a weight of other than float32");
     TAPER_TRY(look_at_conv(e, node, l));
     TAPER_GPU_REFUSE(e, l->weight->rank != 4, "a convolution of other than two dimensions");
-    *g = (geometry){.stride = {p->stride[0], p->stride[1]},
-                    .padding = {p->padding[0], p->padding[1]},
-                    .dilation = {p->dilation[0], p->dilation[1]},
-                    .groups = p->groups,
-                    .transposed = p->transposed};
+    *g = (taper_gpu_geometry){.stride = {p->stride[0], p->stride[1]},
+                              .padding = {p->padding[0], p->padding[1]},
+                              .dilation = {p->dilation[0], p->dilation[1]},
+                              .groups = p->groups,
+                              .transposed = p->transposed};
     TAPER_TRY(look_at_groups(e, g, l));
     taper_gpu_add_clamp(chain, args.min, args.max);
     return TAPER_OK;
@@ -274,7 +307,7 @@ static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, ta
 
 // Winograd's way takes four times the weights and three dispatches: where most of a segment's arithmetic is such
 // layers.
-static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const geometry *g)
+static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g)
 {
     double all = 0, such = 0;
     if (!taper_gpu_winograd_can(l, g->stride, g->dilation) || e->state->winograd == 0) {
@@ -284,7 +317,7 @@ static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, con
         for (const taper_node *node = e->known->body->first; node != NULL; node = node->next) {
             const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
             taper_gpu_layer one = {.kernel = {1, 1}};
-            geometry how;
+            taper_gpu_geometry how;
             taper_gpu_chain chain = {0};
             if (row == NULL || (row->rule != taper_gpu_rule_conv && row->rule != taper_gpu_rule_packed_conv) ||
                 (row->rule == taper_gpu_rule_conv ? read_conv(e, node, &one, &how)
@@ -307,7 +340,7 @@ static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, con
 taper_status taper_gpu_rule_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     taper_gpu_layer l = {.kernel = {1, 1}};
-    geometry g;
+    taper_gpu_geometry g;
     taper_gpu_chain chain = {0};
     (void)code;
     TAPER_TRY(read_conv(e, node, &l, &g));
@@ -317,7 +350,7 @@ taper_status taper_gpu_rule_conv(taper_gpu_emitter *e, const taper_node *node, u
 taper_status taper_gpu_rule_packed_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     taper_gpu_layer l = {.kernel = {1, 1}};
-    geometry g;
+    taper_gpu_geometry g;
     taper_gpu_chain chain = {0};
     (void)code;
     TAPER_TRY(read_packed(e, node, &l, &g, &chain));

@@ -6,13 +6,14 @@
 
 // Images [batch, channels, rows, columns]: what a kernel over them begins with.
 static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gpu_kernel kernel,
-                          const taper_ir_value **result, taper_gpu_view *in, taper_gpu_view *out, taper_gpu_work **work,
-                          uint32_t *at)
+                          const taper_ir_value **result, taper_gpu_chain chain, taper_gpu_view *in, taper_gpu_view *out,
+                          taper_gpu_work **work, uint32_t *at)
 {
     const taper_shape shape = taper_gpu_shape(e, *result);
-    taper_gpu_chain chain = {0};
+    taper_gpu_view before;
     taper_gpu_loops loops = {{0}, {{0}}};
-    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, in));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_QUANTS, &before));
+    TAPER_TRY(taper_gpu_repack(e, &before, 1, in));
     TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
     TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
     bool leaves = false;
@@ -45,11 +46,11 @@ static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gp
     return TAPER_OK;
 }
 
-static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node)
+static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsigned dtypes)
 {
     const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
     TAPER_GPU_REFUSE(e, shape.rank >= 0 && shape.rank != 4, "images of other than four dimensions");
-    return taper_gpu_ask_operand(e, taper_node_in(node, 0));
+    return taper_gpu_ask_operand_of(e, taper_node_in(node, 0), dtypes);
 }
 
 enum { MOST_WINDOW = 1024 }; // a thread goes over all of it
@@ -60,9 +61,10 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     const taper_ir_value *result = &node->outputs[0];
     taper_gpu_view in, out;
     taper_gpu_work *w;
+    const taper_gpu_chain chain = {0};
     uint32_t at;
     int64_t kernel[2], stride[2], padding[2], dilation[2], with_padding, divisor;
-    TAPER_TRY(ask_image(e, node));
+    TAPER_TRY(ask_image(e, node, code == 0 ? TAPER_GPU_FLOATS | TAPER_GPU_QUANTS : TAPER_GPU_FLOATS));
     TAPER_TRY(taper_read_ints(&e->reader, node, "kernel_size", 2, 1, kernel));
     TAPER_TRY(taper_read_ints(&e->reader, node, "stride", 2, 0, stride));
     TAPER_TRY(taper_read_ints(&e->reader, node, "padding", 2, 0, padding));
@@ -80,7 +82,7 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, &in, &out, &w, &at));
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, chain, &in, &out, &w, &at));
     const int64_t numbers[] = {kernel[0],  kernel[1],  stride[0],   stride[1],
                                padding[0], padding[1], dilation[0], dilation[1]};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -92,25 +94,54 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
+// Of quint8: the sum of what is above the zero point times the part of a window that one is, rounded, as QNNPACK has
+// it.
+static taper_status mean_of_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_shape *shape,
+                                      taper_gpu_chain *chain)
+{
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
+    double scale;
+    int64_t zero_point;
+    TAPER_TRY(taper_gpu_quantizer(e, taper_node_in(node, 0), &scale, &zero_point));
+    TAPER_GPU_REFUSE(e, from.rank != 4 || from.sizes[2] % shape->sizes[2] != 0 || from.sizes[3] % shape->sizes[3] != 0,
+                     "windows that are not all alike");
+    const int64_t taps = from.sizes[2] / shape->sizes[2] * (from.sizes[3] / shape->sizes[3]);
+    TAPER_GPU_REFUSE(e, taps > MOST_WINDOW, "a window that is very large");
+    taper_gpu_append(chain, TAPER_GPU_STEP_ADD, NULL, -(double)(zero_point * taps), 1);
+    taper_gpu_append(chain, TAPER_GPU_STEP_MUL, NULL, (double)((float)scale / ((float)scale * (float)taps)), 0);
+    taper_gpu_append(chain, TAPER_GPU_STEP_QUANTIZE, NULL, (double)zero_point, 0);
+    return TAPER_OK;
+}
+
 taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
     taper_gpu_view in, out;
     taper_gpu_work *w;
+    taper_gpu_chain chain = {0};
     uint32_t at;
     (void)code;
-    TAPER_TRY(ask_image(e, node));
+    TAPER_TRY(ask_image(e, node, TAPER_GPU_FLOATS | TAPER_GPU_QUANTS));
     if (e->asking) {
         return TAPER_OK;
     }
     const taper_shape shape = taper_gpu_shape(e, result);
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank != 4, "images of other than four dimensions");
-    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, &in, &out, &w, &at));
+    if (shape.dtype == TAPER_QU8) {
+        TAPER_TRY(mean_of_quantized(e, node, &shape, &chain));
+    }
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, chain, &in, &out, &w, &at));
     at += 8;
     taper_gpu_put_float(w, &at, 1);
     // Of the shader's numbers only dilations are looked at.
     w->parameters.more[13] = w->parameters.more[14] = 1;
     w->constants[11] = 4;
+    if (shape.dtype == TAPER_QU8) { // sums, of windows that are all alike
+        for (size_t d = 0; d < 2; d++) {
+            w->parameters.more[7 + d] = w->parameters.more[9 + d] = (uint32_t)(in.sizes[2 + d] / shape.sizes[2 + d]);
+        }
+        w->constants[11] = 3;
+    }
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }
@@ -146,14 +177,14 @@ taper_status taper_gpu_rule_resize(taper_gpu_emitter *e, const taper_node *node,
     uint32_t at;
     int64_t corners;
     double given[2];
-    TAPER_TRY(ask_image(e, node));
+    TAPER_TRY(ask_image(e, node, TAPER_GPU_FLOATS));
     TAPER_TRY(taper_read_int(&e->reader, node, "align_corners", 0, &corners));
     TAPER_TRY(read_scale(e, node, "scales_h", 0, &given[0]));
     TAPER_TRY(read_scale(e, node, "scales_w", 1, &given[1]));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_RESIZE, &result, &in, &out, &w, &at));
+    TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_RESIZE, &result, (taper_gpu_chain){0}, &in, &out, &w, &at));
     taper_gpu_put_float(w, &at, scale_of(in.sizes[2], out.sizes[2], corners != 0, given[0]));
     taper_gpu_put_float(w, &at, scale_of(in.sizes[3], out.sizes[3], corners != 0, given[1]));
     w->constants[11] = code == 0 ? 0 : corners != 0 ? 2 : 1;

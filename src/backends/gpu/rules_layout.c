@@ -93,12 +93,12 @@ taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, u
     bool flips[TAPER_GPU_RANK];
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
     TAPER_TRY(read_flags(e, taper_node_in(node, 1), shape.rank, flips));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
     int packed = from.packed;
     for (int d = from.rank; d-- > 0 && flips[packed];) {
         packed = flips[d] ? packed : d;
@@ -140,14 +140,14 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     size_t count, dim_count;
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
     TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), shifts, &count));
     TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 2), dims, &dim_count));
     TAPER_GPU_REFUSE(e, count != dim_count, "a roll over all elements");
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
     for (size_t i = 0; i < count; i++) {
         const int64_t d = dims[i] < 0 ? dims[i] + from.rank : dims[i];
         TAPER_GPU_REFUSE(e, d < 0 || d >= from.rank, "a dimension that is not there");
@@ -212,7 +212,7 @@ taper_status taper_gpu_rule_stack(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
     for (size_t i = 0; i < list->node->input_count; i++) {
-        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(list->node, i)));
+        TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
     }
     if (e->asking) {
         return TAPER_OK;
@@ -224,7 +224,7 @@ taper_status taper_gpu_rule_stack(taper_gpu_emitter *e, const taper_node *node, 
     one.sizes[d] = 1;
     for (size_t i = 0; i < list->node->input_count; i++) {
         taper_gpu_view from, wide, to = out;
-        TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank - 1 || (int64_t)i >= out.sizes[d], "a stack of other sizes");
         for (int k = 0; k < from.rank; k++) {
             TAPER_GPU_REFUSE(e, from.sizes[k] != out.sizes[k < d ? k : k + 1], "a stack of other sizes");

@@ -50,7 +50,8 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     l->part_out = l->out;
     l->groups = 1;
     l->kernel[0] = l->kernel[1] = 1;
-    (void)taper_gpu_choose_product(e, loops.sizes[1] * loops.sizes[2], false, true, &l->tile);
+    const taper_gpu_product sizes = {.out_sizes = {1, loops.sizes[1], loops.sizes[2]}};
+    (void)taper_gpu_choose_product(e, &sizes, true, &l->tile);
     p.in = in;
     p.out = *out;
     memcpy(p.in_strides, loops.strides[1], sizeof p.in_strides);
@@ -297,7 +298,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
         p.out_groups = taper_gpu_vectors(n);
         p.weights = b.buffer;
         int64_t tile;
-        (void)taper_gpu_choose_product(e, m, dots, true, &tile);
+        (void)taper_gpu_choose_product(e, &p, true, &tile);
         p.w_tile = tile * b.strides[rank - 1];
         p.w_row = dots ? b.strides[rank - 1] : b.strides[rank - 2];
         p.w_group = dots ? b.strides[rank - 2] : b.strides[rank - 1];

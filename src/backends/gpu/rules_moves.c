@@ -21,6 +21,7 @@ taper_status taper_gpu_reshape(taper_gpu_emitter *e, const taper_gpu_view *from,
     if (taper_gpu_view_reshape(from, shape, to)) {
         return TAPER_OK;
     }
+    TAPER_GPU_REFUSE(e, from->packed == TAPER_GPU_RANK, "whole numbers in another order");
     TAPER_TRY(taper_gpu_new(e, shape, taper_gpu_usual_packed(shape->rank), to));
     return taper_gpu_move_reshaped(e, from, to);
 }
@@ -31,12 +32,12 @@ taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (e->asking) {
         return TAPER_OK;
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_TRY(taper_gpu_reshape(e, &from, &shape, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -58,12 +59,12 @@ taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node
     size_t count;
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_read_int_list(&e->reader, taper_node_in(node, 1), order, &count));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_GPU_REFUSE(e, count != (size_t)from.rank, "an order of other than its dimensions");
     for (size_t i = 0; i < count; i++) {
         order[i] += order[i] < 0 ? from.rank : 0;
@@ -81,7 +82,7 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     taper_gpu_view from, to;
     int a = 0, b = 1;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (taper_read_argument(node, "dim0") != NULL) {
         TAPER_TRY(taper_gpu_dim(e, node, "dim0", shape.rank, 0, &a));
         TAPER_TRY(taper_gpu_dim(e, node, "dim1", shape.rank, 1, &b));
@@ -89,7 +90,7 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     if (from.rank > 1) {
         order[a] = b;
         order[b] = a;
@@ -115,7 +116,16 @@ taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, i
     if (start == 0 && count == from->sizes[d]) {
         return TAPER_OK;
     }
-    TAPER_GPU_REFUSE(e, step != 1, "every second element of vectors");
+    if (step != 1) { // another dimension is packed then
+        taper_gpu_view other;
+        TAPER_GPU_REFUSE(e, from->rank < 2 || from->packed == TAPER_GPU_RANK, "every second element of vectors");
+        TAPER_TRY(taper_gpu_repack(e, from, d == from->rank - 1 ? d - 1 : from->rank - 1, &other));
+        *to = other;
+        to->sizes[d] = count;
+        to->offset += start * other.strides[d];
+        to->strides[d] *= step;
+        return TAPER_OK;
+    }
     // Whole vectors, from a whole one on: lanes behind the end are of others only where it ends within one.
     if (start % TAPER_GPU_VECTOR == 0 && (count % TAPER_GPU_VECTOR == 0 || start + count == from->sizes[d])) {
         to->offset += start / TAPER_GPU_VECTOR * from->strides[d];
@@ -136,7 +146,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     int64_t start, step;
     int d;
     taper_gpu_view from, to;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "start", 0, &start));
     TAPER_TRY(taper_read_int(&e->reader, node, "step", 1, &step));
@@ -144,7 +154,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
         return TAPER_OK;
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     start += start < 0 ? from.sizes[d] : 0;
     start = start < 0 && code == 0 ? 0 : start; // of slice; of narrow it is wrong
     TAPER_TRY(taper_gpu_piece(e, &from, d, start, result.sizes[d], step, &to));
@@ -169,13 +179,13 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     int d;
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_TRY(taper_read_int(&e->reader, node, "index", 0, &index));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_TRY(select_one(e, &from, d, index < 0 ? index + from.sizes[d] : index, &result, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -189,7 +199,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     int64_t at = 0;
     int d;
     taper_gpu_view from, to;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     const taper_node *user = taper_value_used_once(list) ? list->uses->user : NULL;
     TAPER_GPU_REFUSE(e, user == NULL || user->kind != TAPER_NODE_LIST_UNPACK,
@@ -197,7 +207,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     for (size_t i = 0; i < user->output_count; i++) {
         const taper_ir_value *part = &user->outputs[i];
         if (code == 1) {
@@ -244,54 +254,87 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
     taper_gpu_view from, to;
     (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK, "a result that is not float32");
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK,
+                     "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     const int more = shape.rank - from.rank;
     int64_t vectors;
     TAPER_GPU_REFUSE(e, more < 0, "fewer dimensions than before");
-    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, from.packed + more, &to, &vectors), "a tensor that is too large");
-    to = (taper_gpu_view){
-        .buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = from.packed + more};
+    const bool numbers = from.packed == TAPER_GPU_RANK;
+    const int packed = numbers ? TAPER_GPU_RANK : from.packed + more;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, packed, &to, &vectors), "a tensor that is too large");
+    to = (taper_gpu_view){.buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = packed};
     for (int d = 0; d < shape.rank; d++) {
         to.sizes[d] = shape.sizes[d];
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
     }
-    if (from.sizes[from.packed] != shape.sizes[to.packed]) { // lanes are to be filled
+    if (!numbers && from.sizes[from.packed] != shape.sizes[to.packed]) { // lanes are to be filled
         taper_gpu_view spread = to, there;
         spread.packed = -1;
         for (int d = 0; d < to.rank && spread.packed < 0; d++) { // as if another dimension of one were the packed one
             spread.packed = d >= more && from.sizes[d - more] == 1 && shape.sizes[d] == 1 ? d : -1;
         }
-        TAPER_GPU_REFUSE(e, spread.packed < 0, "a vector's lane in all lanes");
-        TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), &there));
-        TAPER_TRY(taper_gpu_move(e, &spread, &there));
+        const taper_gpu_chain none = {0};
+        const bool splat = spread.packed < 0; // the first lane in all lanes
+        TAPER_TRY(taper_gpu_new(e, &shape, splat ? to.packed : taper_gpu_usual_packed(shape.rank), &there));
+        TAPER_TRY(splat ? taper_gpu_elementwise(e, &to, true, &none, &there) : taper_gpu_move(e, &spread, &there));
         to = there;
     }
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
 }
 
+// Whether the result is of float32: as `dtype` says, or the other tensor.
+static bool says_float32(const taper_gpu_emitter *e, const taper_node *node)
+{
+    const taper_val *said = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
+    if (taper_read_argument(node, "other") != NULL) {
+        const taper_shape other = taper_gpu_shape(e, taper_read_argument(node, "other"));
+        return other.dtype == TAPER_F32 || (e->asking && other.dtype < 0);
+    }
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
+    const bool same = said == NULL || said->tag == TAPER_NONE;
+    return same ? from.dtype == TAPER_F32 || (e->asking && from.dtype < 0)
+                : said->tag == TAPER_INT && said->as.i == TAPER_F32;
+}
+
+// code 1: the dtype is not among what shapes tell (infer.h).
 taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), to = taper_gpu_shape(e, &node->outputs[0]);
     int64_t training;
     double chance;
-    taper_gpu_view view;
-    (void)code;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    taper_gpu_view view, out;
+    taper_gpu_chain chain = {.most_operands = 2};
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
     TAPER_TRY(taper_read_int(&e->reader, node, "train", 0, &training));
     TAPER_TRY(taper_read_number(&e->reader, node, "p", 0, &chance));
     TAPER_GPU_REFUSE(e, training != 0 && chance != 0, "dropout in training");
-    TAPER_GPU_REFUSE(e, from.dtype >= 0 && to.dtype >= 0 && from.dtype != to.dtype, "a change of the dtype");
+    const bool whole = to.dtype == TAPER_I64 || to.dtype == TAPER_I32;
+    TAPER_GPU_REFUSE(e, whole && (from.dtype == TAPER_F32 || from.dtype == TAPER_BOOL), "a change to whole numbers");
+    TAPER_GPU_REFUSE(e, code == 1 && !says_float32(e, node), "a change to a dtype that is not known");
+    TAPER_GPU_REFUSE(e, (from.dtype == TAPER_QU8 && to.dtype >= 0) != (to.dtype == TAPER_QU8) && from.dtype >= 0,
+                     "a change of what is quantized");
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_GPU_REFUSE(e, to.dtype != TAPER_F32, "a change of the dtype");
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &view));
+    if (to.dtype == TAPER_QU8) {
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_QUANTS, &view));
+    } else if (whole) {
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_WHOLES, &view));
+    } else {
+        TAPER_TRY(taper_gpu_operand_vectors(e, taper_node_in(node, 0), &view));
+    }
+    if (to.dtype == TAPER_BOOL && from.dtype != TAPER_BOOL) {
+        TAPER_TRY(taper_gpu_new(e, &to, view.packed, &out));
+        taper_gpu_append(&chain, TAPER_GPU_STEP_NE, NULL, 0, 0);
+        TAPER_TRY(taper_gpu_elementwise(e, &view, false, &chain, &out));
+        view = out;
+    }
     taper_gpu_give(e, &node->outputs[0], &view);
     return TAPER_OK;
 }
@@ -380,13 +423,13 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
     for (size_t i = 0; i < list->node->input_count; i++) {
-        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(list->node, i)));
+        TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
     }
     if (e->asking) {
         return TAPER_OK;
     }
     const taper_gpu_value *slot = &e->values[node->outputs[0].id - e->first_id];
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 0), &first));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &first));
     TAPER_GPU_REFUSE(e, first.rank != shape.rank, "a join of other dimensions");
     if (slot->planned) {
         out = slot->view;
@@ -397,7 +440,7 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     }
     for (size_t i = 0; i < list->node->input_count; i++) {
         taper_gpu_view from;
-        TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, i), &from));
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
         for (int k = 0; k < out.rank; k++) {
             TAPER_GPU_REFUSE(e, k == d ? from.sizes[k] > out.sizes[k] - at : from.sizes[k] != out.sizes[k],

@@ -114,3 +114,114 @@ taper_status taper_gpu_rule_addcmul(taper_gpu_emitter *e, const taper_node *node
     taper_gpu_give(e, &node->outputs[0], &out);
     return TAPER_OK;
 }
+
+// What an argument is: a number, or a tensor as large as the result.
+typedef struct given {
+    bool number, splat;
+    double value;
+    taper_gpu_view view;
+} given;
+
+static taper_status read_side(taper_gpu_emitter *e, const taper_ir_value *value, const taper_shape *shape, int packed,
+                              given *side)
+{
+    side->number = taper_gpu_is_number(e, value, &side->value);
+    return side->number ? TAPER_OK
+                        : taper_gpu_operand_like(e, value, shape, packed, false, true, &side->view, &side->splat);
+}
+
+static void append_side(taper_gpu_chain *chain, taper_gpu_step step, const given *side, double high)
+{
+    taper_gpu_append(chain, step, &side->view, 0, high);
+    chain->codes[chain->count - 1] |= side->splat ? TAPER_GPU_SPLAT : 0;
+}
+
+static taper_status ask_side(taper_gpu_emitter *e, const taper_ir_value *value, bool *number)
+{
+    double there;
+    *number = taper_gpu_is_number(e, value, &there) || (value->type != NULL && value->type->kind != TAPER_TYPE_TENSOR);
+    return *number ? TAPER_OK : taper_gpu_ask_operand(e, value);
+}
+
+// Of a condition, what holds where it does and where it does not.
+taper_status taper_gpu_rule_where(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, result);
+    given sides[3]; // the condition, and both
+    taper_gpu_chain chain = {.most_operands = 2};
+    taper_gpu_view out;
+    bool numbers[2];
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_TRUTHS));
+    TAPER_TRY(ask_side(e, taper_node_in(node, 1), &numbers[0]));
+    TAPER_TRY(ask_side(e, taper_node_in(node, 2), &numbers[1]));
+    TAPER_GPU_REFUSE(e, numbers[0] && numbers[1], "a choice of two numbers"); // the larger kind of both has the dtype
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    const int packed = taper_gpu_usual_packed(shape.rank);
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(read_side(e, taper_node_in(node, i), &shape, packed, &sides[i]));
+    }
+    const given *in = &sides[0];
+    if (sides[1].number || sides[2].number) {
+        TAPER_GPU_REFUSE(e, sides[0].number, "a condition that is a number");
+        in = &sides[sides[1].number ? 2 : 1];
+        append_side(&chain, sides[1].number ? TAPER_GPU_STEP_MASK : TAPER_GPU_STEP_UNMASK, &sides[0],
+                    sides[sides[1].number ? 1 : 2].value);
+    } else {
+        TAPER_GPU_REFUSE(e, sides[0].number, "a condition that is a number");
+        append_side(&chain, TAPER_GPU_STEP_SELECT, &sides[1], 0);
+        chain.operands[chain.operand_count++] = sides[2].view;
+        chain.codes[0] |= sides[2].splat ? TAPER_GPU_SPLAT_F : 0;
+    }
+    TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
+    TAPER_TRY(taper_gpu_new_result(e, result, &shape, packed, &out));
+    TAPER_TRY(taper_gpu_elementwise(e, &in->view, in->splat, &chain, &out));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
+// Between two tensors, either of which may not be there.
+taper_status taper_gpu_rule_between(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    static const taper_gpu_step steps[] = {TAPER_GPU_STEP_MAX, TAPER_GPU_STEP_MIN};
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, result);
+    const int packed = taper_gpu_usual_packed(shape.rank);
+    given x, bound;
+    taper_gpu_chain chain = {.most_operands = 2};
+    taper_gpu_view out;
+    bool is_number, there[2];
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    for (size_t i = 0; i < 2; i++) {
+        const taper_val *constant = taper_read_constant(&e->reader, taper_node_in(node, i + 1));
+        there[i] = constant == NULL || constant->tag != TAPER_NONE;
+        TAPER_TRY(there[i] ? ask_side(e, taper_node_in(node, i + 1), &is_number) : TAPER_OK);
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(read_side(e, taper_node_in(node, 0), &shape, packed, &x));
+    TAPER_GPU_REFUSE(e, x.number, "bounds of a number");
+    for (size_t i = 0; i < 2; i++) {
+        if (!there[i]) {
+            continue;
+        }
+        TAPER_TRY(read_side(e, taper_node_in(node, i + 1), &shape, packed, &bound));
+        if (bound.number) {
+            taper_gpu_append(&chain, steps[i], NULL, bound.value, 0);
+        } else {
+            append_side(&chain, steps[i], &bound, 0);
+        }
+    }
+    TAPER_TRY(taper_gpu_take_steps(e, &result, packed, 2, &chain));
+    TAPER_TRY(taper_gpu_new_result(e, result, &shape, packed, &out));
+    TAPER_TRY(taper_gpu_elementwise(e, &x.view, x.splat, &chain, &out));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}

@@ -17,7 +17,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         set(source ${TAPER_GPU}/shaders/${CMAKE_MATCH_2}.comp)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         foreach(texels "" "-DTEXELS")
-            if(texels AND "-DIN_SCALARS" IN_LIST defines)
+            if(texels AND defines MATCHES "-DIN_[2_]*SCALARS")
                 list(APPEND TAPER_GPU_VULKAN "-")
                 continue()
             endif()
@@ -83,12 +83,14 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/layer_weights.c
         src/backends/gpu/product.c
         src/backends/gpu/rules_attention.c
+        src/backends/gpu/rules_gather.c
         src/backends/gpu/rules_images.c
         src/backends/gpu/rules_conv.c
         src/backends/gpu/rules_layout.c
         src/backends/gpu/rules_linear.c
         src/backends/gpu/rules_moves.c
         src/backends/gpu/rules_pointwise.c
+        src/backends/gpu/rules_quantized.c
         src/backends/gpu/rules_recurrent.c
         src/backends/gpu/rules_rows.c
         src/backends/gpu/rules_winograd.c

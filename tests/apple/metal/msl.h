@@ -68,6 +68,11 @@ inline int4 msl_make(int4, float4 v)
 {
     return __builtin_convertvector(v, int4);
 }
+// Of truths: kernels make no other int4 a float4.
+inline float4 msl_make(float4, bool4 v)
+{
+    return float4{v.x != 0 ? 1.0f : 0.0f, v.y != 0 ? 1.0f : 0.0f, v.z != 0 ? 1.0f : 0.0f, v.w != 0 ? 1.0f : 0.0f};
+}
 inline float2 msl_make(float2, half2 v)
 {
     return float2{taper_f16_to_float(v.x), taper_f16_to_float(v.y)};

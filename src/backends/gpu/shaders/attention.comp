@@ -11,11 +11,18 @@
     uint k_offset, k_0, k_1, k_2, k_group;                                                                             \
     uint v_offset, v_0, v_1, v_2, v_group;                                                                             \
     uint keys;                                                                                                         \
-    float scale;
+    float scale;                                                                                                       \
+    uint m_offset, m_0, m_1, m_2, m_group;
 #include "common.glsl"
+#ifdef MASKED // then values are in the same binding as keys
+#define LOAD_VALUE(i) LOAD_2(i)
+#else
+#define LOAD_VALUE(i) LOAD_3(i)
+#endif
 layout(constant_id = 11) const uint DEPTH = 16u; // vectors of a head
 layout(constant_id = 12) const uint CAUSAL_SET = 0u;
 const bool CAUSAL = CAUSAL_SET != 0u;
+layout(constant_id = 13) const uint MASK = 0u; // 1: added, 2: true where a key is looked at; 4: who looks at none gets zeros
 
 #define MOST_DEPTH 16u
 #define KEYS 4u
@@ -60,6 +67,11 @@ void main()
                 }
             }
             [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+#ifdef MASKED
+                uint row = min(first + i, p.size_2 - 1u);
+                float m = LOAD_3(p.m_offset + n * p.m_0 + head * p.m_1 + row * p.m_2 + (key / KEYS) * p.m_group)[j];
+                score[i][j] = (MASK & 1u) != 0u ? score[i][j] + m : m != 0.0 ? score[i][j] : uintBitsToFloat(0xff800000u);
+#endif
                 if (key + j >= p.keys || (CAUSAL && key + j > first + i)) {
                     score[i][j] = uintBitsToFloat(0xff800000u);
                 }
@@ -70,6 +82,7 @@ void main()
             larger = max(larger, most[i]);
             float scale = most[i] == larger ? 1.0 : exp(most[i] - larger);
             most[i] = larger;
+            larger = larger == uintBitsToFloat(0xff800000u) ? 0.0 : larger; // no key is looked at so far
             all[i] *= scale;
             [[unroll]] for (uint j = 0u; j < KEYS; j++) {
                 score[i][j] = exp(score[i][j] - larger);
@@ -85,7 +98,7 @@ void main()
             uint at = v_at + min(key + j, p.keys - 1u) * p.v_2;
             [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
                 if (g < DEPTH) {
-                    vec4 v = LOAD_3(at + g * p.v_group);
+                    vec4 v = LOAD_VALUE(at + g * p.v_group);
                     [[unroll]] for (uint i = 0u; i < ROWS; i++) {
                         sum[i][g] += score[i][j] * v;
                     }
@@ -97,7 +110,8 @@ void main()
         if (first + i < p.size_2) {
             [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g++) {
                 if (g < DEPTH) {
-                    finish(sum[i][g] / all[i], n, head, first + i, g);
+                    vec4 mean = sum[i][g] / all[i];
+                    finish((MASK & 4u) != 0u && all[i] == 0.0 ? vec4(0.0) : mean, n, head, first + i, g);
                 }
             }
         }

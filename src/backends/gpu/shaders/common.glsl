@@ -51,7 +51,11 @@ layout(binding = 3) uniform samplerBuffer in_3;
 #define LOAD_3(i) texelFetch(in_3, int(i))
 #else
 layout(std430, binding = 1) readonly buffer In1 { uvec4 in_1[]; };
+#ifdef IN_2_SCALARS
+layout(std430, binding = 2) readonly buffer In2 { float in_2[]; };
+#else
 layout(std430, binding = 2) readonly buffer In2 { uvec4 in_2[]; };
+#endif
 layout(std430, binding = 3) readonly buffer In3 { uvec4 in_3[]; };
 vec4 halves(uint at, uvec4 two)
 {
@@ -67,7 +71,9 @@ vec4 halves(uint at, uvec4 two)
         return uintBitsToFloat(in_##number[at]);                                                                       \
     }
 LOADER(1)
+#ifndef IN_2_SCALARS
 LOADER(2)
+#endif
 LOADER(3)
 #define LOAD_1(i) load_1(i)
 #define LOAD_2(i) load_2(i)
@@ -94,6 +100,11 @@ vec4 hold(vec4 v, vec4 low, vec4 high) // NaN stays
 }
 
 #ifndef PLAIN_STEPS
+vec4 truth(bvec4 v)
+{
+    return mix(vec4(0.0), vec4(1.0), v);
+}
+
 // Abramowitz and Stegun 7.1.26 has five terms and 1.5e-7; this is |error| < 6e-8 in floats: x P(x^2) near zero, else
 // 1 - t exp(-x^2 + Q(t)), t = 1 / (1 + x / 2), of Numerical Recipes' erfc.
 vec4 erf4(vec4 x)
@@ -158,6 +169,7 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 10u: return hold(v * (1.0 / 6.0) + 0.5, vec4(0.0), vec4(1.0));
     case 16u: return mix(v, v * low, lessThan(v, vec4(0.0)));
     case 30u: return mix(v, v * s, lessThan(v, vec4(0.0)));
+    case 54u: return mix(high, hold(roundEven(v) + low, high, vec4(255.0)), lessThanEqual(v, vec4(9.2e18)));
 #ifndef PLAIN_STEPS
     case 5u: return v / s;
     case 6u: return s / v;
@@ -186,6 +198,24 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 33u: return v * v;
     case 34u: return v * tanh4(mix(log(1.0 + exp(min(v, 20.0))), v, greaterThan(v, vec4(20.0))));
     case 35u: return mix(log(1.0 + exp(min(v * low, vec4(80.0)))) / low, v, greaterThan(v * low, high));
+    case 36u: return truth(equal(v, s));
+    case 37u: return truth(notEqual(v, s));
+    case 38u: return truth(lessThan(v, s));
+    case 39u: return truth(lessThanEqual(v, s));
+    case 40u: return truth(greaterThan(v, s));
+    case 41u: return truth(greaterThanEqual(v, s));
+    case 42u: return truth(notEqual(v, vec4(0.0))) * truth(notEqual(s, vec4(0.0)));
+    case 43u: return max(truth(notEqual(v, vec4(0.0))), truth(notEqual(s, vec4(0.0))));
+    case 44u: return abs(truth(notEqual(v, vec4(0.0))) - truth(notEqual(s, vec4(0.0))));
+    case 45u: return truth(equal(v, vec4(0.0)));
+    case 46u: return truth(notEqual(v, v));
+    case 47u: return mix(v, high, notEqual(s, vec4(0.0)));
+    case 48u: return mix(high, v, notEqual(s, vec4(0.0)));
+    case 49u: return mix(high, low, notEqual(v, vec4(0.0)));
+    case 50u: return mix((code & 0x800u) != 0u ? vec4(f.x) : f, (code & 0x400u) != 0u ? vec4(e.x) : e, notEqual(v, vec4(0.0)));
+    case 51u: return truth(greaterThan(v, vec4(0.0))) - truth(lessThan(v, vec4(0.0)));
+    case 52u: return trunc(v);
+    case 53u: return roundEven(v);
 #endif
     default: return v;
     }

@@ -2,6 +2,8 @@
 // Convolutions and products of matrices as one: an implicit GEMM. A thread makes PIXELS results next to each other of
 // GROUPS vectors of channels; what is multiplied with is, by strides, packed weights or another tensor's rows. With
 // ROWS_PACKED that other tensor has its rows packed, as the second operand of q k^T: then products are dot products.
+// EXACT: of numbers from 0 to 255 and from -128 to 127, whose sums are those of 32-bit integers: 512 products are exact as
+// floats, the integers take these together. Biases are two numbers of 16 bits; `outside` stands where there is padding.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) LOAD_3(i)
@@ -9,7 +11,8 @@
     uint in_offset, in_0, in_1, in_2, in_group, in_part;                                                               \
     uint in_rows, in_columns, in_groups, parts, part_groups;                                                           \
     uint stride_y, stride_x, pad_y, pad_x, dilation_y, dilation_x;                                                     \
-    uint w_offset, w_0, w_part, w_tile, w_row, w_rows, w_group, bias;
+    uint w_offset, w_0, w_part, w_tile, w_row, w_rows, w_group, bias;                                                  \
+    float outside;
 #include "common.glsl"
 layout(constant_id = 11) const uint KERNEL_H = 1u;
 layout(constant_id = 12) const uint KERNEL_W = 1u;
@@ -23,6 +26,19 @@ layout(constant_id = 16) const uint BIASED_SET = 1u;
 const bool BIASED = BIASED_SET != 0u;
 layout(constant_id = 17) const uint TRANSPOSED_SET = 0u; // strides step through the result: a tap may lie between pixels
 const bool TRANSPOSED = TRANSPOSED_SET != 0u;
+
+#ifdef EXACT
+#define OUTSIDE p.outside
+#define TAKE_TOGETHER                                                                                                  \
+    [[unroll]] for (uint i = 0u; i < PIXELS; i++) {                                                                    \
+        [[unroll]] for (uint g = 0u; g < GROUPS; g++) {                                                                \
+            whole[i][g] += ivec4(sum[i][g]);                                                                           \
+            sum[i][g] = vec4(0.0);                                                                                     \
+        }                                                                                                              \
+    }
+#else
+#define OUTSIDE 0.0
+#endif
 
 void main()
 {
@@ -44,11 +60,24 @@ void main()
         at[i] = base + x[i] * p.in_2; // where LINEAR
     }
     vec4 sum[PIXELS][GROUPS];
+#ifdef EXACT
+    ivec4 whole[PIXELS][GROUPS];
+    uint pending = 0u;
+    [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+        uint place = p.bias + part * p.part_groups + min(og + g, p.part_groups - 1u);
+        ivec4 b = ivec4(LOAD_2(place)) * 65536 + ivec4(LOAD_2(place + p.parts * p.part_groups));
+        [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+            whole[i][g] = b;
+        }
+    }
+#endif
     [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
         vec4 b = vec4(0.0);
+#ifndef EXACT
         if (BIASED) {
             b = LOAD_2(p.bias + part * p.part_groups + min(og + g, p.part_groups - 1u));
         }
+#endif
         [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
             sum[i][g] = b;
         }
@@ -88,7 +117,7 @@ void main()
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
                     a[i] = LOAD_1(at[i] + k * p.in_group);
                     if (PADDED) {
-                        a[i] = inside[i] ? a[i] : vec4(0.0);
+                        a[i] = inside[i] ? a[i] : vec4(OUTSIDE);
                     }
                 }
 #ifdef ROWS_PACKED
@@ -125,13 +154,27 @@ void main()
                 }
                 weights += 4u * p.w_row;
 #endif
+#ifdef EXACT
+                pending++;
+                if (pending == 128u) {
+                    TAKE_TOGETHER
+                    pending = 0u;
+                }
+#endif
             }
         }
     }
+#ifdef EXACT
+    TAKE_TOGETHER
+#endif
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
         if (first + i < pixels) {
             [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
                 if (og + g < p.part_groups) {
+#ifdef EXACT
+                    ivec4 w = whole[i][g];
+                    sum[i][g] = vec4(float(w.x), float(w.y), float(w.z), float(w.w));
+#endif
                     finish(sum[i][g], n, y[i], x[i], part * p.part_groups + og + g);
                 }
             }

@@ -6,7 +6,8 @@
 #define OPERAND_E(i) LOAD_3(i)
 #define KERNEL_PARAMETERS                                                                                              \
     uint in_offset, in_0, in_1, in_2, in_group, in_rows, in_columns;                                                   \
-    uint stride_y, stride_x, pad_y, pad_x, dilation_y, dilation_x, w_offset, bias;
+    uint stride_y, stride_x, pad_y, pad_x, dilation_y, dilation_x, w_offset, bias;                                                   \
+    float outside;
 #include "common.glsl"
 layout(constant_id = 11) const uint KERNEL_H = 3u;
 layout(constant_id = 12) const uint KERNEL_W = 3u;
@@ -39,7 +40,7 @@ void main()
             uint column = first * STRIDE + i - p.pad_x;
             bool inside = row < p.in_rows && column < p.in_columns;
             line[i] = LOAD_1(base + (inside ? row * p.in_1 + column * p.in_2 : 0u));
-            line[i] = inside ? line[i] : vec4(0.0);
+            line[i] = inside ? line[i] : vec4(p.outside);
         }
         [[unroll]] for (uint kx = 0u; kx < KERNEL; kx++) {
             vec4 w = LOAD_2(p.w_offset + (ky * KERNEL + kx) * p.groups + group);
@@ -57,7 +58,7 @@ void main()
                 uint column = (first + i) * p.stride_x + kx * p.dilation_x - p.pad_x;
                 bool inside = row < p.in_rows && column < p.in_columns;
                 vec4 a = LOAD_1(base + (inside ? row * p.in_1 + column * p.in_2 : 0u));
-                sum[i] += (inside ? a : vec4(0.0)) * w;
+                sum[i] += (inside ? a : vec4(p.outside)) * w;
             }
         }
     }

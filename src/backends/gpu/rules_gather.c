@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Elements by indices (shaders/gather.comp). Indices are whole numbers from outside the segment, so the host looks at
+// them before each run: one that is not there is the CPU's to tell about.
+#include <string.h>
+
+#include "backends/gpu/gpu_emit.h"
+
+typedef enum gather { EMBEDDING, SELECT, EACH } gather;
+
+// Numbers in the sizes of the result, dimensions that do not look at them with strides of zero.
+static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
+                                 taper_gpu_view *indices)
+{
+    TAPER_TRY(taper_gpu_operand_of(e, value, TAPER_GPU_WHOLES, indices));
+    taper_gpu_memory *memory = &e->program->memories[indices->buffer];
+    const int64_t count = table->sizes[d];
+    TAPER_GPU_REFUSE(e, count > TAPER_GPU_MOST_WHOLE, "a dimension that is too large for indices");
+    memory->below = memory->below == 0 || count < memory->below ? (uint32_t)count : memory->below;
+    return TAPER_OK;
+}
+
+// table and indices have the result's sizes, but for the table's dimension d, which has `count` elements.
+static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices, int d,
+                               const taper_gpu_view *out)
+{
+    const int packed = out->packed;
+    taper_gpu_view from = *table, by = *indices;
+    const taper_gpu_view *views[3] = {out, &from, &by};
+    const taper_gpu_chain chain = {0};
+    taper_gpu_loops loops;
+    taper_gpu_work *w;
+    uint32_t at = 0;
+    memcpy(from.sizes, out->sizes, sizeof from.sizes);
+    memcpy(by.sizes, out->sizes, sizeof by.sizes);
+    from.strides[d] = 0; // the index goes there
+    from.packed = by.packed = packed;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3, &loops), "tensors of more dimensions than a kernel has loops");
+    TAPER_TRY(taper_gpu_add_work(e->program, &w));
+    w->kernel = TAPER_GPU_KERNEL_GATHER;
+    TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
+    w->buffers[1] = table->buffer;
+    w->buffers[2] = indices->buffer;
+    taper_gpu_put_strides(w, &at, &from, loops.strides[1]);
+    taper_gpu_put_strides(w, &at, &by, loops.strides[2]);
+    taper_gpu_put(w, &at, table->sizes[d]);
+    taper_gpu_put(w, &at, table->strides[d]);
+    w->constants[11] = by.strides[packed] != 0 || table->packed == d;
+    w->constants[12] = table->packed == d;
+    w->threads[0] = (uint32_t)loops.sizes[2];
+    w->threads[1] = (uint32_t)loops.sizes[1];
+    w->threads[2] = (uint32_t)(loops.sizes[0] * taper_gpu_extent(out, packed));
+    return TAPER_OK;
+}
+
+// A row of the weights for each index.
+static taper_status embed(taper_gpu_emitter *e, const taper_node *node, const taper_shape *shape, taper_gpu_view *out)
+{
+    taper_gpu_view table, indices, by, from;
+    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &table));
+    TAPER_GPU_REFUSE(e, table.rank != 2, "rows of other than a matrix");
+    TAPER_TRY(read_indices(e, taper_node_in(node, 1), &table, 0, &indices));
+    const taper_shape whole = taper_gpu_shape(e, taper_node_in(node, 1));
+    const int rank = whole.rank + 1; // of the result: as indices, then the row
+    TAPER_GPU_REFUSE(e, rank > TAPER_GPU_RANK - 1 || shape->rank != rank, "indices of more than four dimensions");
+    TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
+    // One dimension more in front is the one that indices count.
+    taper_gpu_view result = *out;
+    from = (taper_gpu_view){.buffer = table.buffer, .offset = table.offset, .rank = rank + 1, .packed = rank};
+    by = (taper_gpu_view){
+        .buffer = indices.buffer, .offset = indices.offset, .rank = rank + 1, .packed = TAPER_GPU_RANK};
+    result.rank = rank + 1;
+    result.packed = rank;
+    memmove(result.sizes + 1, out->sizes, (size_t)rank * sizeof *result.sizes);
+    memmove(result.strides + 1, out->strides, (size_t)rank * sizeof *result.strides);
+    result.sizes[0] = 1;
+    result.strides[0] = 0;
+    from.sizes[0] = table.sizes[0];
+    from.strides[0] = table.strides[0];
+    from.strides[rank] = table.strides[1];
+    for (int d = 0; d < whole.rank; d++) {
+        by.strides[d + 1] = indices.strides[d];
+    }
+    return add_gather(e, &from, &by, 0, &result);
+}
+
+// code: which.
+taper_status taper_gpu_rule_gather(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]), of = taper_gpu_shape(e, taper_node_in(node, 0));
+    const taper_ir_value *index = taper_node_in(node, code == EMBEDDING ? 1 : 2);
+    taper_gpu_view table, indices, by, out;
+    int d = 0;
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
+    TAPER_TRY(taper_gpu_ask_operand_of(e, index, TAPER_GPU_WHOLES));
+    TAPER_TRY(code != EMBEDDING ? taper_gpu_dim(e, node, "dim", of.rank, 0, &d) : TAPER_OK);
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    if (code == EMBEDDING) {
+        TAPER_TRY(embed(e, node, &shape, &out));
+        taper_gpu_give(e, &node->outputs[0], &out);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &table));
+    TAPER_TRY(read_indices(e, index, &table, d, &indices));
+    TAPER_GPU_REFUSE(e, table.rank != shape.rank || shape.rank < 1, "a tensor without dimensions");
+    TAPER_GPU_REFUSE(e, indices.rank != (code == SELECT ? 1 : table.rank), "indices of other dimensions");
+    by = indices;
+    if (code == SELECT) {
+        TAPER_GPU_REFUSE(e, indices.sizes[0] != shape.sizes[d], "indices of other sizes");
+        by = (taper_gpu_view){.buffer = indices.buffer, .offset = indices.offset, .rank = table.rank};
+        by.strides[d] = indices.strides[0];
+    }
+    for (int k = 0; k < table.rank; k++) {
+        TAPER_GPU_REFUSE(e, k != d && shape.sizes[k] > table.sizes[k], "indices of other sizes");
+    }
+    TAPER_TRY(taper_gpu_new(e, &shape, table.packed, &out));
+    TAPER_TRY(add_gather(e, &table, &by, d, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
+}
