@@ -72,8 +72,9 @@ typedef struct taper_profile_item {
     const char *method;
     uint32_t value;
     const struct taper_node *node; /* for taper_inspect_place; as long as the model */
-    /* Of what a device did: bytes that one call reads and writes; and what the device does at most in a second, as it
-     * was measured for this profile. 0: unknown */
+    /* Bytes that one call reads and writes; and what the CPU's kernels, on all threads, or the device does at most in a
+     * second, as it was measured for this profile. 0: unknown. flops are those of direct sums: layers that are computed
+     * by transforms may pass what the machine does. */
     double bytes, most_flops, most_bytes;
     const char *why; /* the model's device leaves it to the CPU; NULL: it does not, or there is none */
 } taper_profile_item;

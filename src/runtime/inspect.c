@@ -145,6 +145,9 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
         memset(session->profile, 0, bytes);
     }
     session->part_count = 0;
+    if (session->peak.flops == 0) {
+        session->peak = taper_cpu_measure_peak(session->model->context);
+    }
     session->profiling = true;
     return TAPER_OK;
 }
@@ -207,6 +210,13 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.method = full.node->block->graph->name;
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
         full.why = full.node->why;
+        // What another device does has rows of its own, of its own peak.
+        if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {
+            const bool quantized = strncmp(full.name, "quantized::", 11) == 0;
+            full.bytes = site->bytes;
+            full.most_flops = quantized ? session->peak.operations : session->peak.flops;
+            full.most_bytes = session->peak.bytes;
+        }
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }

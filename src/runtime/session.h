@@ -7,6 +7,7 @@
 
 #include "ops/engine/random.h"
 #include "platform/platform.h"
+#include "runtime/cpu_peak.h"
 #include "runtime/model.h"
 
 typedef struct taper_planner taper_planner; // runtime/planner.h
@@ -28,7 +29,7 @@ typedef struct taper_profile_site {
     const taper_instruction *instruction;
     const char *kernel;
     uint64_t calls;
-    double seconds, flops;
+    double seconds, flops, bytes; // flops, bytes: of the last call
     size_t first_part, part_count; // of a segment that says what it did: its rows among the session's parts
 } taper_profile_site;
 
@@ -65,6 +66,7 @@ struct taper_session {
     uint64_t calls_of_run;
     taper_profile_site *profile; // by state number; NULL: never profiled
     taper_profile_part *parts;
+    taper_cpu_peak peak; // measured when profiling began
     size_t part_count, part_capacity;
     bool profiling;
     taper_observe_function observe; // NULL: nobody looks

@@ -1,6 +1,7 @@
 list(APPEND TAPER_SOURCES
     src/runtime/arguments.c
     src/runtime/context.c
+    src/runtime/cpu_peak.c
     src/runtime/device.c
     src/runtime/evaluation.c
     src/runtime/inspect.c

@@ -30,6 +30,30 @@ class Bench(ToolCase):
         done = stem["gflops"] * stem["ms"] * 1e6
         self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
+    def test_bounds_and_trace(self):
+        trace = self.path("trace.json")
+        model = os.path.join(DEMO, "classifier.pt")
+        done = self.call("bench", model, "--input-dims", "1,3,96,96", "--iter", 3, "--threads", 1, "--profile", "--json", "-o", trace)
+        found = json.loads(done.stdout)
+        stem = next(op for op in found["ops"] if "conv2d" in op["name"])
+        self.assertGreater(stem["peak_percent"], 0)
+        self.assertGreater(stem["bandwidth_percent"], 0)
+        for op in found["ops"]:
+            self.assertIn(op["bound"], ["arithmetic", "memory", "overhead", None])
+        with open(trace, encoding="utf-8") as file:
+            events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X"]
+        operators = [e for e in events if e["cat"] == "operator"]
+        layers = [e for e in events if e["cat"] == "layer"]
+        self.assertEqual([e["name"] for e in operators], [op["name"] for op in found["ops"]])
+        end = 0
+        for event in operators:  # one behind the other
+            self.assertAlmostEqual(event["ts"], end, delta=0.01)
+            end = event["ts"] + event["dur"]
+        self.assertAlmostEqual(sum(e["dur"] for e in layers), sum(e["dur"] for e in operators), delta=0.1)
+        self.assertIn("features.0.0", [e["name"] for e in layers])
+        text = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--iter", 1, "--profile").stdout
+        self.assertRegex(text, r"measured at most: [0-9.]+ GFLOP/s and [0-9.]+ GB/s")
+
     def test_layers(self):
         model = os.path.join(DEMO, "classifier.pt")
         for arguments in ([], ["--no-optimize"], ["--disable", "segments"]):

@@ -46,7 +46,7 @@ bool markup_open_page(output_file *output, const char *path, const char *title)
     return true;
 }
 
-static bool finish(output_file *output, const char *path)
+bool markup_close_file(output_file *output, const char *path)
 {
     if (ferror(output->stream) != 0 || fflush(output->stream) != 0) {
         output_discard(output);
@@ -58,7 +58,7 @@ static bool finish(output_file *output, const char *path)
 bool markup_close_page(output_file *output, const char *path)
 {
     fputs("</body></html>\n", output->stream);
-    return finish(output, path);
+    return markup_close_file(output, path);
 }
 
 static bool is_page(const char *path)
@@ -83,5 +83,5 @@ bool markup_open_picture(output_file *output, const char *path, const char *titl
 bool markup_close_picture(output_file *output, const char *path)
 {
     fputs("</svg>\n", output->stream);
-    return is_page(path) ? markup_close_page(output, path) : finish(output, path);
+    return is_page(path) ? markup_close_page(output, path) : markup_close_file(output, path);
 }

@@ -22,5 +22,7 @@ bool markup_close_picture(output_file *output, const char *path);
 // The head of a page; the caller writes its body and markup_close_page.
 bool markup_open_page(output_file *output, const char *path, const char *title);
 bool markup_close_page(output_file *output, const char *path);
+// What all that write to the stream end with: false, and nothing is left, where not all could be written.
+bool markup_close_file(output_file *output, const char *path);
 
 #endif

@@ -30,8 +30,9 @@ static const char usage[] =
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
     "  --profile           time spent in each operator and in each layer\n"
-    "  -o, --output FILE   with --profile: write it as FILE.html, too, for a browser\n" PICTURE_OPTION_USAGE
-        MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
+    "  -o, --output FILE   with --profile: write it as FILE.html, too, for a browser, or as FILE.json, a trace for "
+    "Chrome\n"
+    "                      or Perfetto\n" PICTURE_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
@@ -153,7 +154,8 @@ static bool bench(const bench_options *options, const opened_model *opened)
             bench_profile_create(opened, &options->model, options->method, &inputs, figures.count, seconds, &profile);
     }
     if (done && options->output != NULL) {
-        done = bench_profile_page(&profile, opened->path, options->output);
+        done = suffix_among(options->output, ".json") ? bench_profile_trace(&profile, options->output)
+                                                      : bench_profile_page(&profile, opened->path, options->output);
     }
     if (done && options->json) {
         put_figures_json(options, opened, &figures, &profile);
@@ -171,8 +173,8 @@ static int bench_checked(bench_options *options)
     if ((options->inputs.count != 0) + (options->bundled >= 0) + (options->dims != NULL) > 1) {
         return error_usage(usage, "-i, --bundled and --input-dims exclude each other");
     }
-    if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html"))) {
-        return error_usage(usage, "-o takes the profile as a page: --profile -o FILE.html");
+    if (options->output != NULL && (!options->profile || !suffix_among(options->output, ".html .json"))) {
+        return error_usage(usage, "-o takes the profile as a page or a trace: --profile -o FILE.html or FILE.json");
     }
     if (options->profile) {
         model_options_on_gpu(&options->model, "times=1"); // a row for each dispatch

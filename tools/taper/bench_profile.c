@@ -101,14 +101,39 @@ static double of_bandwidth(const taper_profile_item *item)
     return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->most_bytes : -1;
 }
 
-static const taper_profile_item *find_device(const bench_profile *p)
+// What the time of an operator goes to: that of which it has at least half of what there is, the more of both.
+static const char *bound_by(const taper_profile_item *item)
 {
+    enum { LEAST = 50 };
+    const double peak = of_peak(item), bandwidth = of_bandwidth(item);
+    if (peak < 0 && bandwidth < 0) {
+        return "";
+    }
+    return peak >= LEAST && peak >= bandwidth ? "arithmetic" : bandwidth >= LEAST ? "memory" : "overhead";
+}
+
+static bool has_peak(const taper_profile_item *item)
+{
+    return item->most_flops > 0 && item->flops > 0;
+}
+
+// What was measured: a line for the CPU, for its quantized numbers, and for the device. Whether there is any.
+static bool put_peaks(const bench_profile *p)
+{
+    bool any = false;
     for (size_t i = 0; i < p->count; i++) {
-        if (p->items[i].most_flops > 0 || p->items[i].most_bytes > 0) {
-            return &p->items[i];
+        const taper_profile_item *item = &p->items[i];
+        size_t first = 0;
+        while (first < i && (p->items[first].most_flops != item->most_flops || !has_peak(&p->items[first]))) {
+            first++;
+        }
+        if (has_peak(item) && first == i) {
+            printf("%s  measured at most: %.1f GFLOP/s and %.1f GB/s (%s)\n", any ? "" : "\n", item->most_flops * 1e-9,
+                   item->most_bytes * 1e-9, item->kernel);
+            any = true;
         }
     }
-    return NULL;
+    return any;
 }
 
 static void put_share(double share)
@@ -188,13 +213,9 @@ static bool put_operators(const bench_profile *p)
         memcpy(items, p->items, p->count * sizeof *items);
         qsort(items, p->count, sizeof *items, dearest_first);
     }
-    const taper_profile_item *device = find_device(p);
-    if (device != NULL) {
-        printf("\n  measured at most: %.1f GFLOP/s and %.1f GB/s; shares of that are its columns\n",
-               device->most_flops * 1e-9, device->most_bytes * 1e-9);
-    }
+    const bool peaks = put_peaks(p);
     printf("\n  %9s %6s  %-34s %-16s %8s  %s%s\n", "ms/run", "share", "operator", "kernel", "GFLOP/s",
-           device != NULL ? "  peak  bytes  " : "", "layer");
+           peaks ? "  peak  bytes bound by    " : "", "layer");
     double shown = 0;
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
@@ -208,13 +229,14 @@ static bool put_operators(const bench_profile *p)
         const char *module = profile_layers_module(&p->names, item);
         printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", milliseconds(p, item->seconds), share * 100, name, item->kernel,
                speed);
-        if (device != NULL) {
+        if (peaks) {
             put_share(of_peak(item));
             put_share(of_bandwidth(item));
+            printf("%-11s ", bound_by(item));
         }
         text_put(stdout, module, strlen(module), false);
         fputs(*module != '\0' ? "  " : "", stdout);
-        put_bar(share, OPERATOR_COLUMNS + (device != NULL ? 14 : 0) + (*module != '\0' ? (int)strlen(module) + 2 : 0));
+        put_bar(share, OPERATOR_COLUMNS + (peaks ? 26 : 0) + (*module != '\0' ? (int)strlen(module) + 2 : 0));
         shown += item->seconds;
     }
     if (p->count > MOST_ROWS) {
@@ -270,6 +292,26 @@ bool bench_profile_print(const bench_profile *profile)
     return put_operators(profile) && put_layers(profile);
 }
 
+// Null where it is not known.
+static void json_put_share(const char *name, double share)
+{
+    fputs(name, stdout);
+    if (share >= 0) {
+        printf("%.3f", share);
+    } else {
+        fputs("null", stdout);
+    }
+}
+
+static void json_put_text_or_null(const char *text)
+{
+    if (*text != '\0') {
+        json_put_text(stdout, text, strlen(text));
+    } else {
+        fputs("null", stdout);
+    }
+}
+
 void bench_profile_json(const bench_profile *p)
 {
     fputs(", \"ops\": [", stdout);
@@ -284,16 +326,12 @@ void bench_profile_json(const bench_profile *p)
         json_put_text(stdout, module, strlen(module));
         printf(", \"fused\": %s, \"calls\": %llu, \"ms\": %.6f, \"gflops\": %.3f", item->fused ? "true" : "false",
                (unsigned long long)item->calls, milliseconds(p, item->seconds), gflops(item));
-        if (of_peak(item) >= 0) {
-            printf(", \"peak_percent\": %.3f", of_peak(item));
-        }
-        if (of_bandwidth(item) >= 0) {
-            printf(", \"bandwidth_percent\": %.3f", of_bandwidth(item));
-        }
-        if (item->why != NULL) {
-            fputs(", \"why\": ", stdout);
-            json_put_text(stdout, item->why, strlen(item->why));
-        }
+        json_put_share(", \"peak_percent\": ", of_peak(item));
+        json_put_share(", \"bandwidth_percent\": ", of_bandwidth(item));
+        fputs(", \"bound\": ", stdout);
+        json_put_text_or_null(bound_by(item));
+        fputs(", \"why\": ", stdout);
+        json_put_text_or_null(item->why != NULL ? item->why : "");
         fputs("}", stdout);
     }
     fputs("], \"layers\": [", stdout);
@@ -343,7 +381,7 @@ bool bench_profile_page(const bench_profile *p, const char *title, const char *p
     }
     fputs("</table>\n<h2>Operators, in the order of the "
           "program</h2>\n<table><tr><th>ms/run<th>share<th>operator<th>kernel"
-          "<th>GFLOP/s<th>layer<th></tr>\n",
+          "<th>GFLOP/s<th>of the peak<th>bound by<th>layer<th></tr>\n",
           stream);
     for (size_t i = 0; i < p->count; i++) {
         const taper_profile_item *item = &p->items[i];
@@ -352,9 +390,14 @@ bool bench_profile_page(const bench_profile *p, const char *title, const char *p
         fprintf(stream, "<td>%s", item->fused ? "+ " : "");
         markup_text(stream, item->kernel, strlen(item->kernel));
         if (item->flops > 0) {
-            fprintf(stream, "</td><td class=\"n\">%.1f</td><td>", gflops(item));
+            fprintf(stream, "</td><td class=\"n\">%.1f</td>", gflops(item));
         } else {
-            fputs("</td><td></td><td>", stream);
+            fputs("</td><td></td>", stream);
+        }
+        if (of_peak(item) >= 0) {
+            fprintf(stream, "<td class=\"n\">%.1f %%</td><td>%s</td><td>", of_peak(item), bound_by(item));
+        } else {
+            fprintf(stream, "<td></td><td>%s</td><td>", bound_by(item));
         }
         markup_text(stream, module, strlen(module));
         fputs("</td>", stream);
@@ -362,4 +405,55 @@ bool bench_profile_page(const bench_profile *p, const char *title, const char *p
     }
     fputs("</table>\n<p>+: with what follows it</p>\n", stream);
     return markup_close_page(&output, path);
+}
+
+// ---- a trace
+
+// Chrome's format, which its own page and Perfetto draw: a run of average times, one row of layers over one of
+// operators.
+static void put_event(FILE *stream, const char *name, size_t length, const char *kind, int row, double begin, double ms)
+{
+    fputs("{\"name\": ", stream);
+    json_put_text(stream, name, length);
+    fprintf(stream, ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f", kind, row,
+            begin * 1e3, ms * 1e3);
+}
+
+static void put_trace(FILE *stream, const bench_profile *p)
+{
+    double begin = 0, layer_begin = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const taper_profile_item *item = &p->items[i];
+        const double ms = milliseconds(p, item->seconds);
+        const char *module = profile_layers_module(&p->names, item);
+        put_event(stream, item->name, item->name_length, "operator", 2, begin, ms);
+        fputs(", \"args\": {\"kernel\": ", stream);
+        json_put_text(stream, item->kernel, strlen(item->kernel));
+        fputs(", \"layer\": ", stream);
+        json_put_text(stream, module, strlen(module));
+        fprintf(stream, ", \"gflops\": %.3f, \"bound\": \"%s\"}},\n", gflops(item), bound_by(item));
+        begin += ms;
+        if (i + 1 == p->count || strcmp(profile_layers_module(&p->names, &p->items[i + 1]), module) != 0) {
+            put_event(stream, *module != '\0' ? module : "(no module)", *module != '\0' ? strlen(module) : 11, "layer",
+                      1, layer_begin, begin - layer_begin);
+            fputs("},\n", stream);
+            layer_begin = begin;
+        }
+    }
+    fprintf(
+        stream,
+        "{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": 1, \"args\": {\"name\": \"layers\"}},\n"
+        "{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": 2, \"args\": {\"name\": \"operators\"}}\n");
+}
+
+bool bench_profile_trace(const bench_profile *profile, const char *path)
+{
+    output_file output;
+    if (!output_open(&output, path)) {
+        return false;
+    }
+    fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", output.stream);
+    put_trace(output.stream, profile);
+    fputs("]}\n", output.stream);
+    return markup_close_file(&output, path);
 }

@@ -35,5 +35,7 @@ void bench_profile_json(const bench_profile *profile);
 
 // The same two tables as a page for a browser, whole. title: the model's path.
 bool bench_profile_page(const bench_profile *profile, const char *title, const char *path);
+// The same as events in Chrome's format for traces, the layers and operators of one run.
+bool bench_profile_trace(const bench_profile *profile, const char *path);
 
 #endif
