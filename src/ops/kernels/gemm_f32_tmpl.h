@@ -4,6 +4,7 @@
 //   EACH_MR(X)   X(1) X(2) … X(MR_MAX); in builds for size X(1), X(2) and the even ones
 //   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
 //   FETCH(w, ahead)  asks for weights so many bytes ahead; FETCH_AHEAD of them where no other number is better
+//   FETCH_SUMMAND(p)  where it pays: asks for a row of what is added to a tile
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
 #include <math.h>
@@ -74,6 +75,13 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 {
     V acc[MR_MAX][2], part[SPLIT][2];
     const size_t kc = t->kc;
+#ifdef FETCH_SUMMAND
+    // Mostly it is not in the cache: it comes while the products are made.
+    if (add != NULL) {
+        for (size_t i = 0; i < t->mr; i++)
+            FETCH_SUMMAND(add + i * t->e->add_stride);
+    }
+#endif
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
         const V bias = v_load(w + VN * j);

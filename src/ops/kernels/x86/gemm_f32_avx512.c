@@ -21,6 +21,11 @@
         _mm_prefetch((const char *)(w) + (ahead) + 64, _MM_HINT_T0);                                                   \
     } while (0)
 
+#define FETCH_SUMMAND(p)                                                                                               \
+    do {                                                                                                               \
+        _mm_prefetch((const char *)(p), _MM_HINT_T0);                                                                  \
+        _mm_prefetch((const char *)(p) + 64, _MM_HINT_T0);                                                             \
+    } while (0)
 #include "ops/kernels/gemm_f32_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_14x32_avx512, taper_igemm_f32_14x32_avx512)
