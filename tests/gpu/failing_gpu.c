@@ -9,6 +9,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/gpu/gpu_state.h"
+#include "platform/platform.h"
 #include "runtime/device.h"
 
 // GPU_INTERFACE: which one it is (vulkan).
@@ -216,10 +217,19 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
     return status;
 }
 
+static bool slow;
+
+void gpu_slow(bool is_slow)
+{
+    slow = is_slow;
+}
+
 static taper_status run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds)
 {
     if (crashes_now) {
         abort();
+    }
+    for (const double begin = taper_clock(); slow && taper_clock() - begin < 0.1;) {
     }
     return fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
 }

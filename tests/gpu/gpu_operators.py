@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Small models on the GPU, each kernel at awkward sizes, held against PyTorch: gpu_operators.py TAPER [--filter TEXT]. With "!" behind the
 device a node that the GPU lacks is a failure. --half: in half precision, held to what rounding to it in memory may do.
-TAPER_GPU names the device (vulkan:llvmpipe)."""
+TAPER_GPU names the device (vulkan:llvmpipe). --module FOLDER: by the Python binding that lies there, all in one process, so that kernels which
+several models have are compiled once: for drivers that take seconds for each."""
 import argparse
 import os
 import subprocess
@@ -214,14 +215,38 @@ def build(function, x):
     return torch.jit.trace(function.eval(), x, check_trace=False)
 
 
+def by_program(taper, path, x, device, half):
+    """The result, and what was said where there is none."""
+    folder = os.path.dirname(path)
+    np.save(os.path.join(folder, "x.npy"), x)
+    out = os.path.join(folder, "y.npz")
+    run = subprocess.run([taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
+                          "--precision", "fp16" if half else "fp32"], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return None, f"{(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})"
+    return np.load(out)["output"], ""
+
+
+def by_module(taper, path, x, device, half):
+    try:
+        return np.asarray(taper.load(path, device=device + "!", device_options="half=1" if half else None)(x)), ""
+    except taper.Error as error:
+        return None, str(error)[:200]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("taper")
     parser.add_argument("--filter", default="")
     parser.add_argument("--half", action="store_true", help="half precision")
     parser.add_argument("--keep", help="a folder for the models")
+    parser.add_argument("--module", help="a folder with the Python binding")
     args = parser.parse_args()
     device = os.environ.get("TAPER_GPU", "vulkan:llvmpipe")
+    run, what = by_program, args.taper
+    if args.module:
+        sys.path.insert(0, args.module)
+        run, what = by_module, __import__("taper")
     torch.manual_seed(1)
     convolutions()
     functions()
@@ -240,16 +265,11 @@ def main():
             want = model(x).numpy()
         path = os.path.join(folder, "m.pt")
         model.save(path)
-        np.save(os.path.join(folder, "x.npy"), x.numpy())
-        out = os.path.join(folder, "y.npz")
-        run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
-                              "--precision", "fp16" if args.half else "fp32"],
-                             capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})")
+        got, said = run(what, path, x.numpy(), device, args.half)
+        if got is None:
+            print(f"{name}: {said}", flush=True)
             failed += 1
             continue
-        got = np.load(out)["output"]
         bound = 2**-8 if args.half else bound  # a unit of inputs, weights and results, and what layers make of them
         error = np.abs(got.astype("f8") - want).max() if got.shape == want.shape else np.inf
         if got.shape != want.shape or not error <= bound * np.abs(want).max() + 1e-5:
