@@ -33,7 +33,7 @@ static const taper_ir_value *self_of(const taper_compilation *compilation, const
 // The class that the object is of, whatever made it; NULL: it is not known.
 static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
 {
-    if (object == self_of(compilation, object->block->graph)) {
+    if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) { // the CPU reads weights anyway
         return compilation->root.as.object->klass->name;
     }
     const taper_type *type =

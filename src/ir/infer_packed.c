@@ -79,23 +79,23 @@ static bool is_named(const taper_object *object, const char *name)
     return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
 }
 
-// Where the classes of files prepared for XNNPACK, Vulkan and Metal have what they are made of: behind weight and bias.
+// Where the classes of files prepared for XNNPACK, Vulkan and Metal have what they are made of, behind weight and bias;
+// those of one name have the same.
 typedef struct layer_class {
-    const char *name;
+    char name[26];
     uint8_t linear, in_out;               // the weight is [in, out]
     uint8_t lists[4], groups, transposed; // stride, padding, dilation, output padding; 0: it has none
 } layer_class;
 
 static const layer_class classes[] = {
-    {.name = ".xnnpack.Conv2dOpContext", .lists = {2, 3, 4}},
-    {.name = ".vulkan.Conv2dOpContext", .lists = {2, 3, 4}},
-    {.name = ".metal.Conv2dOpContext", .lists = {2, 3, 4}},
-    {.name = ".xnnpack.TransposeConv2dOpContext", .lists = {2, 3, 5, 4}, .groups = 6},
-    {.name = ".vulkan.Conv2dPackedContext", .lists = {2, 3, 4, 7}, .groups = 8, .transposed = 5},
-    {.name = ".xnnpack.LinearOpContext", .linear = 1},
-    {.name = ".metal.LinearOpContext", .linear = 1},
-    {.name = ".vulkan.LinearPackedContext", .linear = 1, .in_out = 1},
-    {.name = ".quantized.LinearPackedParamsBase", .linear = 1},
+    {.name = ".Conv2dOpContext", .lists = {2, 3, 4}},
+#ifndef TAPER_WITHOUT_DEVICES // the CPU does these without
+    {.name = ".TransposeConv2dOpContext", .lists = {2, 3, 5, 4}, .groups = 6},
+    {.name = ".Conv2dPackedContext", .lists = {2, 3, 4, 7}, .groups = 8, .transposed = 5},
+    {.name = ".LinearPackedContext", .linear = 1, .in_out = 1},
+#endif
+    {.name = ".LinearOpContext", .linear = 1},
+    {.name = ".LinearPackedParamsBase", .linear = 1},
 };
 
 static const layer_class *find_layer(const taper_object *object)
@@ -123,11 +123,11 @@ static bool read_flag(const items *state, size_t at, bool *flag)
 
 static bool packed_conv(const taper_shape *x, const layer_class *layer, const items *state, taper_shape *shape)
 {
-    taper_conv_shape conv = {.transposed = layer->groups != 0};
+    taper_conv_shape conv = {.transposed = TAPER_DEVICES && layer->groups != 0};
     int64_t *const lists[] = {conv.stride, conv.padding, conv.dilation, conv.more}, numbers[MOST_NUMBERS];
     const taper_tensor *weight = state->of[0].as.tensor;
     if (weight->rank != 4 || x->rank != 4 ||
-        (layer->transposed != 0 && !read_flag(state, layer->transposed, &conv.transposed))) {
+        (TAPER_DEVICES && layer->transposed != 0 && !read_flag(state, layer->transposed, &conv.transposed))) {
         return false;
     }
     for (size_t i = 0; i < (conv.transposed ? 4 : 3); i++) {

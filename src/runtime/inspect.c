@@ -71,7 +71,7 @@ taper_status taper_inspect_device_plan(const taper_session *session,
     TAPER_NEED(session, error);
     TAPER_NEED(each, error);
     storage_teller teller = {.each = each, .user = user};
-    for (size_t i = 0; i < session->model->state_count; i++) {
+    for (size_t i = 0; TAPER_DEVICES && i < session->model->state_count; i++) {
         teller.any = false;
         taper_segment_storages(session->prepared[i], tell_storage, &teller);
         teller.arena += teller.any;

@@ -93,7 +93,7 @@ static taper_status settle_value(taper_session *session, bool in_run, taper_val 
                                  taper_container **stack, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
-        if (in_run && session->run.results_stay && taper_tensor_is_away(value.as.tensor)) {
+        if (TAPER_DEVICES && in_run && session->run.results_stay && taper_tensor_is_away(value.as.tensor)) {
             return TAPER_OK;
         }
         return in_run ? taper_run_settle(&session->run, value.as.tensor) : taper_tensor_settle(value.as.tensor, error);

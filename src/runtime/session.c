@@ -88,10 +88,10 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .log_user = context->log_user,
                          .context = context,
                          .compiler = model->compiler,
-                         .is_limited = s->time_budget > 0,
+                         .is_limited = TAPER_DEVICES && s->time_budget > 0,
                          .results_stay = TAPER_DEVICES && model->device != NULL && o.results_stay != 0,
                          .stop = session_stop};
-    if (s->run.results_stay) {
+    if (TAPER_DEVICES && s->run.results_stay) {
         atomic_store_explicit(&context->results_stay, true, memory_order_relaxed);
     }
     *session = s;

@@ -169,7 +169,8 @@ taper_status test_load_from(taper_context *context, const char *file, test_sourc
 {
     char path[1024];
     test_path(file, path, sizeof path);
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL, .device = "cpu"};
     if (source == TEST_FILE) {
         return taper_model_load(context, path, &options, model, error);
     }

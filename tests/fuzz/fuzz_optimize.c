@@ -161,7 +161,7 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
     const taper_context_options options = {
         .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
     const taper_load_options plain = {.struct_size = sizeof plain, .evaluation = 1},
-                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
     taper_context *context;
     taper_model *before, *after;
     taper_draft *draft;
@@ -206,7 +206,7 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
                                            .threads = 1,
                                            .log = say_nothing,
                                            .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
     choice without = *c;
     without.bundles = false; // made inputs need their memory
     taper_context *context;

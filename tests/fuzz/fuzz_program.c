@@ -128,7 +128,7 @@ static taper_status load_file(taper_context *context, const uint8_t *data, size_
         abort();
     }
     const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .copy = (int)(size % 2)};
+        .struct_size = sizeof options, .compiler = taper_compiler(), .copy = (int)(size % 2), .device = "cpu"};
     return taper_model_load_fd(context, fd, 0, size, &options, model, error);
 }
 
@@ -157,7 +157,8 @@ static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, 
                                            .threads = 1,
                                            .log = say_nothing,
                                            .cpu_mask = test_cpu_mask()};
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL};
+    const taper_load_options load = {
+        .struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL, .device = "cpu"};
     const taper_session_options budgets = {
         .struct_size = sizeof budgets, .instruction_budget = 1000, .memory_budget = (size_t)16 << 20};
     taper_context *context;

@@ -65,7 +65,7 @@ static void save_and_run(taper_context *context, taper_calibrator *calibrator, u
 {
     const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = (int)round % 2};
     const taper_load_options plain = {.struct_size = sizeof plain},
-                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
     taper_draft *draft;
     taper_model *model, *optimized;
     void *bytes;
@@ -104,7 +104,7 @@ static void quantize(const uint8_t *data, size_t size, const taper_quantize_opti
 {
     const taper_context_options one = {
         .struct_size = sizeof one, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
     taper_context *context;
     taper_calibrator *calibrator;
     need(taper_context_create(&one, &context, NULL));
@@ -141,7 +141,7 @@ static void quantize_with_failure(const uint8_t *data, size_t size, const taper_
                                        .threads = 1,
                                        .log = say_nothing,
                                        .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
     const taper_save_options save = {.struct_size = sizeof save};
     taper_context *context;
     taper_calibrator *calibrator;

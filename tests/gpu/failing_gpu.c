@@ -9,6 +9,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/gpu/gpu_state.h"
+#include "platform/platform.h"
 #include "runtime/device.h"
 
 // GPU_INTERFACE: which one it is (vulkan).
@@ -216,12 +217,35 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
     return status;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // the CPU is slow, too
+static const double slower = 1;
+#else
+static const double slower = 0.1;
+#endif
+static bool slow;
+static _Thread_local double last_seconds;
+
+double gpu_seconds(void)
+{
+    return last_seconds;
+}
+
+void gpu_slow(bool is_slow)
+{
+    slow = is_slow;
+}
+
 static taper_status run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds)
 {
     if (crashes_now) {
         abort();
     }
-    return fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
+    const double begin = taper_clock();
+    while (slow && taper_clock() - begin < slower) {
+    }
+    const taper_status status = fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
+    last_seconds = taper_clock() - begin;
+    return status;
 }
 
 static void recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded)

@@ -10,7 +10,7 @@ if(TAPER_LAVAPIPE)
     taper_link_options(gpu_test)
     # What drivers and the loader keep until the process ends is not Taper's, whose blocks the test counts itself.
     set(gpu_environment "VK_ICD_FILENAMES=${TAPER_LAVAPIPE}" "VK_DRIVER_FILES=${TAPER_LAVAPIPE}"
-        "ASAN_OPTIONS=detect_leaks=0")
+        "ASAN_OPTIONS=detect_leaks=0" "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
     add_test(NAME gpu_models COMMAND gpu_test)
     add_test(NAME gpu_memory COMMAND gpu_test --memory)
     set_tests_properties(gpu_models gpu_memory PROPERTIES ENVIRONMENT "${gpu_environment}")

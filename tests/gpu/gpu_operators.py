@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Small models on the GPU, each kernel at awkward sizes, held against PyTorch: gpu_operators.py TAPER [--filter TEXT]. With "!" behind the
 device a node that the GPU lacks is a failure. --half: in half precision, held to what rounding to it in memory may do.
-TAPER_GPU names the device (vulkan:llvmpipe)."""
+TAPER_GPU names the device (vulkan:llvmpipe). --module FOLDER: by the Python binding that lies there, all in one process, so that kernels which
+several models have are compiled once: for drivers that take seconds for each."""
 import argparse
 import os
 import subprocess
@@ -234,14 +235,39 @@ def difference(got, want, bound):
     return None if error <= bound * largest + 1e-5 else f"off by {error:.3g} of {largest:.3g}"
 
 
+def by_program(taper, path, x, device, half):
+    """The result, and what was said where there is none."""
+    folder = os.path.dirname(path)
+    np.save(os.path.join(folder, "x.npy"), x)
+    out = os.path.join(folder, "y.npz")
+    run = subprocess.run([taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
+                          "--precision", "fp16" if half else "fp32"], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return None, f"{(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})"
+    return np.load(out)["output"], ""
+
+
+def by_module(taper, path, xs, device, half):
+    try:
+        results = taper.load(path, device=device + "!", device_options="half=1" if half else None)(*xs)
+        return [np.asarray(one) for one in (results if isinstance(results, (tuple, list)) else (results,))], ""
+    except taper.Error as error:
+        return None, str(error)[:200]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("taper")
     parser.add_argument("--filter", default="")
     parser.add_argument("--half", action="store_true", help="half precision")
     parser.add_argument("--keep", help="a folder for the models")
+    parser.add_argument("--module", help="a folder with the Python binding")
     args = parser.parse_args()
     device = os.environ.get("TAPER_GPU", "vulkan:llvmpipe")
+    run, what = by_program, args.taper
+    if args.module:
+        sys.path.insert(0, args.module)
+        run, what = by_module, __import__("taper")
     torch.manual_seed(1)
     convolutions()
     functions()
@@ -261,22 +287,15 @@ def main():
             want = model(*xs)
         path = os.path.join(folder, "m.pt")
         model.save(path)
-        given = []
-        for i, x in enumerate(xs):
-            np.save(os.path.join(folder, f"x{i}.npy"), x.numpy())
-            given += ["-i", os.path.join(folder, f"x{i}.npy")]
-        out = os.path.join(folder, "y.npz")
-        run = subprocess.run([args.taper, "run", path, *given, "-o", out, "--device", device + "!",
-                              "--precision", "fp16" if args.half else "fp32"], capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})")
+        got, said = run(what, path, [x.numpy() for x in xs], device, args.half)
+        if got is None:
+            print(f"{name}: {said}", flush=True)
             failed += 1
             continue
-        results = np.load(out)
         bound = 2**-8 if args.half else bound  # a unit of inputs, weights and results, and what layers make of them
         want = want if isinstance(want, tuple) else (want,)
-        wrong = [difference(results[key], one.numpy(), bound) for key, one in zip(sorted(results.files), want)]
-        wrong = [text for text in wrong if text] + [f"{len(results.files)} results"] * (len(results.files) != len(want))
+        wrong = [difference(one, other.numpy(), bound) for one, other in zip(got, want)]
+        wrong = [text for text in wrong if text] + [f"{len(got)} results"] * (len(got) != len(want))
         if wrong:
             print(f"{name}: {'; '.join(wrong)}")
             failed += 1

@@ -16,7 +16,7 @@ static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_z
 
 // ---- what a verdict is about
 
-static uint64_t hash_of(const taper_gpu_state *s, const taper_gpu_recording *r)
+uint64_t taper_gpu_recording_hash(const taper_gpu_state *s, const taper_gpu_recording *r)
 {
     uint64_t hash = s->shaders_hash;
     const uint64_t numbers[] = {s->gpu->vendor,
@@ -209,7 +209,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
 {
     taper_gpu_state *s = segment->device->state;
     const char *cache_dir = segment->device->cache_dir;
-    const uint64_t hash = hash_of(s, r);
+    const uint64_t hash = taper_gpu_recording_hash(s, r);
     bool same;
     double most;
     if (!s->checks || is_known(s, hash) || taper_gpu_is_trusted(cache_dir, hash)) {

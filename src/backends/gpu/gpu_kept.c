@@ -70,6 +70,41 @@ void taper_gpu_trust(const char *cache_dir, uint64_t hash)
     write_file(cache_dir, "", hash, &v, sizeof v, NULL, 0);
 }
 
+// ---- which way is faster
+
+typedef struct faster {
+    char magic[8];
+    uint64_t version, hash, plain;
+} faster;
+
+static faster faster_of(uint64_t hash, bool plain)
+{
+    return (faster){.magic = "tapergpf", .version = VERSION, .hash = hash, .plain = plain};
+}
+
+bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain)
+{
+    char path[MOST_PATH];
+    taper_mapping mapping;
+    bool known = false;
+    if (!path_of(cache_dir, "faster-", hash, ".ok", path) || !taper_kept_map(path, &mapping)) {
+        return false;
+    }
+    for (int way = 0; way < 2 && mapping.size == sizeof(faster) && !known; way++) {
+        const faster f = faster_of(hash, way != 0);
+        known = memcmp(mapping.data, &f, sizeof f) == 0;
+        *plain = way != 0;
+    }
+    taper_unmap(&mapping);
+    return known;
+}
+
+void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain)
+{
+    const faster f = faster_of(hash, plain);
+    write_file(cache_dir, "faster-", hash, &f, sizeof f, NULL, 0);
+}
+
 // ---- what a driver compiled
 
 // Drivers do not all look at what they are given, so this says that it is theirs, and whole.

@@ -11,6 +11,10 @@
 bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash);
 void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 
+// Which way was faster by far, of a recording in a context of so many threads. False: it is not known.
+bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
+void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);
+
 // Gives the device what it compiled in an earlier process; keeps what it compiled since.
 void taper_gpu_take_compiled(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);

@@ -13,8 +13,10 @@
 #include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_peak.h"
+#include "base/hash.h"
 #include "ops/quantized/quantized.h"
 #include "platform/platform.h"
+#include "platform/threads.h"
 
 static taper_gpu_state *state_of(const taper_segment *segment)
 {
@@ -323,6 +325,36 @@ static uint64_t bytes_moved(const taper_gpu_recording *r)
     return bytes;
 }
 
+static taper_status settle_works(const recorder *rec)
+{
+    taper_gpu_program *p = &rec->r->program;
+    for (size_t i = 0; i < p->work_count; i++) {
+        uint32_t groups[3];
+        bool texels;
+        TAPER_TRY(settle_work(rec, &p->works[i], groups, &texels));
+    }
+    return TAPER_OK;
+}
+
+// What first runs measured in an earlier process saves this one from measuring, and from pipelines that nobody needs.
+static taper_status ask_what_was_faster(const recorder *rec)
+{
+    const uint64_t threads = taper_pool_threads(rec->call->run->pool);
+    taper_gpu_recording *r = rec->r;
+    bool plain;
+    r->trial_hash = taper_hash(taper_gpu_recording_hash(rec->state, r), &threads, sizeof threads);
+    if (rec->segment->insists || !taper_gpu_knows_faster(rec->segment->device->cache_dir, r->trial_hash, &plain)) {
+        return TAPER_OK;
+    }
+    r->trial.phase = plain ? TAPER_TRIAL_TAKES_PLAIN : TAPER_TRIAL_TAKES_DEVICE;
+    if (!plain) {
+        return TAPER_OK;
+    }
+    rec->call->run->why = "it was slower than the CPU when it was measured";
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %s", rec->call->run->why);
+    return TAPER_DECLINED;
+}
+
 static taper_status finish(const recorder *rec, double begin)
 {
     TAPER_TRY(give_to_device(rec));
@@ -344,6 +376,8 @@ static taper_status record(recorder *rec)
     if (rec->state->times) {
         rec->r->seconds = taper_alloc_zeroed(rec->state->allocator, times_bytes(rec->r));
     }
+    TAPER_TRY(settle_works(rec));
+    TAPER_TRY(ask_what_was_faster(rec));
     TAPER_TRY(wish_for_pipelines(rec));
     if (rec->r->waits) {
         taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it while pipelines are made");
@@ -681,12 +715,19 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
     return status;
 }
 
+// Of the slower way's time, below which it is kept for later processes that the other one is faster.
+static const double clearly = 0.7;
+
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)
 {
     taper_gpu_recording *r = recording;
     if (!r->refused && taper_trial_plain(&r->trial, seconds)) {
         const bool plain = taper_trial_is_plain(&r->trial);
         run->replan |= !plain;
+        const double fast = plain ? r->trial.plain : r->trial.device, slow = plain ? r->trial.device : r->trial.plain;
+        if (fast < clearly * slow) {
+            taper_gpu_keep_faster(segment->device->cache_dir, r->trial_hash, plain);
+        }
         taper_gpu_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
                       plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
     }

@@ -30,6 +30,7 @@ typedef struct taper_gpu_recording {
     bool waits;            // for its pipelines: nothing is recorded yet, the CPU does it
     bool tried;            // the device is marked as tried until it has shown what it gives (gpu_kept.h)
     bool checked, refused; // its first results were held against the CPU's; and were others
+    uint64_t trial_hash;   // of what the trial is about
     taper_trial trial;
 } taper_gpu_recording;
 
@@ -48,6 +49,8 @@ TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run
 // Copies arguments in, submits, and leaves results in call->rets.
 TAPER_MUST_USE taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call,
                                                  taper_gpu_recording *recording);
+// Of all that decides what it gives, and how fast: the device, its driver, the shaders, what is recorded (gpu_check.c).
+uint64_t taper_gpu_recording_hash(const taper_gpu_state *state, const taper_gpu_recording *recording);
 // The first run: the device's results, if they are the CPU's and the same once more; TAPER_DECLINED: they are not, and
 // the recording is refused from now on (gpu_check.c).
 TAPER_MUST_USE taper_status taper_gpu_check(const taper_segment *segment, taper_call *call,
