@@ -113,6 +113,16 @@ def add(case):
     case("mask_chosen", Second(nn.Linear(7, 72), masked_product(lambda s, m: torch.where(m, s, torch.tensor(-1e4)))), (2, 11, 7), scores)
     case("mask_padding", Second(nn.Linear(7, 72), masked_product(lambda s, m: s.masked_fill(~m[:, None, None], float("-inf")))), (2, 11, 7), padding)
 
+
+    def added_product(y, mask):
+        q, k, v = y.view(2, 11, 3, 24).permute(2, 0, 1, 3).unbind(0)
+        return torch.bmm(torch.baddbmm(mask, q, k.transpose(1, 2)).softmax(-1), v)
+
+    case("mask_baddbmm", Second(nn.Linear(7, 72), added_product), (2, 11, 7), torch.zeros(2, 1, 11).masked_fill(~padding[:, None], float("-inf")))
+    case("mask_baddbmm_same", Second(nn.Linear(7, 72), added_product), (2, 11, 7), quarters(2, 11, 1))
+    case("baddbmm", Second(nn.Linear(7, 18), lambda y, m: torch.baddbmm(m, y.transpose(1, 2), y)), (2, 11, 7), quarters(2, 18, 18))
+    case("baddbmm_row", Second(nn.Linear(7, 18), lambda y, m: torch.baddbmm(m, y, y.transpose(1, 2)).relu()), (2, 11, 7), quarters(11))
+
     ids, other = torch.randint(0, 19, (2, 11)), torch.randint(0, 19, (2, 11))
     tables = {
         "": lambda t, i: t(i), "rows": lambda t, i: t(i[:, 2:7]), "turned": lambda t, i: t(i.t()), "more": lambda t, i: t(i.unsqueeze(1).expand(-1, 3, -1)),

@@ -80,8 +80,8 @@ static void drop_lists(const taper_claimer *claimer, taper_region *region, taper
             for (size_t o = 0; o < node->output_count; o++) {
                 inside = inside && all_inside(&node->outputs[o]);
             }
-            const bool loose =
-                ((is_list(node) || sizes) && !inside) || (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
+            const bool loose = ((is_list(node) || sizes) && !inside) ||
+                               (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
             if (loose) {
                 mark(node, sizes && needs(node) != NONE ? BEHIND : NONE);
                 again = node->kind == TAPER_NODE_LIST_UNPACK || sizes || again;

@@ -182,10 +182,12 @@ typedef struct taper_gpu_attention {
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
                                              const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
                                              taper_gpu_view *out);
-// What begins with this product q k^T, where it is attention; TAPER_DECLINED: it is none, nothing was made.
+// What begins with this product q k^T, where it is attention; TAPER_DECLINED: it is none, nothing was made. added: to
+// the product, by its own operator; NULL: nothing.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
                                                      const taper_gpu_view *q, const taper_gpu_view *k,
-                                                     const taper_ir_value **result, taper_gpu_view *out);
+                                                     const taper_ir_value *added, const taper_ir_value **result,
+                                                     taper_gpu_view *out);
 
 // ---- rules
 

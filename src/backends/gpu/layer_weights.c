@@ -154,11 +154,11 @@ void taper_gpu_fill_layer(void *user, float *to)
             *begin = (float)shift;
             continue;
         }
-        // 32 bits as two halves that floats hold, then the factor.
+        // 32 bits as two halves that floats hold, or as one float that does; then the factor.
         const int64_t step = l->out / l->part_out * out_vectors * TAPER_GPU_VECTOR;
         const double high = floor(shift / half_word);
-        begin[0] = (float)high;
-        begin[step] = (float)(shift - high * half_word);
+        begin[0] = (float)(l->integers->small ? shift : high);
+        begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);
         begin[2 * step] = l->integers->factor[l->first + out];
     }
 }

@@ -129,9 +129,18 @@ static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_va
     return row != NULL && row->rule == rule && taper_node_in(user, 0) == value ? user : NULL;
 }
 
+// Of float32, made, with a number for each key.
+static bool may_mask(const taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *k)
+{
+    const taper_shape shape = taper_gpu_shape(e, value);
+    return shape.dtype == TAPER_F32 && shape.rank >= 1 && shape.sizes[shape.rank - 1] == k->sizes[k->rank - 2] &&
+           (value->block != e->known->body || e->values[value->id - e->first_id].made);
+}
+
 // softmax(q k^T [times a number]) v, from its first product on: *result is what the second one gives.
 taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product, const taper_gpu_view *q,
-                                      const taper_gpu_view *k, const taper_ir_value **result, taper_gpu_view *out)
+                                      const taper_gpu_view *k, const taper_ir_value *added,
+                                      const taper_ir_value **result, taper_gpu_view *out)
 {
     const taper_node *done[5];
     size_t count = 0;
@@ -140,7 +149,7 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
     taper_gpu_view v, mask;
     const taper_ir_value *value = &product->outputs[0];
     const taper_node *step = only_user(e, value, taper_gpu_rule_step);
-    if (step != NULL) {
+    if (added == NULL && step != NULL) {
         const uint32_t code = taper_gpu_find_rule(step)->code;
         if ((code != TAPER_GPU_STEP_MUL && code != TAPER_GPU_STEP_DIV) || step->input_count < 2) {
             return TAPER_DECLINED;
@@ -156,22 +165,22 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
     }
     // A mask that is added, made before.
     taper_gpu_attention how = {0};
-    const taper_ir_value *mask_value = NULL;
-    const taper_node *sum = only_user(e, value, taper_gpu_rule_step);
+    const taper_ir_value *mask_value = added;
+    const taper_node *sum = added == NULL ? only_user(e, value, taper_gpu_rule_step) : NULL;
     if (sum != NULL) {
         double alpha;
         mask_value = taper_node_in(sum, 1);
         TAPER_TRY(taper_read_number(&e->reader, sum, "alpha", 1, &alpha));
-        const taper_shape shape = taper_gpu_shape(e, mask_value), all = taper_gpu_shape(e, value),
-                          after = taper_gpu_shape(e, &sum->outputs[0]);
-        if (taper_gpu_find_rule(sum)->code != TAPER_GPU_STEP_ADD || alpha != 1 || shape.dtype != TAPER_F32 ||
-            shape.rank < 1 || after.rank != all.rank || memcmp(after.sizes, all.sizes, sizeof all.sizes) != 0 ||
-            shape.sizes[shape.rank - 1] != all.sizes[all.rank - 1] ||
-            (mask_value->block == e->known->body && !e->values[mask_value->id - e->first_id].made)) {
+        const taper_shape all = taper_gpu_shape(e, value), after = taper_gpu_shape(e, &sum->outputs[0]);
+        if (taper_gpu_find_rule(sum)->code != TAPER_GPU_STEP_ADD || alpha != 1 || after.rank != all.rank ||
+            memcmp(after.sizes, all.sizes, sizeof all.sizes) != 0) {
             return TAPER_DECLINED;
         }
         done[count++] = sum;
         value = &sum->outputs[0];
+    }
+    if (mask_value != NULL && !may_mask(e, mask_value, k)) {
+        return TAPER_DECLINED;
     }
     const taper_node *softmax = only_user(e, value, taper_gpu_rule_softmax);
     if (softmax == NULL || taper_gpu_find_rule(softmax)->code != 0 || !isfinite(scale)) {

@@ -177,7 +177,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     p.transposed = g->transposed;
     p.in_groups = taper_gpu_vectors(l->part_in);
     p.out_groups = taper_gpu_vectors(l->part_out);
-    p.exact = q != NULL;
+    p.exact = q != NULL && !q->small;
     p.outside = q != NULL ? q->in_point : 0;
     (void)taper_gpu_choose_product(e, &p, true, &l->tile);
     const bool one = l->kernel[0] == 1 && l->kernel[1] == 1 && g->stride[0] == 1 && g->stride[1] == 1 && !p.padded;

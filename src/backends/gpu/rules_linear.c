@@ -179,19 +179,29 @@ taper_status taper_gpu_rule_addmm(taper_gpu_emitter *e, const taper_node *node, 
 
 // ---- products of two tensors
 
-// a [.., m, k] b [.., k, n], batches broadcast.
+static taper_status ask_sum(taper_gpu_emitter *e, const taper_node *node)
+{
+    double alpha, beta;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_number(&e->reader, node, "alpha", 1, &alpha));
+    TAPER_TRY(taper_read_number(&e->reader, node, "beta", 1, &beta));
+    TAPER_GPU_REFUSE(e, alpha != 1 || beta != 1, "a product with factors");
+    return TAPER_OK;
+}
+
+// a [.., m, k] b [.., k, n], batches broadcast. code 1: a tensor in front of them is added.
 taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    const taper_ir_value *a_value = taper_node_in(node, 0), *b_value = taper_node_in(node, 1);
-    const taper_ir_value *result = &node->outputs[0];
+    const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);
+    const taper_ir_value *result = &node->outputs[0], *sum = code != 0 ? taper_node_in(node, 0) : NULL;
     const taper_shape shape = taper_gpu_shape(e, result);
     const taper_tensor *weight = taper_read_tensor(&e->reader, b_value);
     taper_gpu_view a, b, out;
     taper_gpu_chain chain = {0};
-    (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, a_value));
     TAPER_TRY(taper_gpu_ask_operand(e, b_value));
-    if (weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
+    TAPER_TRY(sum != NULL ? ask_sum(e, node) : TAPER_OK);
+    if (sum == NULL && weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
         taper_gpu_layer l = {
             .weight = weight, .transposed_linear = true, .out = weight->sizes[1], .in = weight->sizes[0]};
         return e->asking ? TAPER_OK : taper_gpu_emit_linear(e, a_value, &l, result, &shape, -HUGE_VAL, HUGE_VAL);
@@ -218,7 +228,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
         keys.sizes[rank - 1] = b.sizes[rank - 2];
         keys.strides[rank - 2] = b.strides[rank - 1];
         keys.strides[rank - 1] = b.strides[rank - 2];
-        const taper_status attends = taper_gpu_take_attention(e, node, &a, &keys, &result, &out);
+        const taper_status attends = taper_gpu_take_attention(e, node, &a, &keys, sum, &result, &out);
         if (attends != TAPER_DECLINED) {
             taper_gpu_give(e, result, &out);
             return attends;
@@ -232,6 +242,13 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     }
     chain.most = TAPER_GPU_FEW_STEPS;
     chain.only_plain = dots;
+    if (sum != NULL) {
+        taper_gpu_view added;
+        bool splat;
+        TAPER_TRY(taper_gpu_operand_like(e, sum, &shape, rank - 1, false, true, &added, &splat));
+        taper_gpu_append(&chain, TAPER_GPU_STEP_ADD, &added, 0, 1);
+        chain.codes[0] |= splat ? TAPER_GPU_SPLAT : 0;
+    }
     TAPER_TRY(taper_gpu_take_steps(e, &result, rank - 1, 1, &chain));
     TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, &out));
     // Batches as one loop, so that there are three with rows.

@@ -91,34 +91,26 @@ static size_t same_place(const void *context, size_t channel)
     return channel;
 }
 
-static int32_t sum_of_weights(const taper_tensor *w, int64_t channel)
+// Of a channel's weights, and of what they are without their signs.
+static void add_weights(const taper_tensor *w, int64_t channel, int32_t *sum, double *sizes)
 {
     const int8_t *data = (const int8_t *)taper_tensor_data(w) + channel * w->strides[0];
-    int64_t at[TAPER_MAX_RANK] = {0}, offset = 0;
-    uint32_t sum = 0; // wraps, as the CPU's
+    int64_t at[TAPER_MAX_RANK] = {0}, offset = 0, all = 0, without = 0;
     for (;;) {
-        sum = (uint32_t)((int64_t)sum + data[offset]);
+        all += data[offset];
+        without += data[offset] < 0 ? -data[offset] : data[offset];
         int d = w->rank - 1;
         while (d > 0 && ++at[d] == w->sizes[d]) {
             offset -= (at[d] - 1) * w->strides[d];
             at[d--] = 0;
         }
         if (d <= 0) {
-            return (int32_t)sum;
+            *sum = (int32_t)(uint32_t)all; // wraps, as the CPU's
+            *sizes = (double)without;
+            return;
         }
         offset += w->strides[d];
     }
-}
-
-// Whether all sums of a channel are whole numbers that floats hold, at any input.
-static bool are_small(const taper_gpu_layer *l, const int32_t *start)
-{
-    const double each = 255.0 * 128.0 * (double)(l->in / l->groups * l->kernel[0] * l->kernel[1]);
-    bool small = true;
-    for (int64_t i = 0; i < l->out; i++) {
-        small = small && fabs((double)start[i]) + each < (double)TAPER_GPU_MOST_WHOLE;
-    }
-    return small;
 }
 
 typedef struct quantized_layer {
@@ -133,12 +125,20 @@ static taper_status emit_folded(taper_gpu_emitter *e, const quantized_layer *q, 
                                 const taper_i8_layer *numbers, int32_t *start, float *factor)
 {
     const taper_gpu_chain none = {0};
+    double sizes;
+    bool small = true;
     taper_i8_fill_channels(numbers, l->weight, l->bias, (size_t)l->out, same_place, NULL);
     for (int64_t i = 0; i < l->out; i++) {
-        numbers->sums[i] = sum_of_weights(l->weight, i);
+        add_weights(l->weight, i, &numbers->sums[i], &sizes);
     }
     TAPER_GPU_REFUSE(e, !taper_i8_layer_fold(numbers, q->in_scale, (int32_t)q->in_point, 0, q->scale, start, factor),
                      "scales that the fast kernels do not take");
+    // Whether all sums of all channels are numbers that floats hold, at any input.
+    for (int64_t i = 0; i < l->out; i++) {
+        int32_t sum;
+        add_weights(l->weight, i, &sum, &sizes);
+        small = small && fabs((double)start[i]) + 255 * sizes < (double)TAPER_GPU_MOST_WHOLE;
+    }
     const taper_gpu_integers integers = {.start = start,
                                          .factor = factor,
                                          .in_scale = q->in_scale,
@@ -146,7 +146,7 @@ static taper_status emit_folded(taper_gpu_emitter *e, const quantized_layer *q, 
                                          .in_point = (double)q->in_point,
                                          .point = (double)q->point,
                                          .least = q->relu ? (double)q->point : 0,
-                                         .small = are_small(l, start)};
+                                         .small = small};
     l->integers = &integers;
     return taper_gpu_emit_images(e, l, g, in, out, &none);
 }

@@ -3,7 +3,7 @@
 // GROUPS vectors of channels; what is multiplied with is, by strides, packed weights or another tensor's rows. With
 // ROWS_PACKED that other tensor has its rows packed, as the second operand of q k^T: then products are dot products.
 // EXACT: of numbers from 0 to 255 and from -128 to 127, whose sums are those of 32-bit integers: 512 products are exact as
-// floats, the integers take these together. Biases are two numbers of 16 bits; `outside` stands where there is padding.
+// floats, the integers take these together. Biases are two numbers of 16 bits.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) LOAD_3(i)
@@ -28,7 +28,6 @@ layout(constant_id = 17) const uint TRANSPOSED_SET = 0u; // strides step through
 const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
 #ifdef EXACT
-#define OUTSIDE p.outside
 #define TAKE_TOGETHER                                                                                                  \
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {                                                                    \
         [[unroll]] for (uint g = 0u; g < GROUPS; g++) {                                                                \
@@ -36,8 +35,6 @@ const bool TRANSPOSED = TRANSPOSED_SET != 0u;
             sum[i][g] = vec4(0.0);                                                                                     \
         }                                                                                                              \
     }
-#else
-#define OUTSIDE 0.0
 #endif
 
 void main()
@@ -117,7 +114,7 @@ void main()
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
                     a[i] = LOAD_1(at[i] + k * p.in_group);
                     if (PADDED) {
-                        a[i] = inside[i] ? a[i] : vec4(OUTSIDE);
+                        a[i] = inside[i] ? a[i] : vec4(p.outside);
                     }
                 }
 #ifdef ROWS_PACKED
