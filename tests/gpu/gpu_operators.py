@@ -235,16 +235,19 @@ def difference(got, want, bound):
     return None if error <= bound * largest + 1e-5 else f"off by {error:.3g} of {largest:.3g}"
 
 
-def by_program(taper, path, x, device, half):
-    """The result, and what was said where there is none."""
-    folder = os.path.dirname(path)
-    np.save(os.path.join(folder, "x.npy"), x)
+def by_program(taper, path, xs, device, half):
+    """The results, and what was said where there are none."""
+    folder, given = os.path.dirname(path), []
+    for i, x in enumerate(xs):
+        np.save(os.path.join(folder, f"x{i}.npy"), x)
+        given += ["-i", os.path.join(folder, f"x{i}.npy")]
     out = os.path.join(folder, "y.npz")
-    run = subprocess.run([taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + "!",
-                          "--precision", "fp16" if half else "fp32"], capture_output=True, text=True, check=False)
+    run = subprocess.run([taper, "run", path, *given, "-o", out, "--device", device + "!", "--precision", "fp16" if half else "fp32"],
+                         capture_output=True, text=True, check=False)
     if run.returncode != 0:
         return None, f"{(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})"
-    return np.load(out)["output"], ""
+    results = np.load(out)
+    return [results[key] for key in sorted(results.files)], ""
 
 
 def by_module(taper, path, xs, device, half):
