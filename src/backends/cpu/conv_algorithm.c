@@ -78,7 +78,7 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
-    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w == 2 ? 2 : 4;
+    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w == 2 ? 3 : 4;
     const taper_run *run = job->call->run;
     const taper_gemm_entry *gemm = taper_gemm_f32_select(run->cpu);
     if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
