@@ -54,10 +54,12 @@ static void look(weight_walk *walk, taper_val value, int depth)
         }
         walk->transforms |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] == 3 && t->sizes[3] == 3 &&
                             t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
-        // A group's inputs are the weights' second size; the stem of networks for photographs stays a product.
-        walk->planes |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 &&
-                        t->sizes[2] < MOST_SIDE && t->sizes[3] < MOST_SIDE &&
-                        (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 3 && t->sizes[1] < MOST_GROUP));
+        // A group's inputs are the weights' second size; the stem of networks for photographs stays a product, and one
+        // input is what depthwise convolutions have.
+        walk->planes |=
+            t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
+            t->sizes[3] < MOST_SIDE &&
+            (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
         break;
     }
     case TAPER_LIST:

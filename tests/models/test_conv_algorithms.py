@@ -4,7 +4,7 @@
 
 Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
 sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
-behind a layer, infinities and NaN in the input. Each of Winograd's algorithms must have been chosen by some case, and none with
+behind a layer, infinities and NaN in the input; which kernels ops --config asks for. Each of Winograd's algorithms must have been chosen by some case, and none with
 --memory low."""
 import json
 import os
@@ -70,6 +70,9 @@ def cases():
     yield 64, 64, 57, 55, 2, 0, 1, False, False, "silu", 2
     yield 32, 48, 61, 90, 1, (2, 1), 1, True, False, "six", 2
     yield 16, 32, 112, 112, 1, 1, 1, True, False, None, 2
+    # Few outputs: tiles at the edges are whole.
+    yield 128, 40, 30, 29, 2, 1, 1, True, False, "relu"
+    yield 160, 48, 57, 63, 1, 1, 1, False, False, "six", 2
 
 
 def run(taper, *arguments):
@@ -133,6 +136,10 @@ def main():
                 finite = np.isfinite(own) & np.isfinite(y)
                 check(same.all() and (np.isfinite(own) == np.isfinite(y)).all() and
                       np.abs(own[finite] - y[finite]).max() <= 1e-4 * np.abs(own[finite]).max() + 1e-5, f"{name}: {special} in the input")
+        # A selective build has the kernels that its model's groups are fastest with.
+        for channels, groups, planes in (64, 32, True), (64, 8, True), (64, 64, False), (256, 1, False):
+            torch.jit.script(nn.Conv2d(channels, channels, 3, 1, 1, groups=groups).eval()).save(model)
+            check(("TAPER_USE_conv_planar" in run(taper, "ops", model, "--config")) == planes, f"--config: {channels} channels in {groups} groups")
     for algorithm in ("f2", "f4", "s4"):
         check(algorithm in chosen, f"{algorithm} was never chosen")
     print(f"{passed} passed, {failed} failed; kernels: {chosen}")

@@ -26,14 +26,17 @@ static double product(const machine *m, double rows, double depth, double weight
 
 static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
-    // Of a tile and a vector of channels: loads, stores and arithmetic, as measured.
+    // Of a tile and a vector of channels: loads, stores and arithmetic, as measured; and how much longer one takes at
+    // an edge, although it is smaller.
+    const double edge = 1.5;
     const double into = entry->stride == 2 ? 1000 : entry->outputs == 4 ? 360 : 80;
     const double out_of = entry->stride == 2 ? 480 : entry->outputs == 4 ? 250 : 70;
     const size_t side = taper_winograd_side(entry), sets = taper_winograd_sets(entry);
     const double positions = (double)(side * side), channels = (double)job->in_c;
-    const double rows = taper_winograd_rows(job, entry), tiles = rows / positions;
+    const taper_winograd_counts count = taper_winograd_count(job, entry);
+    const double tiles = count.whole + edge * count.edges;
     const double vectors = (double)job->out_c / m->lanes;
-    return positions * product(m, tiles, channels * vectors, 0) +
+    return positions * product(m, count.rows / positions, channels * vectors, 0) +
            product(m, 0, 0, (double)(sets * sets) * channels * (double)job->out_c) +
            tiles * (into * channels / m->lanes + out_of * vectors);
 }
@@ -74,7 +77,8 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
 // all their lanes but between rows, and are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
-    const double pointer = 2, store = 10, one_vector = 1.2, float_moved = 1.4, row_moved = 16;
+    const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
+    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w == 2 ? 3 : 4;
     const taper_run *run = job->call->run;
     const taper_gemm_entry *gemm = taper_gemm_f32_select(run->cpu);
     if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
@@ -89,11 +93,16 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double product = pixels * groups / (double)merged *
                            (taps * group_in * (double)merged * vectors * strip + pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
-    const double rows = (double)(job->in_c * job->in_h * job->stride_w + job->out_c * job->out_h) * (double)job->batch;
+    // Of all the phases of the strides, with what lies in the padding; and the slack behind each plane.
+    const double phases = (double)(job->stride_h * job->stride_w),
+                 in_planes = (double)(job->batch * job->in_c) * phases;
+    const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +
+                        (double)(job->out_c * job->out_h * job->batch);
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
     // Where a vector is short a load of a weight is for few products.
     const double loads = lanes <= 4 ? 1.3 : 1;
-    const double planes =
-        pixels / (double)job->out_w * pitch / (double)lanes * groups * taps * group_in * group_out * loads;
-    return planes + float_moved * floats + row_moved * rows < product;
+    // Positions are taken two vectors at a time at least, or as if they were.
+    const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
+    const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
+    return planes + float_moved * floats + row_moved * rows + slack * in_planes < product;
 }

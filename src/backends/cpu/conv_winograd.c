@@ -304,8 +304,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     const int64_t tap = job->args.weight->strides[3];
     plan.positions = side * side;
     plan.sets = sets * sets;
-    plan.down = taper_winograd_axis_of(winograd, job->out_h, job->dilation_h);
-    plan.along = taper_winograd_axis_of(winograd, job->out_w, job->dilation_w);
+    plan.down = taper_winograd_axis_of(job, winograd, job->out_h, job->dilation_h);
+    plan.along = taper_winograd_axis_of(job, winograd, job->out_w, job->dilation_w);
     plan.panels = (job->out_c + nr - 1) / nr;
     plan.panel_floats = (job->in_c + 1) * nr;
     plan.block = taper_max_size(BLOCK_COLUMNS / nr, 1);
@@ -326,8 +326,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     plan.v_bytes = plan.positions * plan.v_stride * sizeof(float);
     plan.head.name = plan.winograd->name;
     plan.head.flops = 18.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c * (double)job->in_c;
-    plan.product_work =
-        taper_gemm_work(plan.entry, 2.0 * taper_winograd_rows(job, winograd) * (double)job->out_c * (double)job->in_c);
+    plan.product_work = taper_gemm_work(plan.entry, 2.0 * taper_winograd_count(job, winograd).rows *
+                                                        (double)job->out_c * (double)job->in_c);
     plan.input_work = taper_floats_work((double)plan.tiles * (double)job->in_c * (double)plan.positions);
     plan.head.work = plan.product_work;
     taper_pack_request request;

@@ -10,30 +10,42 @@ typedef struct taper_winograd_axis {
     size_t whole, edge;
 } taper_winograd_axis;
 
-static inline taper_winograd_axis taper_winograd_axis_of(const taper_winograd_entry *entry, size_t out, size_t dilation)
+// Tiles at an edge save products, but take longer to transform: with few columns they are whole as all others.
+static inline taper_winograd_axis taper_winograd_axis_of(const taper_conv2d *job, const taper_winograd_entry *entry,
+                                                         size_t out, size_t dilation)
 {
+    enum { LEAST_COLUMNS = 64 };
     const size_t outputs = entry->outputs, most = (out - 1) / dilation + 1, left = most % outputs;
-    if (outputs != 4 || left == 0) {
+    if (outputs != 4 || left == 0 || job->out_c < LEAST_COLUMNS) {
         return (taper_winograd_axis){(most - 1) / outputs + 1, 0};
     }
     return (taper_winograd_axis){most / outputs, taper_max_size(left, 2)};
 }
 
 // The positions of its tiles.
-static inline double taper_winograd_axis_positions(const taper_winograd_entry *entry, size_t out, size_t dilation)
+static inline double taper_winograd_axis_positions(const taper_winograd_axis *axis, const taper_winograd_entry *entry)
 {
-    const taper_winograd_axis axis = taper_winograd_axis_of(entry, out, dilation);
-    const size_t edge = axis.edge != 0 ? (axis.edge - 1) * entry->stride + 3 : 0;
-    return (double)axis.whole * (double)taper_winograd_side(entry) + (double)edge;
+    const size_t edge = axis->edge != 0 ? (axis->edge - 1) * entry->stride + 3 : 0;
+    return (double)axis->whole * (double)taper_winograd_side(entry) + (double)edge;
 }
 
-// The rows of all positions' products.
-static inline double taper_winograd_rows(const taper_conv2d *job, const taper_winograd_entry *entry)
+typedef struct taper_winograd_counts {
+    double rows;         // of all positions' products
+    double whole, edges; // tiles
+} taper_winograd_counts;
+
+static inline taper_winograd_counts taper_winograd_count(const taper_conv2d *job, const taper_winograd_entry *entry)
 {
+    const taper_winograd_axis down = taper_winograd_axis_of(job, entry, job->out_h, job->dilation_h);
+    const taper_winograd_axis along = taper_winograd_axis_of(job, entry, job->out_w, job->dilation_w);
     const double phases = (double)taper_min_size(job->dilation_h, job->out_h) *
                           (double)taper_min_size(job->dilation_w, job->out_w) * (double)job->batch;
-    return taper_winograd_axis_positions(entry, job->out_h, job->dilation_h) *
-           taper_winograd_axis_positions(entry, job->out_w, job->dilation_w) * phases;
+    const double whole = (double)down.whole * (double)along.whole;
+    const double all = (double)(down.whole + (down.edge != 0)) * (double)(along.whole + (along.edge != 0));
+    return (taper_winograd_counts){.rows = taper_winograd_axis_positions(&down, entry) *
+                                           taper_winograd_axis_positions(&along, entry) * phases,
+                                   .whole = whole * phases,
+                                   .edges = (all - whole) * phases};
 }
 
 #endif
