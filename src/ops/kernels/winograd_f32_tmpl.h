@@ -100,12 +100,11 @@ TAPER_TEMPLATE V finished(const finishing *f, V x)
     return v_min(f->high, v_max(f->low, v_add(x, f->bias)));
 }
 
-// Row i of so many, from channel c. With a stride what the middle tap sees goes to one line of outputs: all those at
-// the border show what an infinity or NaN spread to.
-TAPER_TEMPLATE void finish_row(finishing *f, const bool strided, const size_t rows, const size_t columns, size_t i,
-                               size_t c, V *made)
+// Notes row i of so many. With a stride what the middle tap sees goes to one line of outputs: all those at the border
+// show what an infinity or NaN spread to.
+TAPER_TEMPLATE void note_corners(finishing *f, const bool strided, const size_t rows, const size_t columns, size_t i,
+                                 const V *made)
 {
-    const size_t pixel = f->o.pixel;
     if (strided || i == 0 || i + 1 == rows) {
         f->corners = v_fma(made[0], v_set(0), f->corners);
         f->corners = v_fma(made[columns - 1], v_set(0), f->corners);
@@ -114,6 +113,12 @@ TAPER_TEMPLATE void finish_row(finishing *f, const bool strided, const size_t ro
         for (size_t j = 1; j + 1 < columns; j++)
             f->corners = v_fma(made[j], v_set(0), f->corners);
     }
+}
+
+// Row i of a whole tile, from channel c. Without an index that varies what is made stays in registers.
+TAPER_TEMPLATE void finish_row(finishing *f, const size_t columns, size_t i, size_t c, V *made)
+{
+    const size_t pixel = f->o.pixel;
     if (i >= f->o.rows)
         return;
     float *y = f->o.y + i * f->o.row + c;
@@ -129,11 +134,20 @@ TAPER_TEMPLATE void finish_row(finishing *f, const bool strided, const size_t ro
             v_store(y, finished(f, made[j]));
         return;
     }
-    TAPER_UNROLL // without an index that varies they stay in registers
-        for (size_t j = 0; j < columns; j++)
-    {
+    TAPER_UNROLL
+    for (size_t j = 0; j < columns; j++) {
         if (j < f->o.columns)
             v_store(y + j * pixel, finished(f, add != NULL ? v_add(made[j], v_load(add + j * pixel)) : made[j]));
+    }
+}
+
+// The same of a tile at an edge.
+static void finish_edge_row(const finishing *f, size_t i, size_t c, const V *made)
+{
+    const size_t pixel = f->o.pixel, at = i * f->o.row + c;
+    for (size_t j = 0; i < f->o.rows && j < f->o.columns; j++) {
+        const V x = f->o.add != NULL ? v_add(made[j], v_load(f->o.add + at + j * pixel)) : made[j];
+        v_store(f->o.y + at + j * pixel, finished(f, x));
     }
 }
 
@@ -160,7 +174,8 @@ TAPER_TEMPLATE void output_row(const int how, const V *t, size_t i, size_t c, fi
 {
     V made[4];
     output_line(how, t, made);
-    finish_row(f, how == S4, OUTPUTS(how), OUTPUTS(how), i, c, made);
+    note_corners(f, how == S4, OUTPUTS(how), OUTPUTS(how), i, made);
+    finish_row(f, OUTPUTS(how), i, c, made);
 }
 
 TAPER_TEMPLATE bool output(const int how, size_t channels, const float *m, size_t m_stride,
@@ -255,7 +270,8 @@ static bool edge_output(const edge *e, size_t channels, const float *m, size_t m
         f.bias = v_load(o->bias + c);
         for (size_t i = 0; i < e->out_rows; i++) {
             along(t[i], made);
-            finish_row(&f, e->strided, e->out_rows, e->out_columns, i, c, made);
+            note_corners(&f, e->strided, e->out_rows, e->out_columns, i, made);
+            finish_edge_row(&f, i, c, made);
         }
     }
     return is_spread(&f);
