@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops/kernels/kernel_select.h"
+#include "ops/list/op_config.h"
 #include "platform/platform.h"
 #include "platform/threads.h"
 
@@ -114,8 +115,9 @@ static void multiply_quantized(void *argument, size_t begin, size_t end)
     }
 }
 
-static void pack_zeros(const measuring *m, const taper_gemm_i8_entry *entry)
+static void pack_zeros(const measuring *m)
 {
+    const taper_gemm_i8_entry *entry = taper_gemm_i8_select(m->context->cpu);
     const quantized_data d = quantized_of(entry);
     const taper_gemm_i8_pack pack = {
         .n = entry->nr, .ks = 1, .kc = DEPTH, .n_stride = 0, .k_stride = 0, .weights = (const int8_t *)m->data};
@@ -141,7 +143,7 @@ static void read_memory(void *argument, size_t begin, size_t end)
 
 // Zeroed data of so many bytes for each thread, and what `task` takes with it.
 static double measure(const taper_context *context, size_t bytes, taper_range_task task,
-                      void (*prepare)(const measuring *m, const taper_gemm_i8_entry *entry))
+                      void (*prepare)(const measuring *m))
 {
     measuring m = {.context = context,
                    .pool = context->pool,
@@ -153,13 +155,21 @@ static double measure(const taper_context *context, size_t bytes, taper_range_ta
         return 0;
     }
     if (prepare != NULL) {
-        prepare(&m, taper_gemm_i8_select(context->cpu));
+        prepare(&m);
     }
     taper_pool_enter(m.pool, true);
     const double seconds = best_of(&m, task);
     taper_pool_leave(m.pool);
     taper_free(&context->allocator, m.data, all);
     return seconds;
+}
+
+static double quantized_peak(const taper_context *context, double threads)
+{
+    const taper_gemm_i8_entry *entry = taper_gemm_i8_select(context->cpu);
+    const double seconds =
+        entry->mr <= MOST_ROWS ? measure(context, quantized_of(entry).bytes, multiply_quantized, pack_zeros) : 0;
+    return seconds > 0 ? 2.0 * entry->mr * entry->nr * DEPTH * threads / seconds : 0;
 }
 
 taper_cpu_peak taper_cpu_measure_peak(const taper_context *context)
@@ -169,11 +179,9 @@ taper_cpu_peak taper_cpu_measure_peak(const taper_context *context)
     taper_cpu_peak peak = {0};
     double seconds = measure(context, float_bytes(floats), multiply_floats, NULL);
     peak.flops = seconds > 0 ? 2.0 * floats->mr * floats->nr * DEPTH * threads / seconds : 0;
-    const taper_gemm_i8_entry *quantized = taper_gemm_i8_select(context->cpu);
-    seconds = quantized->mr <= MOST_ROWS
-                  ? measure(context, quantized_of(quantized).bytes, multiply_quantized, pack_zeros)
-                  : 0;
-    peak.operations = seconds > 0 ? 2.0 * quantized->mr * quantized->nr * DEPTH * threads / seconds : 0;
+    if (TAPER_HAS_OP(aten_quantize_per_tensor)) { // builds for models without quantized tensors lack the kernels
+        peak.operations = quantized_peak(context, threads);
+    }
     seconds = measure(context, (size_t)(READ_BYTES / threads), read_memory, NULL);
     peak.bytes = seconds > 0 ? READ_BYTES / seconds : 0;
     return peak;

@@ -145,7 +145,7 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
         memset(session->profile, 0, bytes);
     }
     session->part_count = 0;
-    if (session->peak.flops == 0) {
+    if (!TAPER_SMALL && session->peak.flops == 0) { // builds for size know no peak
         session->peak = taper_cpu_measure_peak(session->model->context);
     }
     session->profiling = true;
@@ -211,7 +211,8 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
         full.why = full.node->why;
         // What another device does has rows of its own, of its own peak.
-        if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {
+        if (!TAPER_SMALL && (site->instruction->segment == NULL ||
+                             site->instruction->segment->device == session->model->context->host)) {
             const bool quantized = strncmp(full.name, "quantized::", 11) == 0;
             full.bytes = site->bytes;
             full.most_flops = quantized ? session->peak.operations : session->peak.flops;

@@ -209,7 +209,9 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start - parts.seconds; // which have rows of their own
-        site->bytes = bytes_of(call->args, call->arg_count) + bytes_of(call->rets, call->ret_count);
+        if (!TAPER_SMALL) {
+            site->bytes = bytes_of(call->args, call->arg_count) + bytes_of(call->rets, call->ret_count);
+        }
     }
     return status;
 }

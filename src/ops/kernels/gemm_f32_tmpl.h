@@ -200,7 +200,7 @@ static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
                 rows[i] = a;                                                                                           \
             /* The weights of all strips but the first are in the cache: the last asks for those behind, which callers \
                have in the order in which they use them. */                                                            \
-            if (s > 0 && s + 1 == cut.count)                                                                           \
+            if (!TAPER_SMALL && s > 0 && s + 1 == cut.count)                                                           \
                 t.ahead = ((nc - 1) / NR + 1) * (kc + 1) * NR * sizeof(float);                                         \
             strips[TAPER_STRIP(t.mr)](&t);                                                                             \
             t.c += t.mr * c_stride;                                                                                    \
