@@ -108,7 +108,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             w += kc * NR;
             continue;
         }
-        w = add_products(mr, nv, ku, p, w, kc, t->ahead, acc, part);
+        w = add_products(mr, nv, ku, p, w, kc, TAPER_SMALL ? FETCH_AHEAD : t->ahead, acc, part);
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
