@@ -249,8 +249,10 @@ taper_status taper_conv2d_planar(taper_conv2d *job)
     plan.bunch =
         taper_min_size(taper_max_size(BUNCH_CHANNELS / taper_max_size(plan.group_in, plan.group_out), 1), job->groups);
     plan.bunches = (job->groups - 1) / plan.bunch + 1;
-    const size_t row_floats = plan.bunch * (plan.group_in * phases + plan.group_out) * plan.pitch;
-    plan.rows = taper_min_size(taper_max_size(BAND_FLOATS / row_floats, taper_min_size(2 * reach + 1, 8)), job->out_h);
+    // Which may be more than a size_t of 32 bits holds.
+    const double row_floats = (double)(plan.bunch * (plan.group_in * phases + plan.group_out)) * (double)plan.pitch;
+    plan.rows = taper_min_size(taper_max_size((size_t)(BAND_FLOATS / row_floats), taper_min_size(2 * reach + 1, 8)),
+                               job->out_h);
     plan.bands = (job->out_h - 1) / plan.rows + 1;
     plan.rows = (job->out_h - 1) / plan.bands + 1;
     plan.plane_rows = plan.rows + reach;
