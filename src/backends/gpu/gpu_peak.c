@@ -12,10 +12,13 @@ enum {
     FLOPS_OF_THREAD = 256 * 12 * 2,
     VECTORS_OF_THREAD = 4,
     MOST_BYTES = 64 << 20,
+    FEWEST = 1 << 10, // threads
     RUNS = 12,
     FLOATING = 0,
     MOVING = 1
 };
+
+static const double long_enough = 0.02; // seconds of a run, of which two are enough then
 
 typedef struct peak_work {
     taper_gpu_buffer from, to, parameters;
@@ -48,7 +51,8 @@ static taper_status time_it(taper_gpu_state *s, peak_work *w, double *least)
     TAPER_TRY(fill(s, w, &dispatch));
     TAPER_TRY(s->api->record(s->gpu, &dispatch, 1, true, &recorded));
     taper_status status = TAPER_OK;
-    for (int run = 0; run < RUNS && status == TAPER_OK; run++) {
+    *least = 0;
+    for (int run = 0; run < RUNS && status == TAPER_OK && (run < 2 || *least < long_enough); run++) {
         double seconds = 0;
         status = s->api->run(s->gpu, recorded, &seconds);
         *least = run > 0 && (*least <= 0 || seconds < *least) ? seconds : *least; // the first one is no measure
@@ -67,6 +71,11 @@ static taper_status measure(taper_gpu_state *s, uint32_t mode, uint32_t vectors,
     return status;
 }
 
+static uint32_t next_of(uint32_t count, uint32_t most)
+{
+    return count > most / 4 ? most : count * 4;
+}
+
 taper_status taper_gpu_measure_peak(taper_gpu_state *s)
 {
     const uint64_t bytes = s->gpu->most_bytes < MOST_BYTES ? s->gpu->most_bytes : MOST_BYTES;
@@ -81,9 +90,18 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
     const uint32_t most = s->gpu->most_groups[0] < UINT32_MAX / GROUP ? s->gpu->most_groups[0] * GROUP : UINT32_MAX;
     const uint32_t floating = threads < most ? threads : most;
     const uint32_t moving = vectors / VECTORS_OF_THREAD < most ? vectors / VECTORS_OF_THREAD : most;
-    TAPER_TRY(measure(s, FLOATING, floating, floating, &seconds[0]));
-    TAPER_TRY(measure(s, MOVING, moving * VECTORS_OF_THREAD, moving, &seconds[1]));
-    s->most_flops = seconds[0] > 0 ? (double)floating * FLOPS_OF_THREAD / seconds[0] : 0;
-    s->most_bytes = seconds[1] > 0 ? (double)moving * VECTORS_OF_THREAD * 32 / seconds[1] : 0;
+    // From few threads on: a device may be slow.
+    uint32_t count = floating < FEWEST ? floating : FEWEST;
+    for (bool more = true; more; count = more ? next_of(count, floating) : count) {
+        TAPER_TRY(measure(s, FLOATING, count, count, &seconds[0]));
+        more = count < floating && seconds[0] < long_enough;
+    }
+    s->most_flops = seconds[0] > 0 ? (double)count * FLOPS_OF_THREAD / seconds[0] : 0;
+    count = moving < FEWEST ? moving : FEWEST;
+    for (bool more = true; more; count = more ? next_of(count, moving) : count) {
+        TAPER_TRY(measure(s, MOVING, count * VECTORS_OF_THREAD, count, &seconds[1]));
+        more = count < moving && seconds[1] < long_enough;
+    }
+    s->most_bytes = seconds[1] > 0 ? (double)count * VECTORS_OF_THREAD * 32 / seconds[1] : 0;
     return TAPER_OK;
 }
