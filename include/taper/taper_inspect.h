@@ -79,7 +79,8 @@ typedef struct taper_profile_item {
     const char *why; /* the model's device leaves it to the CPU; NULL: it does not, or there is none */
 } taper_profile_item;
 
-/* on 1 clears and starts, 0 stops and keeps. */
+/* on 1 clears and starts, 0 stops and keeps. A session's first start measures what the CPU does at most: a tenth of a
+ * second, and 64 MB for as long. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on,
                                                                            taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL size_t

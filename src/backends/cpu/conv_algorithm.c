@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which algorithm computes a dense 3x3 convolution: directly, or by Winograd's transforms of 4x4 or 2x2 outputs. What
-// each costs is counted in multiply-adds of a vector: the products, with what a strip of few rows wastes; the
-// transforms; and the weights, which come from memory once per run where they are larger than a cache.
+// Which algorithm computes a convolution that is not depthwise: directly, by Winograd's transforms (3x3), or over
+// planes (few channels, groups of few). What each costs is counted in multiply-adds of a vector: the products, with
+// what a strip of few rows wastes; the transforms; what is moved; and the weights, which come from memory once per run
+// where they are larger than a cache.
 #include <math.h>
 
 #include "backends/cpu/conv_strips.h"
