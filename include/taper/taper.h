@@ -479,6 +479,8 @@ typedef struct taper_memory_info {
     size_t arena_bytes;       /* planned activations */
     size_t pool_bytes;        /* blocks kept for reuse, those in use included */
     size_t packed_bytes;      /* packed weights of the model */
+    uint64_t banded_calls; /* of the last run: operators that were computed some rows at a time, one behind the other,
+                              so that what lies between them stays in the cache */
 } taper_memory_info;
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/call_results.c
     src/ops/call/call_kernel.c
     src/ops/call/call_describe.c
+    src/ops/call/bands.c
     src/ops/call/check_shapes.c
     src/ops/call/fold.c
     src/ops/tensor/composite.c

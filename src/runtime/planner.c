@@ -201,12 +201,17 @@ static size_t extent(const birth *b)
     return taper_round_up(b->bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
 }
 
+static uint32_t held_until(const birth *b)
+{
+    return b->died > b->held ? b->died : b->held;
+}
+
 // Gives b the lowest offset of the tightest gap between the placed births that live at the same time.
 static void assign(birth *b, birth **placed, size_t placed_count, birth **beside)
 {
     size_t count = 0;
     for (size_t i = 0; i < placed_count; i++) {
-        if (placed[i]->born < b->died && b->born < placed[i]->died) {
+        if (placed[i]->born < held_until(b) && b->born < held_until(placed[i])) {
             beside[count++] = placed[i];
         }
     }
@@ -426,6 +431,23 @@ uint64_t taper_planner_calls(const taper_planner *planner)
 bool taper_planner_is_recording(const taper_planner *planner)
 {
     return planner->recording && !planner->overflow;
+}
+
+const taper_birth *taper_planner_recorded(const taper_planner *planner)
+{
+    return planner->births;
+}
+
+size_t taper_planner_birth_of(const taper_planner *planner, const taper_storage *storage)
+{
+    const unsigned run = atomic_load_explicit((atomic_uint *)(uintptr_t)&planner->run, memory_order_relaxed);
+    return storage->plan_run == run && storage->plan_slot < planner->count ? storage->plan_slot : SIZE_MAX;
+}
+
+void taper_planner_hold(taper_planner *planner, size_t index, size_t until)
+{
+    taper_birth *b = &planner->births[index];
+    b->held = b->held > planner->births[until].born ? b->held : planner->births[until].born + 1;
 }
 
 size_t taper_planner_births(const taper_planner *planner)

@@ -17,6 +17,7 @@ struct taper_recording;
 typedef struct taper_birth {
     size_t bytes, offset;
     uint32_t born, died; // events; died UINT32_MAX: it outlives the run
+    uint32_t held;       // its place is not given away before
     const struct taper_op *op;
 } taper_birth;
 
@@ -40,6 +41,11 @@ uint64_t taper_planner_calls(const taper_planner *planner);                     
 void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, struct taper_recording *recordings);
 
 // In a run.
+// Of the run that a plan is made of: births so far, and that one's place is not to be another's that is born until
+// then.
+const taper_birth *taper_planner_recorded(const taper_planner *planner);
+size_t taper_planner_birth_of(const taper_planner *planner, const taper_storage *storage); // SIZE_MAX: of none
+void taper_planner_hold(taper_planner *planner, size_t index, size_t until);
 bool taper_planner_is_recording(const taper_planner *planner);  // a plan is made of this run
 size_t taper_planner_births(const taper_planner *planner);      // of this run so far
 void taper_planner_skip(taper_planner *planner, size_t births); // as if so many had been

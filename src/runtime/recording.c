@@ -110,6 +110,24 @@ static void finish(const taper_recording *r, taper_step *step, taper_val *regist
     }
 }
 
+// In bands; *last: the last of them, whose result is made; *blamed: the one that failed.
+static taper_status run_together(taper_step *first, taper_session *session, taper_step **last, taper_step **blamed)
+{
+    taper_call *calls[TAPER_BANDS_MOST];
+    size_t at;
+    for (size_t i = 0; i < first->bands->count; i++) {
+        calls[i] = &first[i].call;
+    }
+    *last = first + first->bands->count - 1;
+    if ((*last)->fresh) {
+        taper_planner_skip(session->planner, (*last)->birth);
+    }
+    const taper_status status = taper_bands_run(first->bands, calls, &at);
+    *blamed = first + at;
+    session->recorder.banded += status == TAPER_OK ? first->bands->count : 0;
+    return status;
+}
+
 static taper_status run_steps(const taper_recording *r, taper_session *session, taper_val *registers,
                               taper_replayed *replayed)
 {
@@ -137,16 +155,26 @@ static taper_status run_steps(const taper_recording *r, taper_session *session, 
         if (step->fresh) {
             taper_planner_skip(session->planner, step->birth);
         }
-        status = step->prepared->run(&step->call, step->prepared->data);
+        taper_step *last = step, *blamed = step;
+        if (step->bands != NULL) {
+            status = run_together(step, session, &last, &blamed);
+        } else {
+            status = step->prepared->run(&step->call, step->prepared->data);
+        }
         if (status != TAPER_OK || run->ended != TAPER_OK) {
             status = taper_run_outcome(run, status);
         }
         if (status != TAPER_OK) {
-            if (step->fresh) {
-                taper_val_replace(&step->ret, taper_val_none());
+            if (last->fresh) {
+                taper_val_replace(&last->ret, taper_val_none());
             }
-            *replayed = (taper_replayed){step->in, step->call.args};
+            *replayed = (taper_replayed){blamed->in, blamed->call.args};
             break;
+        }
+        for (; step < last; step++) {
+            if (step->tail) {
+                finish(r, step, registers);
+            }
         }
         if (step->tail) {
             finish(r, step, registers);
@@ -195,6 +223,7 @@ void taper_recorder_begin(taper_session *session)
 {
     taper_recorder *recorder = &session->recorder;
     await(recorder, taper_planner_recordings(session->planner));
+    recorder->banded = 0;
     recorder->traces = !session->model->reference && taper_planner_is_recording(session->planner);
 }
 

@@ -3,7 +3,8 @@
 // (ops/call/prepared.h) in the run that a memory plan was made of. It goes with that plan. In a run that replays the
 // plan its steps are run one after the other: calls are made before and point at each other's results, and a value that
 // is born and dies inside the stretch is a shell: a tensor and its storage made once, at the place that the plan gives
-// it in the arena. Nobody else ever holds a shell. What is looked at behind the stretch is made anew in each run.
+// it in the arena. Nobody else ever holds a shell. What is looked at behind the stretch is made anew in each run. Steps
+// that follow one another may be run together, in bands (ops/call/bands.h).
 //
 // It is entered when everything is as it was: the plan replays, as many storages were born, those that live in the
 // arena are expected there and die when they did, arguments from outside hold against their guards, nobody wrote to
@@ -19,6 +20,8 @@ typedef struct taper_recording taper_recording; // those of a plan, in order, li
 // Around a run, inside the planner's. where: what taper_planner_end said.
 void taper_recorder_begin(taper_session *session);
 void taper_recorder_end(taper_session *session, taper_recording **where);
+// Before the plan is made: which calls will be made in bands (ops/call/bands.h), and what has to stay for that.
+void taper_recorder_join(taper_session *session);
 
 // While tracing: an instruction begins; its kernel, if it has one, has run.
 void taper_recorder_before(taper_session *session);

@@ -12,6 +12,11 @@ typedef struct noted_step {
     taper_call call;
     taper_prepared *prepared; // a reference
     uint32_t birth, uses;
+    uint32_t source; // the step that made argument 0; UINT32_MAX: none
+    uint32_t varies; // arguments that are no constants
+    uint32_t joined; // so many steps from this one on are run together
+    double saved;    // by joints from here on
+    size_t origin;   // the birth that argument 0 lies in; SIZE_MAX: none of this run
     uint32_t inputs; // of the first one of a stretch: the stretch's
     bool first;      // of a stretch
     bool dies;       // its result is emptied in the stretch
@@ -97,6 +102,13 @@ static bool make_room(taper_trace *t, const taper_allocator *allocator, size_t r
     return true;
 }
 
+static size_t origin_of(const taper_planner *planner, const taper_call *call)
+{
+    return call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR
+               ? taper_planner_birth_of(planner, call->args[0].as.tensor->storage)
+               : SIZE_MAX;
+}
+
 static bool note(taper_session *session, const taper_program *program, const taper_instruction *in,
                  const taper_call *call)
 {
@@ -124,6 +136,7 @@ static bool note(taper_session *session, const taper_program *program, const tap
                                              .call = *call,
                                              .prepared = *call->prepared,
                                              .birth = (uint32_t)t->births,
+                                             .origin = origin_of(session->planner, call),
                                              .first = first};
     (*call->prepared)->refs++;
     t->first = first ? t->step_count - 1 : t->first;
@@ -171,7 +184,8 @@ typedef struct making {
     taper_trace *trace;
     noted_step *steps; // of the stretch
     noted_input *inputs;
-    size_t step_count, input_count, arg_count, emptied_count, shell_count, use_count, instructions;
+    size_t step_count, noted_inputs, input_count, arg_count, emptied_count, shell_count, use_count, band_count,
+        instructions;
     taper_recording *to; // NULL: counting
     taper_val *args;     // of to, the next ones
 } making;
@@ -212,6 +226,8 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     }
     if (r == NULL) {
         ++*(h->what == HOLDS_RESULT ? &m->steps[h->index].uses : &m->inputs[h->index].uses);
+        m->steps[i].source = at == 0 && h->what == HOLDS_RESULT ? h->index : m->steps[i].source;
+        m->steps[i].varies++;
     } else if (h->what == HOLDS_RESULT && !r->steps[h->index].fresh) {
         *arg = TAPER_VAL(r->steps[h->index].call.shell);
     } else {
@@ -267,6 +283,102 @@ static bool walk(making *m)
     return true;
 }
 
+static bool count(making *m)
+{
+    m->to = NULL;
+    for (size_t i = 0; i < m->step_count; i++) {
+        m->steps[i].uses = m->steps[i].varies = 0;
+        m->steps[i].source = UINT32_MAX;
+        m->steps[i].dies = false;
+    }
+    for (size_t i = 0; i < m->noted_inputs; i++) {
+        m->inputs[i].uses = 0;
+    }
+    return walk(m);
+}
+
+// ---- bands
+
+// From step i on, each of which is the only user of the one before.
+static size_t chain_at(const making *m, const taper_birth *births, size_t i, taper_prepared **calls)
+{
+    size_t count = 0;
+    for (; count < TAPER_BANDS_MOST && i < m->step_count; count++, i++) {
+        const noted_step *s = &m->steps[i], *before = s - 1;
+        if (count != 0 && (s->source != i - 1 || before->uses != 1 || before->varies != 1 || !before->dies ||
+                           births[before->birth].died == UINT32_MAX)) {
+            break;
+        }
+        calls[count] = s->prepared;
+    }
+    return count;
+}
+
+// From the end on, the joints that keep most bytes in the cache.
+static void choose_joints(making *m, const taper_birth *births)
+{
+    taper_prepared *calls[TAPER_BANDS_MOST];
+    taper_bands bands;
+    for (size_t i = m->step_count; i-- > 0;) {
+        noted_step *s = &m->steps[i];
+        const size_t most = chain_at(m, births, i, calls);
+        s->joined = 1;
+        s->saved = i + 1 < m->step_count ? s[1].saved : 0;
+        for (size_t count = 2; count <= most; count++) {
+            const double own = taper_bands_plan(&m->session->run, calls, count, &bands);
+            const double saved = own + (i + count < m->step_count ? s[count].saved : 0);
+            if (own > 0 && saved > s->saved) {
+                s->saved = saved;
+                s->joined = (uint32_t)count;
+            }
+        }
+    }
+}
+
+static void join(making *m, taper_planner *planner)
+{
+    choose_joints(m, taper_planner_recorded(planner));
+    for (size_t i = 0; i < m->step_count;) {
+        const noted_step *s = &m->steps[i];
+        const size_t last = i + s->joined - 1;
+        if (last != i && s->origin != SIZE_MAX) { // is still read when the last one's result is written
+            taper_planner_hold(planner, s->origin, m->steps[last].birth);
+        }
+        for (i++; i <= last; i++) {
+            m->steps[i].joined = 0;
+        }
+    }
+}
+
+// A result that goes to a register is made before what earlier steps empty has gone, and must not lie there: only the
+// first call's argument is known not to (join).
+static bool may_join(const taper_recording *r, const noted_step *noted, size_t first, size_t last)
+{
+    const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;
+    bool may = true;
+    for (uint32_t i = r->steps[first].empty; may && r->steps[last].fresh && i < r->steps[last].empty; i++) {
+        may = r->emptied[i].reg == reg;
+    }
+    return may;
+}
+
+static void use_bands(taper_recording *r, const noted_step *noted, const taper_run *run)
+{
+    for (size_t i = 0, made = 0; i < r->step_count; i++) {
+        taper_prepared *calls[TAPER_BANDS_MOST];
+        for (size_t k = 0; k < noted[i].joined; k++) {
+            calls[k] = r->steps[i + k].prepared;
+        }
+        if (noted[i].joined > 1 && may_join(r, noted, i, i + noted[i].joined - 1) &&
+            taper_bands_plan(run, calls, noted[i].joined, &r->bands[made]) > 0) {
+            taper_bands_keep_scratch(run, &r->bands[made]);
+            r->steps[i].bands = &r->bands[made++];
+        }
+    }
+}
+
+// ---- recordings
+
 // A shell of the memory that the plan gives to a birth.
 static void make_shell(taper_shell *shell, const noted_step *step, const taper_birth *birth, taper_heap *heap)
 {
@@ -321,20 +433,21 @@ static size_t lay_out(making *m, taper_recording *block)
     m->args = part(block, &at, m->arg_count, sizeof *m->args);
     r->uses = part(block, &at, m->use_count, sizeof *r->uses);
     r->emptied = part(block, &at, m->emptied_count, sizeof *r->emptied);
+    r->bands = part(block, &at, m->band_count, sizeof *r->bands);
     return at;
 }
 
 static taper_recording *make(making *m, const taper_allocator *allocator, const taper_birth *births)
 {
-    m->to = NULL;
-    m->shell_count = m->use_count = 0;
-    if (m->step_count < LEAST_STEPS || !walk(m)) {
+    m->shell_count = m->use_count = m->band_count = 0;
+    if (m->step_count < LEAST_STEPS || !count(m)) {
         return NULL;
     }
     for (size_t i = 0; i < m->step_count; i++) {
         noted_step *s = &m->steps[i];
         s->dies = s->dies && births[s->birth].died != UINT32_MAX;
         m->shell_count += s->dies;
+        m->band_count += s->joined > 1;
         m->use_count += s->dies ? 0 : s->uses;
     }
     for (size_t i = 0; i < m->input_count; i++) {
@@ -370,7 +483,41 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
     }
     m->to = r;
     (void)walk(m);
+    use_bands(r, m->steps, &m->session->run);
     return r;
+}
+
+// The stretch that begins with step i, and behind *inputs of those before.
+static making stretch_at(const taper_session *session, size_t i, size_t *inputs)
+{
+    taper_trace *t = session->recorder.trace;
+    size_t end = i + 1;
+    while (end < t->step_count && !t->steps[end].first) {
+        end++;
+    }
+    *inputs += t->steps[i].inputs;
+    return (making){.session = session,
+                    .trace = t,
+                    .steps = &t->steps[i],
+                    .inputs = &t->inputs[*inputs - t->steps[i].inputs],
+                    .noted_inputs = t->steps[i].inputs,
+                    .step_count = end - i};
+}
+
+void taper_recorder_join(taper_session *session)
+{
+    const taper_trace *t = session->recorder.trace;
+    size_t input = 0;
+    if (t == NULL || !taper_planner_is_recording(session->planner)) {
+        return;
+    }
+    for (size_t i = 0; i < t->step_count;) {
+        making m = stretch_at(session, i, &input);
+        if (m.step_count >= LEAST_STEPS && count(&m)) {
+            join(&m, session->planner);
+        }
+        i += m.step_count;
+    }
 }
 
 void taper_recorder_end(taper_session *session, taper_recording **where)
@@ -381,11 +528,8 @@ void taper_recorder_end(taper_session *session, taper_recording **where)
     const taper_birth *births = taper_planner_latest(session->planner, &birth_count);
     taper_recording **last = where;
     for (size_t i = 0, end; where != NULL && t != NULL && i < t->step_count; i = end) {
-        for (end = i + 1; end < t->step_count && !t->steps[end].first; end++) {
-        }
-        making m = {
-            .session = session, .trace = t, .steps = &t->steps[i], .inputs = &t->inputs[input], .step_count = end - i};
-        input += t->steps[i].inputs;
+        making m = stretch_at(session, i, &input);
+        end = i + m.step_count;
         *last = make(&m, session->model->allocator, births);
         if (*last != NULL) {
             recorder->calls++;

@@ -3,7 +3,7 @@
 #ifndef TAPER_RUNTIME_RECORDING_PARTS_H
 #define TAPER_RUNTIME_RECORDING_PARTS_H
 
-#include "ops/call/prepared.h"
+#include "ops/call/bands.h"
 #include "runtime/program.h"
 
 // A call, made before.
@@ -17,6 +17,7 @@ typedef struct taper_step {
     bool tail;    // fresh, or it empties registers
     uint32_t out, birth;
     uint32_t use, use_end, empty, empty_end; // parts of uses and emptied
+    const taper_bands *bands;                // it and those behind it are run together; NULL: it alone
 } taper_step;
 
 // A result that nobody outside sees.
@@ -49,6 +50,7 @@ struct taper_recording {
     taper_outside *outside;
     taper_val **uses; // arguments of calls that take a value made in each run
     taper_emptied *emptied;
+    taper_bands *bands;
     size_t step_count, shell_count, outside_count;
 };
 

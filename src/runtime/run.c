@@ -215,6 +215,7 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
     taper_pool_leave(session->run.pool);
+    taper_recorder_join(session);
     taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));
     if (status == TAPER_ERROR_RESOURCE && taper_heap_limit_met(session->heap) != 0) {
         taper_error_prefix(error,

@@ -21,6 +21,7 @@ typedef struct taper_recorder {
     struct taper_trace *trace;
     uint64_t calls;    // of the allocator
     uint64_t replayed; // steps so far, in all runs
+    uint64_t banded;   // steps of this run that were run in bands (ops/call/bands.h)
 } taper_recorder;
 void taper_recorder_trim(taper_session *session); // gives back what tracing needed
 

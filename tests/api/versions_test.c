@@ -118,7 +118,7 @@ static const member quantize_members[] = {
 static const member memory_members[] = {
     MEMBER(taper_memory_info, struct_size),  MEMBER(taper_memory_info, allocator_calls),
     MEMBER(taper_memory_info, arena_bytes),  MEMBER(taper_memory_info, pool_bytes),
-    MEMBER(taper_memory_info, packed_bytes),
+    MEMBER(taper_memory_info, packed_bytes), MEMBER(taper_memory_info, banded_calls),
 };
 static const member caching_members[] = {
     MEMBER(taper_caching_info, struct_size), MEMBER(taper_caching_info, used_bytes),

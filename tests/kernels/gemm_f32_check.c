@@ -21,6 +21,7 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
 typedef struct problem {
     size_t mr, nc, kc, ks;
     bool indirect, special;
+    size_t step; // of windows; 0: rows of A have their own memory
     float *a, *weights, *bias, *scale, *add, *zero;
     size_t a_stride, a_offset, c_stride, add_stride;
     const float **pointers;
@@ -30,6 +31,8 @@ typedef struct problem {
 
 static const float *row(const problem *p, size_t i, size_t tap)
 {
+    if (p->step != 0)
+        return p->a + tap * p->a_stride + i * p->step;
     if (!p->indirect)
         return p->a + i * p->a_stride;
     const float *x = p->pointers[tap * p->tap_stride + i];
@@ -63,15 +66,16 @@ static double expected(const problem *p, size_t i, size_t n, double *magnitude)
     return sum;
 }
 
-static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect, bool special)
+static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect,
+                   bool special, size_t step)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
-    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .indirect = indirect, .special = special};
-    p.a_stride = kc + (check_below(2) ? check_below(9) : 0);
+    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .indirect = indirect, .special = special, .step = step};
+    p.a_stride = (mr - 1) * step + kc + (check_below(2) ? check_below(9) : 0);
     p.c_stride = nc + (check_below(2) ? check_below(9) : 0);
     p.add_stride = nc + (check_below(2) ? check_below(9) : 0);
-    const size_t rows = mr * ks;
-    const size_t image = (rows - 1) * p.a_stride + kc;
+    const size_t rows = step != 0 ? ks : mr * ks;
+    const size_t image = (rows - 1) * p.a_stride + (step != 0 ? (mr - 1) * step : 0) + kc;
     const size_t offset = indirect && check_below(2) ? check_below(20) : 0;
     p.a_offset = offset * sizeof(float);
     p.a = check_floats(image + offset, place, entry->over_read);
@@ -84,7 +88,7 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
         check_fill(p.scale = check_floats(nc, CHECK_TAIL, 0), nc, 0.5f, 2);
     if (special)
         check_fill_special(p.a, image + offset, 3 * kc, true);
-    const bool in_place = check_below(8) == 0; // the sum is what C has
+    const bool in_place = step == 0 && check_below(8) == 0; // the sum is what C has
     if (in_place)
         p.add_stride = p.c_stride;
     p.e = (taper_gemm_epilogue){NULL, p.add_stride, -INFINITY, INFINITY};
@@ -141,7 +145,13 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     if (in_place)
         e.add = c;
 
-    if (indirect) {
+    if (step != 0) {
+        const float **taps = check_bytes(ks * sizeof *taps, CHECK_TAIL, 0);
+        for (size_t t = 0; t < ks; t++) {
+            taps[t] = p.a + t * p.a_stride;
+        }
+        entry->windows(mr, nc, kc, ks, taps, step, packed, c, p.c_stride, &e);
+    } else if (indirect) {
         entry->igemm(mr, nc, kc, ks, p.pointers, p.tap_stride, p.a_offset, p.zero, packed, c, p.c_stride, &e);
     } else {
         entry->gemm(mr, nc, kc, p.a, p.a_stride, packed, c, p.c_stride, &e);
@@ -160,10 +170,19 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
             const double want = expected(&p, i, n, &magnitude);
             const float bound = (float)(((double)(kc * ks) + 4) * 0x1p-24 * magnitude);
             check_that(check_close(got, (float)want, bound), "mr %zu nc %zu kc %zu ks %zu%s: (%zu, %zu) is %g, not %g",
-                       mr, nc, kc, ks, indirect ? " indirect" : "", i, n, (double)got, want);
+                       mr, nc, kc, ks,
+                       step != 0  ? " windows"
+                       : indirect ? " indirect"
+                                  : "",
+                       i, n, (double)got, want);
         }
     }
     check_memory_reset();
+}
+
+static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect, bool special)
+{
+    one_of(entry, mr, nc, kc, ks, indirect, special, 0);
 }
 
 typedef struct bench_job {
@@ -219,6 +238,11 @@ void check_gemm_f32(bool benchmark)
             }
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1, false, false);
+        for (size_t m = entry->mr; entry->windows != NULL && m <= 3 * entry->mr + 1; m++) {
+            for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5)
+                one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), false, check_below(4) == 0,
+                       1 + check_below(2));
+        }
         for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
             for (size_t times = 0; times < 3; times++)
                 one(entry, m, 1 + check_below(3 * entry->nr), 1 + check_below(20), 1, false, check_below(4) == 0);

@@ -48,7 +48,7 @@ typedef struct bench_figures {
     double load_ms, first_ms;
     double *iter_ms;
     size_t count;
-    uint64_t allocations; // of the last run
+    uint64_t allocations, banded; // of the last run
 } bench_figures;
 
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)
@@ -90,6 +90,7 @@ static bool measure(const bench_options *options, const opened_model *opened, co
     taper_memory_info memory = {.struct_size = sizeof memory};
     taper_session_memory(opened->session, &memory);
     figures->allocations = memory.allocator_calls;
+    figures->banded = memory.banded_calls;
     return done;
 }
 
@@ -104,9 +105,9 @@ static void put_figures_json(const bench_options *options, const opened_model *o
         printf("%s%.4f", i != 0 ? ", " : "", f->iter_ms[i]);
     }
     printf("], \"median_ms\": %.4f, \"min_ms\": %.4f, \"p90_ms\": %.4f, \"peak_rss_kb\": %ld, "
-           "\"allocations_per_iter\": %" PRIu64,
+           "\"allocations_per_iter\": %" PRIu64 ", \"banded_operators\": %" PRIu64,
            stats_percentile(f->iter_ms, f->count, 0.5), stats_minimum(f->iter_ms, f->count),
-           stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations);
+           stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations, f->banded);
     if (options->profile) {
         bench_profile_json(profile);
     }
@@ -127,6 +128,9 @@ static bool put_figures(const bench_options *options, const opened_model *opened
     printf("  rate         %10.1f runs/s\n", median > 0 ? 1e3 / median : 0);
     printf("  peak memory  %10.1f MB\n", (double)stats_peak_rss_kb() / 1024);
     printf("  allocations  %10" PRIu64 " in the last run\n", f->allocations);
+    if (f->banded != 0) {
+        printf("  in bands     %10" PRIu64 " operators of the last run, some rows at a time\n", f->banded);
+    }
     return !options->profile || bench_profile_print(profile);
 }
 

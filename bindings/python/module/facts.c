@@ -175,9 +175,10 @@ PyObject *binding_model_memory(PyObject *self, PyObject *unused)
     taper_memory_info info = {.struct_size = sizeof info};
     taper_session_memory(model->session, &info);
     binding_unlock(model);
-    return Py_BuildValue("{s:K,s:n,s:n,s:n}", "allocator_calls", (unsigned long long)info.allocator_calls,
+    return Py_BuildValue("{s:K,s:n,s:n,s:n,s:K}", "allocator_calls", (unsigned long long)info.allocator_calls,
                          "arena_bytes", (Py_ssize_t)info.arena_bytes, "pool_bytes", (Py_ssize_t)info.pool_bytes,
-                         "packed_bytes", (Py_ssize_t)info.packed_bytes);
+                         "packed_bytes", (Py_ssize_t)info.packed_bytes, "banded_calls",
+                         (unsigned long long)info.banded_calls);
 }
 
 PyObject *binding_model_profile_set(PyObject *self, PyObject *on)

@@ -205,7 +205,17 @@ static bool is_depthwise(const taper_conv2d *job)
 typedef struct kept_conv {
     taper_conv2d job;
     taper_conv2d_plan *plan; // behind it, and the zeros behind that
+    taper_banded banded;
 } kept_conv;
+
+static void take_arguments(taper_conv2d *job, taper_call *call)
+{
+    job->call = call;
+    job->args.input = call->args[0].as.tensor;
+    if (job->epilogue.add != NULL) {
+        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
+    }
+}
 
 static taper_status run_kept(taper_call *call, void *data)
 {
@@ -213,16 +223,58 @@ static taper_status run_kept(taper_call *call, void *data)
     taper_conv2d *job = &k->job;
     taper_tensor *y;
     TAPER_TRY(taper_ret_prepared(call, &y));
-    job->call = call;
-    job->args.input = call->args[0].as.tensor;
+    take_arguments(job, call);
     job->x = taper_tensor_data(job->args.input);
     job->y = taper_tensor_mutable(y);
-    if (job->epilogue.add != NULL) {
-        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
-    }
     call->run->kernel = k->plan->name;
     call->run->flops = k->plan->flops;
     return k->plan->run(k->plan);
+}
+
+// ---- in bands
+
+static taper_status begin_bands(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    take_arguments(&k->job, call);
+    return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
+}
+
+static void run_band(void *data, const taper_band *band)
+{
+    const kept_conv *k = data;
+    k->plan->rows(k->plan, band);
+}
+
+static void end_bands(taper_call *call, void *data)
+{
+    const kept_conv *k = data;
+    (void)call;
+    if (k->plan->end != NULL) {
+        k->plan->end(k->plan);
+    }
+}
+
+static void say_bands(kept_conv *k, size_t weights)
+{
+    const taper_conv2d *job = &k->job;
+    if (k->plan->rows == NULL || job->pad_top < 0) {
+        return;
+    }
+    k->banded = (taper_banded){.images = job->batch,
+                               .in_rows = job->in_h,
+                               .out_rows = job->out_h,
+                               .in_row = job->in_w * job->in_c * sizeof(float),
+                               .out_row = job->out_w * job->out_c * sizeof(float),
+                               .stride = job->stride_h,
+                               .span = (job->kernel_h - 1) * job->dilation_h + 1,
+                               .pad = (size_t)job->pad_top,
+                               .weights = weights,
+                               .work = k->plan->work,
+                               .begin = begin_bands,
+                               .run = run_band,
+                               .end = end_bands};
+    taper_prepare_bands(job->call, &k->banded);
 }
 
 static size_t zero_bytes(const taper_conv2d *job)
@@ -230,7 +282,7 @@ static size_t zero_bytes(const taper_conv2d *job)
     return job->in_c * sizeof(float) + TAPER_OVERREAD;
 }
 
-static void keep(const taper_conv2d_plan *plan)
+static void keep(const taper_conv2d_plan *plan, size_t weights)
 {
     const taper_conv2d *job = plan->job;
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
@@ -241,6 +293,7 @@ static void keep(const taper_conv2d_plan *plan)
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);
         memcpy(kept->plan, plan, plan->bytes);
         kept->plan->job = &kept->job;
+        say_bands(kept, weights);
     }
 }
 
@@ -254,7 +307,7 @@ taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *
     plan->packed = pack.data;
     const taper_status status = plan->run(plan);
     if (status == TAPER_OK && plan->job->keeps && pack.kept) {
-        keep(plan);
+        keep(plan, pack.bytes);
     }
     taper_pack_done(call, &pack);
     return status;
@@ -268,7 +321,7 @@ static taper_status run_path(taper_conv2d *job)
         return taper_conv2d_planar(job);
     }
     if (taper_conv2d_is_stem(job)) {
-        return taper_conv2d_stem(job);
+        return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
     float *scratch = NULL;
     size_t scratch_bytes = 0;

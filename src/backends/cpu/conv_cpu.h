@@ -4,6 +4,7 @@
 #define TAPER_CPU_CONV_CPU_H
 
 #include "backends/cpu/epilogue.h"
+#include "ops/call/bands.h"
 #include "ops/call/packs.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
@@ -29,7 +30,11 @@ typedef struct taper_conv2d {
 typedef struct taper_conv2d_plan {
     const taper_conv2d *job;
     taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, fills y
-    size_t bytes;                                              // of all of it
+    // Makes rows of the result from rows of x, wherever these lie; begin and end: taper_banded's. NULL: it cannot.
+    void (*rows)(const struct taper_conv2d_plan *plan, const taper_band *band);
+    taper_status (*begin)(struct taper_conv2d_plan *plan);
+    void (*end)(struct taper_conv2d_plan *plan);
+    size_t bytes; // of all of it
     const float *packed;
     const char *name; // for the profile
     double flops, work;
@@ -47,6 +52,9 @@ TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
+// The same for those whose rows of pixels are long enough, where the CPU has a kernel for that.
+bool taper_conv2d_is_windows(const taper_conv2d *job);
+TAPER_MUST_USE taper_status taper_conv2d_windows(taper_conv2d *job);
 
 // Few channels, or groups of few, over planes: reads x as it is, contiguous or channels-last.
 bool taper_conv2d_is_planar(const taper_conv2d *job);

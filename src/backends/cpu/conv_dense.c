@@ -160,6 +160,30 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
+// Rows of a pointwise convolution, from wherever they lie.
+static void run_band(const taper_conv2d_plan *head, const taper_band *band)
+{
+    const dense_plan *plan = (const dense_plan *)(const void *)head;
+    const taper_conv2d *job = head->job;
+    const size_t pixels = (band->end - band->begin) * job->out_w;
+    const size_t most = strips_at_once(plan, pixels / plan->entry->mr + 1) * plan->entry->mr;
+    const float *x =
+        (const float *)(const void *)band->x.at + (band->begin - band->x.from) % band->x.ring * job->in_w * job->in_c;
+    float *y = (float *)(void *)band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c;
+    taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max, .add_stride = job->out_c};
+    if (job->epilogue.add != NULL) {
+        e.add = job->epilogue.add + (band->image * job->out_h + band->begin) * job->out_w * job->out_c;
+    }
+    for (size_t done = 0, count; done < pixels; done += count) {
+        count = taper_min_size(most, pixels - done);
+        plan->entry->gemm(count, job->out_c, job->in_c, x, job->in_c, head->packed, y, job->out_c, &e);
+        taper_epilogue_finish(&job->epilogue, 1, count * job->out_c, y, 0);
+        x += count * job->in_c;
+        y += count * job->out_c;
+        e.add = e.add != NULL ? e.add + count * job->out_c : NULL;
+    }
+}
+
 // ---- preparation
 
 // Several groups in one pack: block-diagonal, one row of taps and inputs per column.
@@ -263,6 +287,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
                        .leaks = merged > 1 ? leaks : NULL};
     plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h &&
                      job->out_w == job->in_w && job->pad_top == 0 && job->pad_left == 0;
+    plan.head.rows = plan.pointwise && job->groups == 1 ? run_band : NULL;
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
     if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS ||
         plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {

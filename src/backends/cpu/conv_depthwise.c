@@ -16,16 +16,13 @@ typedef struct depthwise_plan {
     size_t pairs, most_pairs; // of output rows: of an image; of a band
 } depthwise_plan;
 
-static void finish(const taper_conv2d *job, size_t image, size_t first, size_t count)
+static void finish(const taper_conv2d *job, size_t count, float *y)
 {
-    if (job->epilogue.activation != NULL) {
-        const size_t row = job->out_w * job->out_c;
-        float *y = job->y + (image * job->out_h + first) * row;
-        taper_epilogue_finish(&job->epilogue, 1, count * row, y, 0);
-    }
+    taper_epilogue_finish(&job->epilogue, 1, count * job->out_w * job->out_c, y, 0);
 }
 
-static void run_rows(const depthwise_plan *plan, size_t image, size_t first, size_t count)
+// `count` rows from `first` on, to out.
+static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;
     const float *rows[MOST_ROWS];
@@ -34,7 +31,8 @@ static void run_rows(const depthwise_plan *plan, size_t image, size_t first, siz
     for (size_t i = 0; i < in_rows; i++) {
         const int64_t y = top + (int64_t)i;
         const bool inside = y >= 0 && y < (int64_t)job->in_h;
-        rows[i] = inside ? job->x + (image * job->in_h + (size_t)y) * job->in_w * job->in_c : NULL;
+        rows[i] = inside ? (const float *)(const void *)x->at + ((size_t)y - x->from) % x->ring * job->in_w * job->in_c
+                         : NULL;
     }
     for (size_t c = 0; c < job->out_c; c += plan->chunk) {
         const taper_dwconv_rows work = {.rows = rows,
@@ -48,14 +46,14 @@ static void run_rows(const depthwise_plan *plan, size_t image, size_t first, siz
                                         .out_stride = job->out_c,
                                         .out_row_stride = job->out_w * job->out_c,
                                         .w = plan->head.packed + c * (plan->taps + 1),
-                                        .out = job->y + ((image * job->out_h + first) * job->out_w) * job->out_c + c,
+                                        .out = out + c,
                                         .min = job->epilogue.min,
                                         .max = job->epilogue.max};
         plan->rows->run(&work);
     }
 }
 
-static void run_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count)
+static void run_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;
     const float *pointers[TAPS_POINTERS];
@@ -74,9 +72,8 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
                            : plan->head.job->zero;
             }
         }
-        float *out = job->y + ((image * job->out_h + first) * job->out_w + begin) * job->out_c;
-        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->head.job->zero, plan->head.packed, out,
-                              job->out_c, job->epilogue.min, job->epilogue.max);
+        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->head.job->zero, plan->head.packed,
+                              out + begin * job->out_c, job->out_c, job->epilogue.min, job->epilogue.max);
     }
 }
 
@@ -84,17 +81,33 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
 static void run_pairs(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
+    const taper_conv2d *job = plan->head.job;
     while (begin < end) {
         const size_t image = begin / plan->pairs, pair = begin % plan->pairs;
         const size_t pairs = taper_min_size(taper_min_size(end - begin, plan->pairs - pair), plan->most_pairs);
-        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, plan->head.job->out_h - first);
+        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, job->out_h - first);
+        float *out = job->y + (image * job->out_h + first) * job->out_w * job->out_c;
         if (plan->rows != NULL) {
-            run_rows(plan, image, first, count);
+            const taper_ring x = {(char *)(uintptr_t)(job->x + image * job->in_h * job->in_w * job->in_c), 0, SIZE_MAX};
+            run_rows(plan, &x, first, count, out);
         } else {
-            run_taps(plan, image, first, count);
+            run_taps(plan, image, first, count, out);
         }
-        finish(plan->head.job, image, first, count);
+        finish(job, count, out);
         begin += pairs;
+    }
+}
+
+static void run_band(const taper_conv2d_plan *head, const taper_band *band)
+{
+    const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
+    const taper_conv2d *job = head->job;
+    const size_t row = job->out_w * job->out_c;
+    float *out = (float *)(void *)band->y.at + (band->begin - band->y.from) % band->y.ring * row;
+    for (size_t first = band->begin, count; first < band->end; first += count, out += count * row) {
+        count = taper_min_size(2 * plan->most_pairs, band->end - first);
+        run_rows(plan, &band->x, first, count, out);
+        finish(job, count, out);
     }
 }
 
@@ -141,6 +154,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
         return TAPER_DECLINED;
     }
     plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
+    plan.head.rows = plan.rows != NULL ? run_band : NULL;
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.taps_entry, &request);
     request.layout = "depthwise";

@@ -39,6 +39,7 @@ typedef struct taper_prepared {
     taper_prepared_run run;
     void *data;
     void (*release)(void *data); // NULL: nothing to do
+    const struct taper_banded *banded; // how some rows are made alone (ops/call/bands.h); NULL: all at once
     bool replays;                // it keeps the whole promise: result says what its result is like
     unsigned refs;               // the instruction's slot, recordings; all in one session
     unsigned made;               // how often it was made anew

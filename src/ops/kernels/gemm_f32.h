@@ -34,6 +34,10 @@
 // - Groups: one call per group with a_offset = group * kc * 4, a and c moved; ch. multiplier included.
 // - Dilation only changes the pointers.
 //
+// windows(m, nc, kc, ks, a, step, w, c, c_stride, e): rows that overlap. C[i] = sum over t < ks of the kc floats at
+// a[t] + i * step; step is 1 or 2, m at least entry->mr, and the sum is not the same memory as C. For convolutions of
+// few channels that lie in planes: a tap is a channel and a kernel row, kc the kernel's width, m a row of pixels.
+//
 // The add of the epilogue may be the same memory as C (C += A * W), which also serves to cut K in two.
 // Sums run over taps, then k, in this order; of one and two rows in up to 4 partial sums. FMA where the entry has it.
 // Neither A, W, the sum nor C is touched outside the named elements (over_read 0 in every entry).
@@ -55,6 +59,10 @@ typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks
                                       size_t a_tap_stride, size_t a_offset, const float *zero, const float *w, float *c,
                                       size_t c_stride, const taper_gemm_epilogue *e);
 
+typedef void taper_gemm_f32_windows_function(size_t m, size_t nc, size_t kc, size_t ks, const float *const *a,
+                                             size_t step, const float *w, float *c, size_t c_stride,
+                                             const taper_gemm_epilogue *e);
+
 typedef struct taper_gemm_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit it needs
@@ -62,7 +70,15 @@ typedef struct taper_gemm_entry {
     uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
+    taper_gemm_f32_windows_function *windows; // NULL where rows had better be copied together, and in builds for size
 } taper_gemm_entry;
+
+#if TAPER_SMALL
+#define TAPER_GEMM_WINDOWS(function) NULL
+#else
+#define TAPER_GEMM_WINDOWS(function) function
+#endif
+#define TAPER_GEMM_NONE(function) NULL
 
 // m rows as strips: the first `longer` have a row more than the others.
 typedef struct taper_gemm_strips {
@@ -77,9 +93,10 @@ static inline taper_gemm_strips taper_gemm_cut(size_t m, size_t mr)
     return (taper_gemm_strips){count, m / count, m % count};
 }
 
-#define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
+#define KERNEL(isa, tile, mr, nr, over_read, windows)                                                                  \
     taper_gemm_f32_function taper_gemm_f32_##tile##_##isa;                                                             \
-    taper_igemm_f32_function taper_igemm_f32_##tile##_##isa;
+    taper_igemm_f32_function taper_igemm_f32_##tile##_##isa;                                                           \
+    taper_gemm_f32_windows_function taper_gemm_f32_windows_##tile##_##isa;
 #include "ops/kernels/gemm_f32_list.inc"
 #undef KERNEL
 

@@ -69,6 +69,49 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
 }
 #endif
 
+TAPER_TEMPLATE void begin_tile(const size_t mr, const size_t nv, const float *w, V acc[MR_MAX][2])
+{
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const V bias = v_load(w + VN * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+    }
+}
+
+// Adds the summand, clamps, stores the `real` rows of a tile.
+TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, const taper_gemm_epilogue *e, float *c,
+                             size_t c_stride, const float *add, VT t0, VT t1, V acc[MR_MAX][2])
+{
+    (void)real;
+    if (add != NULL) {
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = v_add(acc[i][j], v_load_t(add + VN * j, j == 0 ? t0 : t1));
+            add += TAPER_ROW_STEP(i, mr, real, e->add_stride);
+        }
+    }
+    // A clamp costs as much as two k, so it is left out where it does nothing.
+    if (e->min > -INFINITY || e->max < INFINITY) {
+        const V low = v_set(e->min), high = v_set(e->max);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL // in this order of operands a NaN passes through
+                for (size_t j = 0; j < nv; j++) acc[i][j] = v_min(high, v_max(low, acc[i][j]));
+        }
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            v_store_t(c + VN * j, acc[i][j], j == 0 ? t0 : t1);
+        c += TAPER_ROW_STEP(i, mr, real, c_stride);
+    }
+}
+
 // One tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
@@ -82,12 +125,9 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             FETCH_SUMMAND(add + i * t->e->add_stride);
     }
 #endif
+    begin_tile(mr, nv, w, acc);
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
-        const V bias = v_load(w + VN * j);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++)
-            acc[i][j] = bias;
         TAPER_UNROLL
         for (size_t u = 1; u < ku; u++)
             part[u - 1][j] = v_set(0);
@@ -116,31 +156,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         for (size_t j = 0; j < nv; j++)
             acc[0][j] = v_add(acc[0][j], part[u - 1][j]);
     }
-    if (add != NULL) {
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = v_add(acc[i][j], v_load_t(add + VN * j, j == 0 ? t0 : t1));
-            add += TAPER_ROW_STEP(i, mr, t->mr, t->e->add_stride);
-        }
-    }
-    // A clamp costs as much as two k, so it is left out where it does nothing.
-    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
-        const V low = v_set(t->e->min), high = v_set(t->e->max);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL // in this order of operands a NaN passes through
-                for (size_t j = 0; j < nv; j++) acc[i][j] = v_min(high, v_max(low, acc[i][j]));
-        }
-    }
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            v_store_t(c + VN * j, acc[i][j], j == 0 ? t0 : t1);
-        c += TAPER_ROW_STEP(i, mr, t->mr, t->c_stride);
-    }
+    end_tile(mr, nv, t->mr, t->e, c, t->c_stride, add, t0, t1, acc);
 }
 
 // All panels for mr rows.

@@ -9,10 +9,10 @@ static int allows(uint64_t cpu, uint64_t need)
 }
 
 static const taper_gemm_entry gemm_entries[] = {
-#define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
+#define KERNEL(isa, tile, mr, nr, over_read, windows)                                                                  \
     TAPER_IF_ISA(isa,                                                                                                  \
                  {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                   \
-                  taper_igemm_f32_##tile##_##isa}, )
+                  taper_igemm_f32_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_f32_windows_##tile##_##isa)}, )
 #include "ops/kernels/gemm_f32_list.inc"
 #undef KERNEL
 };

@@ -10,5 +10,7 @@
 #define FETCH(w, ahead) (void)(ahead) // there is no such instruction
 
 #include "ops/kernels/gemm_f32_tmpl.h"
+#include "ops/kernels/gemm_f32_windows_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_6x8_simd128, taper_igemm_f32_6x8_simd128)
+GEMM_F32_WINDOWS(taper_gemm_f32_windows_6x8_simd128)

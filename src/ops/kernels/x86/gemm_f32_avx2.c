@@ -11,5 +11,7 @@
 #define FETCH(w, ahead) _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0)
 
 #include "ops/kernels/gemm_f32_tmpl.h"
+#include "ops/kernels/gemm_f32_windows_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_6x16_avx2, taper_igemm_f32_6x16_avx2)
+GEMM_F32_WINDOWS(taper_gemm_f32_windows_6x16_avx2)

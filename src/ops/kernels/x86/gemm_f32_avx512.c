@@ -27,5 +27,7 @@
         _mm_prefetch((const char *)(p) + 64, _MM_HINT_T0);                                                             \
     } while (0)
 #include "ops/kernels/gemm_f32_tmpl.h"
+#include "ops/kernels/gemm_f32_windows_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_14x32_avx512, taper_igemm_f32_14x32_avx512)
+GEMM_F32_WINDOWS(taper_gemm_f32_windows_14x32_avx512)

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls in bands: see bands.h.
+#include "ops/call/bands.h"
+
+#include "ops/call/parallel.h"
+
+void taper_prepare_bands(taper_call *call, const taper_banded *banded)
+{
+    (*call->prepared)->banded = banded;
+}
+
+// ---- which
+
+// The rows of x that rows [begin, end) of the result need.
+static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *first, size_t *last)
+{
+    *first = begin * b->stride - taper_min_size(begin * b->stride, b->pad);
+    const size_t behind = (end - 1) * b->stride + b->span;
+    *last = taper_min_size(behind - taper_min_size(behind, b->pad), b->in_rows);
+    *first = taper_min_size(*first, *last);
+}
+
+static bool follows(const taper_banded *a, const taper_banded *b)
+{
+    return a->images == b->images && a->out_rows == b->in_rows && a->out_row == b->in_row;
+}
+
+// Rings for steps of so many rows; what a step touches.
+static size_t cut(taper_bands *bands, size_t step)
+{
+    const size_t last = bands->count - 1;
+    size_t rows = step, touched = step * bands->stages[last]->out_row;
+    bands->step = step;
+    bands->scratch = 0;
+    for (size_t i = last; i > 0; i--) {
+        rows = (rows - 1) * bands->stages[i]->stride + bands->stages[i]->span;
+        bands->rings[i - 1] = rows;
+        bands->scratch += rows * bands->stages[i]->in_row;
+        touched += bands->stages[i]->weights;
+    }
+    const taper_banded *first = bands->stages[0];
+    return touched + bands->scratch + first->weights + ((rows - 1) * first->stride + first->span) * first->in_row;
+}
+
+// Rows are worth a band where what lies between the calls would leave the cache, and a few of them do not.
+static double saved(const taper_run *run, taper_bands *bands)
+{
+    enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7 };
+    const size_t cache = taper_pool_caches(run->pool).l2;
+    size_t halo = 0;
+    double between = 0;
+    bands->work = 0;
+    for (size_t i = 0; i < bands->count; i++) {
+        const taper_banded *b = bands->stages[i];
+        bands->work += b->work;
+        if (i > 0) {
+            halo = taper_max_size(halo, b->span - taper_min_size(b->span, b->stride));
+            between += (double)b->in_rows * (double)b->in_row;
+        }
+    }
+    bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
+    if (between < (double)cache / 2 * taper_pool_threads(run->pool)) { // each has a cache of its own
+        return 0;
+    }
+    for (size_t step = MOST_ROWS; step >= LEAST_ROWS; step /= 2) {
+        if (cut(bands, step) <= cache / 2) {
+            return step < bands->stages[bands->count - 1]->out_rows ? between : 0;
+        }
+    }
+    return 0;
+}
+
+double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
+{
+    size_t wide = 0; // those behind the first that need other rows than their own
+    *bands = (taper_bands){.count = count};
+    for (size_t i = 0; i < count; i++) {
+        const taper_banded *b = calls[i]->banded;
+        if (b == NULL || (i > 0 && !follows(bands->stages[i - 1], b))) {
+            return 0;
+        }
+        wide += i > 0 && b->span > 1;
+        bands->stages[i] = b;
+    }
+    return wide <= 1 ? saved(run, bands) : 0;
+}
+
+// ---- running
+
+typedef struct banded_run {
+    const taper_bands *bands;
+    void *data[TAPER_BANDS_MOST];
+    const char *x;
+    char *y;
+    taper_places places;
+    size_t rows, parts; // of the last result: of a part, parts of an image
+} banded_run;
+
+// Rows [begin, end) of a stage; those of a ring may go round its end.
+static void run_stage(const banded_run *r, size_t stage, taper_band band)
+{
+    const taper_banded *b = r->bands->stages[stage];
+    while (band.begin < band.end) {
+        taper_band some = band;
+        const size_t y = (band.begin - band.y.from) % band.y.ring;
+        some.end = taper_min_size(some.end, band.begin + band.y.ring - y);
+        if (b->span == 1) {
+            const size_t x = (band.begin - band.x.from) % band.x.ring;
+            some.end = taper_min_size(some.end, band.begin + band.x.ring - x);
+        }
+        b->run(r->data[stage], &some);
+        band.begin = some.end;
+    }
+}
+
+// A part of an image's rows.
+static void run_part(const banded_run *r, size_t image, size_t begin, size_t end, char *scratch)
+{
+    const taper_bands *bands = r->bands;
+    const size_t last = bands->count - 1;
+    taper_ring rings[TAPER_BANDS_MOST + 1];
+    size_t made[TAPER_BANDS_MOST], until[TAPER_BANDS_MOST];
+    const taper_banded *first = bands->stages[0], *end_stage = bands->stages[last];
+    rings[0] = (taper_ring){(char *)(uintptr_t)r->x + image * first->in_rows * first->in_row, 0, SIZE_MAX};
+    rings[last + 1] = (taper_ring){r->y + image * end_stage->out_rows * end_stage->out_row, 0, SIZE_MAX};
+    size_t from = begin, behind = end;
+    made[last] = begin;
+    for (size_t i = last; i > 0; i--) {
+        rows_under(bands->stages[i], from, behind, &from, &behind);
+        made[i - 1] = from;
+        rings[i] = (taper_ring){scratch, from, bands->rings[i - 1]};
+        scratch += bands->rings[i - 1] * bands->stages[i]->in_row;
+    }
+    for (size_t row = begin; row < end; row += bands->step) {
+        until[last] = taper_min_size(row + bands->step, end);
+        size_t unused;
+        for (size_t i = last; i > 0; i--) {
+            rows_under(bands->stages[i], until[i] - 1, until[i], &unused, &until[i - 1]);
+        }
+        for (size_t i = 0; i <= last; i++) {
+            if (made[i] < until[i]) {
+                run_stage(r, i, (taper_band){image, made[i], until[i], rings[i], rings[i + 1]});
+                made[i] = until[i];
+            }
+        }
+    }
+}
+
+static void run_parts(void *argument, size_t begin, size_t end)
+{
+    const banded_run *r = argument;
+    void *place = taper_place_take(&r->places);
+    const size_t rows = r->bands->stages[r->bands->count - 1]->out_rows;
+    for (; begin < end; begin++) {
+        const size_t first = begin % r->parts * r->rows;
+        run_part(r, begin / r->parts, first, taper_min_size(first + r->rows, rows), place);
+    }
+    taper_place_leave(place);
+}
+
+// Cuts the work; how many parts there are.
+static size_t cut_parts(banded_run *r, const taper_run *run)
+{
+    const taper_bands *bands = r->bands;
+    const taper_banded *last = bands->stages[bands->count - 1];
+    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // of an image
+    // No thread is to be without because of edges.
+    const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
+    r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
+    r->rows = taper_round_up(r->rows, 2); // kernels like pairs
+    r->parts = (last->out_rows - 1) / r->rows + 1;
+    return r->parts * last->images;
+}
+
+void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands)
+{
+    banded_run r = {.bands = bands};
+    if (taper_places_open(run, bands->scratch, cut_parts(&r, run), &r.places)) {
+        taper_places_close(run, &r.places);
+    }
+}
+
+static taper_status run_all(banded_run *r, taper_run *run)
+{
+    const taper_bands *bands = r->bands;
+    const size_t parts = cut_parts(r, run);
+    if (!taper_places_open(run, bands->scratch, parts, &r->places)) {
+        return taper_fail_memory(run->error);
+    }
+    const taper_status status = taper_run_range(run, run_parts, r, parts, 1, bands->work);
+    taper_places_close(run, &r->places);
+    return status;
+}
+
+taper_status taper_bands_run(const taper_bands *bands, taper_call *const *calls, size_t *at)
+{
+    const size_t last = bands->count - 1;
+    banded_run r = {.bands = bands, .x = taper_tensor_data(calls[0]->args[0].as.tensor)};
+    taper_tensor *y;
+    *at = last;
+    TAPER_TRY(taper_ret_prepared(calls[last], &y));
+    r.y = taper_tensor_mutable(y);
+    taper_status status = TAPER_OK;
+    size_t begun = 0;
+    for (; status == TAPER_OK && begun < bands->count; begun++) {
+        r.data[begun] = (*calls[begun]->prepared)->data;
+        status = bands->stages[begun]->begin(calls[begun], r.data[begun]);
+        *at = status == TAPER_OK ? *at : begun;
+    }
+    begun -= status != TAPER_OK;
+    if (status == TAPER_OK) {
+        status = run_all(&r, calls[0]->run);
+    }
+    for (size_t i = 0; i < begun; i++) {
+        if (bands->stages[i]->end != NULL) {
+            bands->stages[i]->end(calls[i], r.data[i]);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_bands.py TAPER
+
+Layers that are computed some rows at a time (src/ops/call/bands.h), against PyTorch: the first call of a model, which computes each
+layer whole, and the later ones, which replay it in bands. Strides, kernels, paddings, dilations, batches and activations, sums of residuals, images
+of odd sizes, several threads; other inputs and other sizes between; inputs that outlive the call or do not. Each network must have used
+bands where it is to, and what has no use for them none."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+warnings.filterwarnings("ignore")
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+except ImportError:
+    print("skipped: PyTorch 1.13 (python3-torch) is not installed")
+    sys.exit(77)
+
+ACTIVATIONS = {"relu": nn.ReLU, "six": nn.ReLU6, "hard": nn.Hardswish, "silu": nn.SiLU, "none": nn.Identity}
+
+
+def conv(i, o, kernel=1, stride=1, padding=None, groups=1, dilation=1, act="six", norm=True):
+    padding = (kernel - 1) * dilation // 2 if padding is None else padding
+    parts = [nn.Conv2d(i, o, kernel, stride, padding, dilation, groups, bias=not norm)]
+    if norm:
+        parts.append(nn.BatchNorm2d(o))
+        nn.init.uniform_(parts[1].weight, 0.5, 2)
+        nn.init.uniform_(parts[1].running_var, 0.5, 2)
+        nn.init.uniform_(parts[1].running_mean, -1, 1)
+    return nn.Sequential(*parts, ACTIVATIONS[act]())
+
+
+class Residual(nn.Module):
+    def __init__(self, inner, activation="none"):
+        super().__init__()
+        self.inner, self.activation = inner, ACTIVATIONS[activation]()
+
+    def forward(self, x):
+        return self.activation(x + self.inner(x))
+
+
+class Twice(nn.Module):
+    """What is between is looked at twice: no bands there."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x):
+        y = self.first(x)
+        return self.second(y).mean() + y.mean()
+
+
+def inverted(i, wide, o, kernel=3, stride=1, act="six", residual=False, padding=None):
+    layers = nn.Sequential(conv(i, wide, act=act), conv(wide, wide, kernel, stride, padding, wide, act=act), conv(wide, o, act="none"))
+    return Residual(layers) if residual else layers
+
+
+def ends(channels, *layers):
+    """Between two that are no part of bands: the first brings NCHW into the layout of the others."""
+    return nn.Sequential(conv(channels, channels, act="relu"), *layers, nn.AdaptiveAvgPool2d((3, 5)))
+
+
+def cases():
+    """name, network, sizes, whether bands must have been used"""
+    yield "expand, 3x3 with stride 2, project", ends(16, inverted(16, 96, 24, stride=2)), (1, 16, 160, 144), True
+    yield "with a sum", ends(24, inverted(24, 144, 24, residual=True), inverted(24, 144, 24, residual=True)), (1, 24, 113, 121), True
+    yield "5x5, stride 2, hard swish", ends(24, inverted(24, 72, 40, 5, 2, "hard")), (1, 24, 150, 200), True
+    yield "5x5, silu, a batch", ends(16, inverted(16, 64, 16, 5, 1, "silu", True)), (3, 16, 97, 90), True
+    yield "7x7", ends(16, inverted(16, 64, 16, 7, 1, "relu")), (1, 16, 140, 133), True
+    yield "no padding", ends(16, inverted(16, 80, 16, padding=0)), (1, 16, 131, 127), True
+    yield "padding of two", ends(16, inverted(16, 80, 16, padding=2)), (2, 16, 99, 127), True
+    yield "no activation, no norm", ends(16, nn.Sequential(
+        conv(16, 112, act="none", norm=False), conv(112, 112, 3, 2, groups=112, act="none", norm=False),
+        conv(112, 20, act="none", norm=False))), (1, 16, 128, 128), True
+    yield "two layers", ends(16, conv(16, 96), conv(96, 96, 3, 1, groups=96)), (1, 16, 150, 150), True
+    yield "pointwise ones alone", ends(16, conv(16, 96), conv(96, 96, act="hard"), conv(96, 16)), (1, 16, 150, 150), True
+    yield "an image's first layers", nn.Sequential(
+        conv(3, 32, 3, 2), conv(32, 32, 3, 1, groups=32), conv(32, 16, act="none"), inverted(16, 96, 24, stride=2),
+        inverted(24, 144, 24, residual=True)), (1, 3, 288, 320), True
+    yield "an image of 7x7", nn.Sequential(conv(3, 64, 7, 2, act="relu"), conv(64, 64, 3, 2, groups=64), conv(64, 8)), (2, 3, 301, 333), True
+    yield "a first layer with stride 1", nn.Sequential(conv(3, 32, 3, 1, dilation=1), conv(32, 32, 3, 2, groups=32)), (1, 3, 190, 201), True
+    yield "a grey image", nn.Sequential(conv(1, 32, 5, 1), conv(32, 32, 3, 2, groups=32)), (1, 1, 211, 190), True
+    yield "narrow and tall", ends(16, inverted(16, 96, 16)), (1, 16, 1500, 15), True
+    yield "long rows", ends(8, inverted(8, 48, 8)), (1, 8, 9, 9000), None
+    yield "small images", ends(16, inverted(16, 96, 16)), (1, 16, 14, 14), False
+    yield "looked at twice", Twice(conv(16, 96), conv(96, 96, 3, groups=96)), (1, 16, 150, 150), False
+
+
+def run(taper, *arguments):
+    p = subprocess.run([taper, *arguments], capture_output=True, text=True)
+    if p.returncode != 0:
+        raise RuntimeError(p.stderr.strip()[-300:])
+    return p.stdout
+
+
+def banded_of(taper, model, sizes, threads):
+    told = json.loads(run(taper, "bench", model, "--input-dims", ",".join(map(str, sizes)), "--iter", "2", "--warmup", "3", "--json",
+                          "--threads", threads))
+    assert told["allocations_per_iter"] == 0, told["allocations_per_iter"]
+    return told["banded_operators"]
+
+
+def results_of(taper, model, inputs, scratch, threads):
+    """Of calls one after the other in one session."""
+    calls = []
+    for number, x in enumerate(inputs):
+        np.save(os.path.join(scratch, f"x{number}.npy"), x)
+        calls.append({"method": "forward", "inputs": ["@" + os.path.join(scratch, f"x{number}.npy")]})
+    with open(os.path.join(scratch, "calls.json"), "w", encoding="utf-8") as f:
+        json.dump(calls, f)
+    run(taper, "run", model, "--calls", os.path.join(scratch, "calls.json"), "-o", os.path.join(scratch, "y.npz"), "--threads", threads)
+    made = np.load(os.path.join(scratch, "y.npz"))
+    return [made[f"{number}.output"] for number in range(len(inputs))]
+
+
+def main():
+    taper, passed, failed = sys.argv[1], 0, 0
+
+    def check(good, what):
+        nonlocal passed, failed
+        passed, failed = passed + bool(good), failed + (not good)
+        if not good:
+            print("FAILED", what, flush=True)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        model = os.path.join(scratch, "m.pt")
+        for number, (name, network, sizes, bands) in enumerate(cases()):
+            torch.manual_seed(number)
+            x, other = torch.randn(sizes), torch.randn(*sizes[:2], sizes[2] - 3, sizes[3] + 2)
+            network = network.eval()
+            torch.jit.trace(network, x).save(model)
+            inputs = [x, x, -x, x, other, x, other, other, x]
+            with torch.no_grad():
+                wanted = [network(i).numpy() for i in inputs]
+            for threads in ("1", "2", "3"):
+                for call, (y, w) in enumerate(zip(results_of(taper, model, [i.numpy() for i in inputs], scratch, threads), wanted)):
+                    off, bound = np.abs(y - w).max(), 1e-4 * np.abs(w).max() + 1e-5
+                    check(y.shape == w.shape and off <= bound, f"{name}, {threads} threads, call {call}: off by {off}, bound {bound}")
+            used = banded_of(taper, model, sizes, "1")
+            check(bands is None or (used > 0) == bands, f"{name}: {used} operators in bands")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
