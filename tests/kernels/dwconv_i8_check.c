@@ -34,13 +34,19 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
     const uint8_t *a[MOST_TAPS];
     // The columns of two rows overlap, but for single pixels, which have taps anywhere.
     const bool overlap = rows == 2 && pixels > 1;
+    // With stride 2 a pixel's last column is the next one's first.
+    const bool meet = rows == 1 && taps == 9 && check_below(2) == 0;
     const size_t row = (pixels - 1) * step + channels;
     for (size_t t = 0; t < (rows == 2 ? 12 : taps); t++) {
         if (overlap && t % 3 != 0) {
             a[t] = a[t - 1] + step;
             continue;
         }
-        const size_t length = overlap ? row + 2 * step : row;
+        if (meet && t % 3 == 2) {
+            a[t] = a[t - 2] + step;
+            continue;
+        }
+        const size_t length = overlap ? row + 2 * step : meet ? row + step : row;
         uint8_t *bytes = check_bytes(length, place, entry->over_read);
         fill_bytes(bytes, length, extreme);
         a[t] = bytes;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with AVX-512 VNNI: 64 channels at a time, the last ones 64, 32 or 16.
+#include <string.h>
+
 #include "ops/kernels/dwconv_i8.h"
 
+#if !TAPER_SMALL
+#define DW_COLUMNS
+#endif
 #define I8_VNNI 1
 #define I8_BYTES 16
 #include "ops/kernels/simd_i8_x86.h"
@@ -52,8 +57,53 @@ TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
     }
 }
 
+#ifdef DW_COLUMNS
+#define ALL_PIECES(name)                                                                                               \
+    TAPER_INSTANCE void name##_pieces(const taper_dwconv_i8 *t)                                                        \
+    {                                                                                                                  \
+        size_t c = 0, n = t->channels;                                                                                 \
+        for (; n > 32; c += 64, n -= n < 64 ? n : 64)                                                                  \
+            i8_512_##name(t, c, n < 64 ? n : 64, i8_512_range_of(t->e.zero_point, t->e.min));                          \
+        if (n > 16) {                                                                                                  \
+            i8_256_##name(t, c, n, i8_256_range_of(t->e.zero_point, t->e.min));                                        \
+        } else if (n > 0) {                                                                                            \
+            i8_128_##name(t, c, n, i8_128_range_of(t->e.zero_point, t->e.min));                                        \
+        }                                                                                                              \
+    }
+ALL_PIECES(two)
+ALL_PIECES(wide)
+
+// Whether the last column of a pixel is the first one of the next.
+static int columns_meet(const taper_dwconv_i8 *t)
+{
+    return t->a[2] == t->a[0] + t->step && t->a[5] == t->a[3] + t->step && t->a[8] == t->a[6] + t->step;
+}
+
+// What may be done by columns. False: it may not.
+static int by_columns(const taper_dwconv_i8 *t)
+{
+    if (t->rows == 2) {
+        two_pieces(t);
+    } else if (t->taps == 9 && t->pixels > 1 && columns_meet(t)) {
+        wide_pieces(t);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+#else
+static int by_columns(const taper_dwconv_i8 *t)
+{
+    (void)t;
+    return 0;
+}
+#endif
+
 void taper_dwconv_i8_avx512vnni(const taper_dwconv_i8 *job)
 {
+    if (by_columns(job)) {
+        return;
+    }
     if (job->taps == 9) {
         pixels(9, job);
     } else {
