@@ -9,6 +9,7 @@
 
 typedef struct problem {
     size_t mr, nc, kc, ks, offset;
+    size_t step; // of windows; 0: each row of a tap has a pointer
     const uint8_t **pointers;
     size_t tap_stride;
     const int8_t *weights;
@@ -20,7 +21,8 @@ static int32_t expected_sum(const problem *p, size_t i, size_t n, uint32_t shift
 {
     int64_t sum = p->bias[n];
     for (size_t t = 0; t < p->ks; t++) {
-        const uint8_t *x = p->pointers[t * p->tap_stride + i] + p->offset;
+        const uint8_t *x =
+            (p->step != 0 ? p->pointers[t] + i * p->step : p->pointers[t * p->tap_stride + i]) + p->offset;
         for (size_t k = 0; k < p->kc; k++)
             sum += ((int64_t)x[k] - shift) * p->weights[(n * p->kc + k) * p->ks + t];
     }
@@ -52,13 +54,14 @@ static float random_scale(size_t kind)
                        : check_uniform(0.5f, 0.99999994f);
 }
 
-static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks)
+static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, size_t step)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
     const bool extreme = check_below(3) == 0, floats = check_below(4) == 0;
-    const size_t whole = (nc + entry->nr - 1) / entry->nr * entry->nr, rows = mr * ks;
-    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .offset = check_below(2) ? check_below(20) : 0};
-    const size_t stride = kc + (check_below(2) ? check_below(9) : 0), image = (rows - 1) * stride + kc + p.offset;
+    const size_t whole = (nc + entry->nr - 1) / entry->nr * entry->nr, rows = step != 0 ? ks : mr * ks;
+    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .offset = check_below(2) ? check_below(20) : 0, .step = step};
+    const size_t reach = kc + (mr - 1) * step, stride = reach + (check_below(2) ? check_below(9) : 0);
+    const size_t image = (rows - 1) * stride + reach + p.offset;
     uint8_t *a = check_bytes(image, place, entry->over_read);
     fill_bytes(a, image, extreme);
     int8_t *weights = check_bytes(nc * kc * ks, CHECK_TAIL, 0);
@@ -67,8 +70,10 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
     p.tap_stride = mr + check_below(3);
     p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof *p.pointers, CHECK_TAIL, 0);
     for (size_t t = 0; t < ks; t++) {
-        for (size_t i = 0; i < mr; i++)
+        for (size_t i = 0; i < mr && step == 0; i++)
             p.pointers[t * p.tap_stride + i] = a + (rows - 1 - (t * mr + i)) * stride;
+        if (step != 0)
+            p.pointers[t] = a + (rows - 1 - t) * stride;
     }
     int32_t *bias = check_bytes(whole * sizeof *bias, CHECK_TAIL, 0);
     float *scale = check_floats(whole, CHECK_TAIL, 0), *shift = check_floats(whole, CHECK_TAIL, 0);
@@ -113,7 +118,11 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
                                .c = c,
                                .c_stride = c_stride,
                                .e = p.e};
-    entry->run(&job);
+    if (step != 0) {
+        entry->windows(&job, step);
+    } else {
+        entry->run(&job);
+    }
     for (size_t i = 0; i < mr && !check_failed(); i++) {
         for (size_t n = 0; n < c_stride && i * c_stride + n < c_count; n++) {
             const size_t at = i * c_stride + n;
@@ -135,6 +144,11 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
     check_memory_reset();
 }
 
+static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks)
+{
+    one_of(entry, mr, nc, kc, ks, 0);
+}
+
 void check_gemm_i8(bool benchmark)
 {
     for (size_t x = 0; taper_gemm_i8_entry_at(x) != NULL && !benchmark; x++) {
@@ -151,6 +165,10 @@ void check_gemm_i8(bool benchmark)
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1);
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(4));
             }
+        }
+        for (size_t m = entry->mr; entry->windows != NULL && m <= 3 * entry->mr + 1; m++) {
+            for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5)
+                one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2));
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
         // More than kernels bring into their order at a time.

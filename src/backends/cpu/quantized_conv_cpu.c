@@ -260,10 +260,15 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, rank + 2, rank == 1 ? sizes : image, rank == 1 ? line : strides,
                                   job.out_scale, zero_point, &y));
     job.y = taper_tensor_mutable(y);
+    const bool constant = taper_call_has_constant_weights(call, job.params.weight, job.params.bias);
+    if (!TAPER_SMALL && taper_conv2d_i8_is_windows(&job)) {
+        job.keeps = constant;
+        return taper_conv2d_i8_windows(&job, seen);
+    }
     uint8_t *scratch;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(&job, seen, &scratch, &scratch_bytes);
-    job.keeps = scratch == NULL && taper_call_has_constant_weights(call, job.params.weight, job.params.bias);
+    job.keeps = scratch == NULL && constant;
     if (status == TAPER_OK) {
         const bool depthwise = job.groups > 1 && job.groups == job.in_c && job.groups == job.out_c;
         status = depthwise ? taper_conv2d_i8_depthwise(&job) : taper_conv2d_i8_dense(&job);

@@ -41,6 +41,9 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
+// Of a stem: reads x, whatever its strides, and sets the job's.
+bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
+TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);
 // Bytes from a pixel's first channel to the next one's, and from row to row.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {

@@ -44,6 +44,9 @@ typedef struct taper_gemm_i8 {
 } taper_gemm_i8;
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
+// Rows that overlap, as windows of gemm_f32.h: a has a pointer for each tap, row i of it is i * step bytes further;
+// step is 1 or 2, mr the entry's or more. Every row of a tap is read to a whole group of kr.
+typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
 
 typedef struct taper_gemm_i8_entry {
     const char *name;
@@ -53,9 +56,12 @@ typedef struct taper_gemm_i8_entry {
     uint32_t shift;     // see above
     uint32_t over_read; // bytes
     taper_gemm_i8_function *run;
+    taper_gemm_i8_windows_function *windows; // NULL: it has none
 } taper_gemm_i8_entry;
 
-#define KERNEL(isa, tile, mr, nr, kr, shift, over_read) taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, windows)                                                       \
+    taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;                                                               \
+    taper_gemm_i8_windows_function taper_gemm_i8_windows_##tile##_##isa;
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
-// rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file defines MR_MAX,
-// store_rows() (two rows of bytes, at most NR columns) and store_floats().
+// rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
+// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats().
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
@@ -154,3 +154,80 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
         if (job->nc > 0)                                                                                               \
             strips[TAPER_STRIP(job->mr)](job);                                                                         \
     }
+
+// ---- windows: rows of A that overlap, a fixed number of bytes apart. The last tile goes over some rows once more.
+
+#if !TAPER_SMALL
+// One tile of the most rows, from t->c on; at: bytes, of its first row. That step is a constant makes all addresses one
+// pointer's.
+TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_gemm_i8 *t, size_t at, const int8_t *w,
+                                size_t column, size_t n)
+{
+    S acc[MR_MAX][2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const S bias = I8(load_sums)(t->e.bias + column + LANES * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < MR_MAX; i++)
+            acc[i][j] = bias;
+    }
+    const size_t groups = (t->kc + 3) / 4;
+    for (size_t tap = 0; tap < t->ks; tap++) {
+        const uint8_t *a = t->a[tap] + at;
+        TAPER_NO_UNROLL
+        for (size_t k = 0; k < groups; k++, a += 4, w += 4 * NR) {
+            Q b[2];
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                b[j] = I8(load)(w + I8_BYTES * j);
+            TAPER_UNROLL
+            for (size_t i = 0; i < MR_MAX; i++) {
+                const Q x = I8(four)(a + i * step);
+                TAPER_UNROLL
+                for (size_t j = 0; j < nv; j++)
+                    acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
+            }
+        }
+    }
+    finish(MR_MAX, nv, t, column, n, acc);
+}
+
+TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size_t at)
+{
+    const size_t panel = t->ks * ((t->kc + 3) / 4) * (4 * NR);
+    const int8_t *w = t->w;
+    size_t column = 0;
+    for (; t->nc - column > LANES; w += panel) {
+        const size_t n = t->nc - column < NR ? t->nc - column : NR;
+        window_tile(step, 2, t, at, w, column, n);
+        if ((column += n) == t->nc)
+            return;
+    }
+    window_tile(step, 1, t, at, w, column, t->nc - column);
+}
+
+TAPER_INSTANCE void window_strip_1(const taper_gemm_i8 *t, size_t at)
+{
+    window_strip(1, t, at);
+}
+
+TAPER_INSTANCE void window_strip_2(const taper_gemm_i8 *t, size_t at)
+{
+    window_strip(2, t, at);
+}
+
+#define GEMM_I8_WINDOWS(name)                                                                                          \
+    void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
+    {                                                                                                                  \
+        for (size_t i = 0; i < job->mr && job->nc > 0; i += MR_MAX) {                                                  \
+            i = i + MR_MAX > job->mr ? job->mr - MR_MAX : i;                                                           \
+            taper_gemm_i8 t = *job;                                                                                    \
+            const size_t from = i * job->c_stride;                                                                     \
+            t.mr = MR_MAX;                                                                                             \
+            t.c = job->e.shift != NULL ? (void *)((float *)job->c + from) : (void *)((uint8_t *)job->c + from);        \
+            (step == 1 ? window_strip_1 : window_strip_2)(&t, job->a_offset + i * step);                               \
+        }                                                                                                              \
+    }
+#else
+#define GEMM_I8_WINDOWS(name)
+#endif

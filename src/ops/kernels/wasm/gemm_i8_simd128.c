@@ -35,3 +35,4 @@ TAPER_TEMPLATE void store_floats(float *c, v128_t y, size_t n)
 #include "ops/kernels/gemm_i8_tmpl.h"
 
 GEMM_I8(4x8_simd128)
+GEMM_I8_WINDOWS(4x8_simd128)

@@ -38,3 +38,4 @@ TAPER_TEMPLATE void store_floats(float *c, __m256 y, size_t n)
 #include "ops/kernels/gemm_i8_tmpl.h"
 
 GEMM_I8(4x16_avx2)
+GEMM_I8_WINDOWS(4x16_avx2)

@@ -15,5 +15,6 @@ typedef int taper_gemm_i8_avx512_is_left_out;
 #include "ops/kernels/gemm_i8_avx512.h"
 
 GEMM_I8(10x32_avx512)
+GEMM_I8_WINDOWS(10x32_avx512)
 
 #endif

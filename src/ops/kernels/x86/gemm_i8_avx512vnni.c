@@ -13,3 +13,4 @@
 #include "ops/kernels/gemm_i8_avx512.h"
 
 GEMM_I8(14x32_avx512vnni)
+GEMM_I8_WINDOWS(14x32_avx512vnni)
