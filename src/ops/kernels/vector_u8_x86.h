@@ -10,19 +10,42 @@
 
 typedef struct sum_words {
     Q high, low; // factors in two parts, each for a and b in 16 bits
-    Q offset, mask, threshold;
+    Q offset, mask, threshold, half;
     __m128i shift;
 } sum_words;
 
-// pairs: a and b in 16 bits each. The factors have 22 bits: two products of 11 by 8 bits.
-TAPER_TEMPLATE Q sum_of(Q pairs, const sum_words *s)
+// pairs: a and b in 16 bits each. The factors have 22 bits: two products of 11 by 8 bits. roomy: half a step more is
+// still in 32 bits.
+TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
     const Q sum = P(add_epi32)(P(add_epi32)(high, P(madd_epi16)(pairs, s->low)), s->offset);
     const Q negative = P(srai_epi32)(sum, 31);
+    if (roomy) // halves away from zero: of negative numbers a little less than half is added
+        return P(sra_epi32)(P(add_epi32)(P(add_epi32)(sum, s->half), negative), s->shift);
     const Q rest = P(add_epi32)(B(and)(sum, s->mask), negative);
     const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 where rest is more
     return P(add_epi32)(P(sra_epi32)(sum, s->shift), up);
+}
+
+TAPER_TEMPLATE size_t add_blocks(const bool roomy, size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p,
+                                 const sum_words *s, uint8_t *y)
+{
+    const Q none = B(setzero)(), zero_point = P(set1_epi16)((int16_t)p->zero_point);
+    const Q low = P(set1_epi8)((char)p->min), high = P(set1_epi8)((char)p->max);
+    size_t i = 0;
+    for (; i + I8_BYTES <= n; i += I8_BYTES) {
+        const Q va = I8(load)(a + i), vb = I8(load)(b + i);
+        const Q a0 = P(unpacklo_epi8)(va, none), a1 = P(unpackhi_epi8)(va, none);
+        const Q b0 = P(unpacklo_epi8)(vb, none), b1 = P(unpackhi_epi8)(vb, none);
+        const Q y0 =
+            P(packs_epi32)(sum_of(roomy, P(unpacklo_epi16)(a0, b0), s), sum_of(roomy, P(unpackhi_epi16)(a0, b0), s));
+        const Q y1 =
+            P(packs_epi32)(sum_of(roomy, P(unpacklo_epi16)(a1, b1), s), sum_of(roomy, P(unpackhi_epi16)(a1, b1), s));
+        const Q bytes = P(packus_epi16)(P(adds_epi16)(y0, zero_point), P(adds_epi16)(y1, zero_point));
+        B(storeu)((Q *)(void *)(y + i), P(min_epu8)(P(max_epu8)(bytes, low), high));
+    }
+    return i;
 }
 
 static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y)
@@ -34,19 +57,11 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
                          .offset = P(set1_epi32)(p->offset),
                          .mask = P(set1_epi32)((int32_t)mask),
                          .threshold = P(set1_epi32)((int32_t)(mask >> 1)),
+                         .half = P(set1_epi32)((int32_t)(mask / 2 + 1)),
                          .shift = _mm_cvtsi32_si128((int32_t)p->shift)};
-    const Q none = B(setzero)(), zero_point = P(set1_epi16)((int16_t)p->zero_point);
-    const Q low = P(set1_epi8)((char)p->min), high = P(set1_epi8)((char)p->max);
-    size_t i = 0;
-    for (; i + I8_BYTES <= n; i += I8_BYTES) {
-        const Q va = I8(load)(a + i), vb = I8(load)(b + i);
-        const Q a0 = P(unpacklo_epi8)(va, none), a1 = P(unpackhi_epi8)(va, none);
-        const Q b0 = P(unpacklo_epi8)(vb, none), b1 = P(unpackhi_epi8)(vb, none);
-        const Q y0 = P(packs_epi32)(sum_of(P(unpacklo_epi16)(a0, b0), &s), sum_of(P(unpackhi_epi16)(a0, b0), &s));
-        const Q y1 = P(packs_epi32)(sum_of(P(unpacklo_epi16)(a1, b1), &s), sum_of(P(unpackhi_epi16)(a1, b1), &s));
-        const Q bytes = P(packus_epi16)(P(adds_epi16)(y0, zero_point), P(adds_epi16)(y1, zero_point));
-        B(storeu)((Q *)(void *)(y + i), P(min_epu8)(P(max_epu8)(bytes, low), high));
-    }
+    // Sums are not further from zero than what the factors make of 255.
+    const bool roomy = UINT64_C(255) * ((uint64_t)fa + fb) + mask / 2 + 1 <= INT32_MAX;
+    size_t i = roomy ? add_blocks(true, n, a, b, p, &s, y) : add_blocks(false, n, a, b, p, &s, y);
     for (; i < n; i++)
         y[i] = one_sum(a[i], b[i], p);
 }
