@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare.py BIN [--models A,B[@SIZE]…] [--peers P,Q] [--python PYTHON] [--threads 1,2] [--rounds R] [--seconds S] [--loads L]
+"""compare.py BIN [--models A,B[@SIZE]…] [--peers P,Q] [--python PYTHON] [--edge PYTHON] [--threads 1,2] [--rounds R] [--seconds S] [--loads L]
 [--form pt|ptl|opt.ptl] [--realtime] [--folder DIR] [--plot FILE.svg] [--json FILE]
 
 Taper and every peer that is found run the same networks with the same weights and input, in turn: each in a process that stays and is
 stopped while others run, R rounds of S seconds each. Prints the median of each and the median of Taper's ratios to it, round by round; with
 --loads also of load and first run, in L fresh processes. What each computes is held against PyTorch's. BIN has `compare_worker`.
 
-Peers: torch_lite (Debian's python3-torch: PyTorch Mobile at its best), and of PYTHON's packages (default: this one) onnxruntime, openvino,
-ncnn with pnnx, mnn. Those that are not installed are left out, by name. Models are builders of torchvision, "+int8" as in make_zoo.py; the
+Peers: torch_lite (Debian's python3-torch: PyTorch Mobile at its best); of PYTHON's packages (default: this one) onnxruntime, openvino,
+ncnn with pnnx, mnn; of EDGE's, which may be another python as they want another PyTorch, executorch and litert with litert-torch (networks
+of floats). Those that are not installed are left out, by name. Models are builders of torchvision, "+int8" as in make_zoo.py; the
 files lie in DIR and are made where they are missing. A median over runs of a machine that others use as well is only good as a ratio; --realtime
 runs all under SCHED_RR, so that other load counts less (needs the right)."""
 import argparse
@@ -27,8 +28,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's PyTorch is this one's
 NETWORKS = ("mobilenet_v2,mobilenet_v3_large,resnet18,resnet50,deeplabv3_resnet50,quantized_mobilenet_v2+int8,quantized_resnet18+int8,"
             "quantized_resnet50+int8")
-PEERS = ("torch_lite", "onnxruntime", "openvino", "ncnn", "mnn")
-FORMS = {"torch_lite": ".opt.ptl", "onnxruntime": ".onnx", "openvino": ".onnx", "ncnn": ".ncnn.param", "mnn": ".mnn"}
+PEERS = ("torch_lite", "onnxruntime", "openvino", "ncnn", "mnn", "executorch", "litert")
+FORMS = {"torch_lite": ".opt.ptl", "onnxruntime": ".onnx", "openvino": ".onnx", "ncnn": ".ncnn.param", "mnn": ".mnn", "executorch": ".pte",
+         "litert": ".tflite"}
+EDGE = ("executorch", "litert")
 
 
 class Missing(Exception):
@@ -56,6 +59,10 @@ def make_models(options, name, size):
     if not os.path.exists(path + ".mnn") and os.path.exists(os.path.join(bin_folder, "mnnconvert")) and os.path.exists(path + ".onnx"):
         subprocess.run([os.path.join(bin_folder, "mnnconvert"), "-f", "ONNX", "--modelFile", path + ".onnx", "--MNNModel", path + ".mnn",
                         "--bizCode", "x"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wanted = [peer for peer in EDGE if peer in options.peers and not os.path.exists(path + FORMS[peer])]
+    if wanted and "int8" not in name and subprocess.run([options.edge, "-c", "import torch, torchvision"], capture_output=True).returncode == 0:
+        subprocess.run([options.edge, os.path.join(HERE, "make_edge.py"), path, name, str(size)], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
     return path
 
 
@@ -74,7 +81,8 @@ class Worker:
         if peer == "taper":
             command = [os.path.join(options.bin, "compare_worker")]
         else:
-            command = [SYSTEM_PYTHON if peer == "torch_lite" else options.python, os.path.join(HERE, "peer.py"), peer]
+            python = SYSTEM_PYTHON if peer == "torch_lite" else options.edge if peer in EDGE else options.python
+            command = [python, os.path.join(HERE, "peer.py"), peer]
         environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), ATEN_CPU_CAPABILITY="avx2")
         self.process = subprocess.Popen(command + [path + end, str(threads), path + ".input", sizes], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
@@ -170,7 +178,7 @@ def plot(rows, file):
     for row in rows:
         if row["peer"] != "taper":
             groups.setdefault((row["model"], row["size"], row["threads"]), []).append((row["peer"], 1 / row["ratio"]))
-    colours = dict(zip(PEERS, ("#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e")))
+    colours = dict(zip(PEERS, ("#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#a6761d")))
     widest, y, out = max([v for bars in groups.values() for _, v in bars] + [1]), 30, []
     scale = 520 / widest
     for (model, size, threads), bars in groups.items():
@@ -193,6 +201,7 @@ def main():
     parser.add_argument("--models", default=NETWORKS, type=lambda text: text.split(","))
     parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [p for p in text.split(",") if p])
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--edge", default=sys.executable)
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(t) for t in text.split(",")])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.3)

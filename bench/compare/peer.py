@@ -93,6 +93,37 @@ def mnn(model, threads, x):
     yield run
 
 
+def executorch(model, threads, x):
+    """XNNPACK's kernels, which make_edge.py lowers to."""
+    import torch
+    from executorch.extension.pybindings import portable_lib
+
+    portable_lib._unsafe_reset_threadpool(threads)
+    yield
+    program = portable_lib._load_for_executorch(model)
+    image = torch.from_numpy(x)
+    yield
+    yield lambda: program.forward([image])[0].numpy()
+
+
+def litert(model, threads, x):
+    """XNNPACK's kernels, which LiteRT takes by itself."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    yield
+    interpreter = Interpreter(model, num_threads=threads)
+    interpreter.allocate_tensors()
+    into, out = interpreter.get_input_details()[0]["index"], interpreter.get_output_details()[0]["index"]
+    yield
+
+    def run():
+        interpreter.set_tensor(into, x)
+        interpreter.invoke()
+        return interpreter.get_tensor(out)
+
+    yield run
+
+
 def main():
     peer, model, threads, data, sizes = sys.argv[1:]
     try:
