@@ -176,6 +176,25 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
+// The other summand where it lies in PyTorch's order, and the result in NHWC behind the same one: NULL: not so.
+static const taper_tensor *plain_summand(const taper_conv2d *job)
+{
+    const taper_fusion *f = taper_fusion_of(job->call);
+    const taper_val other = f != NULL && f->add_at != 0 ? job->call->args[f->add_at] : taper_val_none();
+    const taper_tensor *t = other.tag == TAPER_TENSOR ? other.as.tensor : NULL;
+    const bool plain = t != NULL && !job->args.out_channels_last && t->dtype == TAPER_F32 && t->rank == 4 &&
+                       memcmp(t->sizes, job->args.out_sizes, 4 * sizeof *t->sizes) == 0 &&
+                       taper_tensor_is_contiguous(t) && !t->hidden_nhwc && !taper_tensor_is_channels_last(t);
+    return plain && taper_tensor_numel(t) != 0 ? t : NULL;
+}
+
+static taper_status bring_summand(const taper_conv2d *job, const taper_tensor *from, float *to)
+{
+    taper_run *run = job->call->run;
+    to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(from), to, job->out_c, job->out_h * job->out_w};
+    return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->out_c);
+}
+
 // Whether everything but the input and the other summand is constant.
 static bool has_constant_weights(const taper_conv2d *job)
 {
@@ -315,7 +334,7 @@ taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *
 
 static taper_status run_path(taper_conv2d *job)
 {
-    const bool constant = has_constant_weights(job);
+    const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
     if (TAPER_HAS_OP(conv_planar) && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
         return taper_conv2d_planar(job);
@@ -352,6 +371,35 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
+// summand: the other one in NHWC; NULL: as it is.
+static taper_status run_fused(taper_conv2d *job, const float *summand)
+{
+    taper_run *run = job->call->run;
+    const bool hidden = !job->args.out_channels_last;
+    TAPER_TRY(taper_epilogue_make(job->call, job->args.clamped, job->args.min, job->args.max, 4, job->args.out_sizes,
+                                  true, hidden, summand, &job->epilogue));
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_new_nhwc(job->call, 0, TAPER_F32, 4, job->args.out_sizes, hidden, &y));
+    if (taper_tensor_numel(y) == 0) {
+        return TAPER_OK;
+    }
+    job->y = taper_tensor_mutable(y);
+    const size_t fold_bytes = has_norm(job) ? 2 * job->out_c * sizeof(float) : 0;
+    float *scratch = taper_heap_alloc(run->heap, fold_bytes + zero_bytes(job));
+    if (scratch == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    if (fold_bytes != 0) {
+        job->scale = scratch;
+        job->shift = scratch + job->out_c;
+    }
+    job->zero = scratch + fold_bytes / sizeof(float);
+    memset(scratch, 0, fold_bytes + zero_bytes(job));
+    const taper_status status = run_path(job);
+    taper_heap_free(run->heap, scratch, fold_bytes + zero_bytes(job));
+    return status;
+}
+
 taper_status taper_cpu_conv2d(taper_call *call);
 taper_status taper_cpu_conv2d(taper_call *call)
 {
@@ -365,27 +413,17 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const bool hidden = !job.args.out_channels_last;
-    TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true,
-                                  hidden, &job.epilogue));
-    taper_tensor *y;
-    TAPER_TRY(taper_ret_new_nhwc(call, 0, TAPER_F32, 4, job.args.out_sizes, hidden, &y));
-    if (taper_tensor_numel(y) == 0) {
-        return TAPER_OK;
-    }
-    job.y = taper_tensor_mutable(y);
-    const size_t fold_bytes = has_norm(&job) ? 2 * job.out_c * sizeof(float) : 0;
-    float *scratch = taper_heap_alloc(run->heap, fold_bytes + zero_bytes(&job));
-    if (scratch == NULL) {
+    const taper_tensor *summand = plain_summand(&job);
+    const size_t summand_bytes = summand != NULL ? (size_t)taper_tensor_numel(summand) * sizeof(float) + 1024 : 0;
+    float *brought = summand != NULL ? taper_heap_alloc(run->heap, summand_bytes) : NULL;
+    if (summand != NULL && brought == NULL) {
         return taper_fail_memory(run->error);
     }
-    if (fold_bytes != 0) {
-        job.scale = scratch;
-        job.shift = scratch + job.out_c;
+    job.keeps = summand == NULL;
+    taper_status status = summand != NULL ? bring_summand(&job, summand, brought) : TAPER_OK;
+    if (status == TAPER_OK) {
+        status = run_fused(&job, brought);
     }
-    job.zero = scratch + fold_bytes / sizeof(float);
-    memset(scratch, 0, fold_bytes + zero_bytes(&job));
-    const taper_status status = run_path(&job);
-    taper_heap_free(run->heap, scratch, fold_bytes + zero_bytes(&job));
+    taper_heap_free(run->heap, brought, summand_bytes);
     return status;
 }

@@ -22,7 +22,8 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
 }
 
 taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max, size_t rank,
-                                 const int64_t *sizes, bool channels_last, bool hidden, taper_epilogue *epilogue)
+                                 const int64_t *sizes, bool channels_last, bool hidden, const float *summand,
+                                 taper_epilogue *epilogue)
 {
     *epilogue = (taper_epilogue){.min = -INFINITY, .max = INFINITY};
     const taper_fusion *f = taper_fusion_of(call);
@@ -38,10 +39,11 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
     }
     if (f->add_at != 0) {
         const taper_val other = call->args[f->add_at];
-        if (other.tag != TAPER_TENSOR || !same_layout(other.as.tensor, rank, sizes, channels_last, hidden)) {
+        if (summand == NULL &&
+            (other.tag != TAPER_TENSOR || !same_layout(other.as.tensor, rank, sizes, channels_last, hidden))) {
             return TAPER_DECLINED;
         }
-        epilogue->add = taper_tensor_data(other.as.tensor);
+        epilogue->add = summand != NULL ? summand : taper_tensor_data(other.as.tensor);
     }
     const taper_vector_entry *v = taper_vector_f32_select(call->run->cpu);
     static const uint8_t functions[] = {

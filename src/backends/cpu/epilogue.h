@@ -15,9 +15,11 @@ typedef struct taper_epilogue {
 
 // The epilogue of call's fusion, joined with a clamp that the root operator brings itself. TAPER_DECLINED when the two
 // cannot be joined or the summand's layout is not the result's (strides of result: NHWC or contiguous, dense).
+// summand: the other one's elements in the result's layout, where the caller has brought them into it; NULL: it is as
+// it is.
 TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max,
                                                 size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
-                                                taper_epilogue *epilogue);
+                                                const float *summand, taper_epilogue *epilogue);
 
 // How many strips, of so many floats, are made before their activation is applied: it finds them in the L1 cache.
 static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t floats, size_t most)

@@ -174,8 +174,8 @@ taper_status taper_cpu_linear(taper_call *call)
     job.rows = (size_t)taper_tensor_numel(a->input) / job.in;
     job.weight = taper_tensor_data(a->weight);
     job.bias = a->bias != NULL ? taper_tensor_data(a->bias) : NULL;
-    TAPER_TRY(
-        taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
+    TAPER_TRY(taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, NULL,
+                                  &job.epilogue));
     taper_tensor *x, *y;
     TAPER_TRY(taper_run_contiguous(call->run, a->input, &x));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);
