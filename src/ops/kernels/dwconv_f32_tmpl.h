@@ -2,8 +2,9 @@
 // The body of the depthwise kernels, in the words of simd_scalar.h.
 //
 // Two output rows are made together, in blocks of 2 x PIXELS outputs: 8 independent sums, because a chain of additions
-// has the latency of 4 or 5 others. Taps of missing rows are skipped. Pixels whose window crosses the left or right
-// border, and what the blocks leave, are made column by column from the taps that exist.
+// has the latency of 4 or 5 others. Taps of missing rows are skipped. Blocks whose windows cross the left or right
+// border leave out the columns that are not there; the last block goes over some outputs once more. With 3x3, of which
+// little lies at a border, in rows of less than a block and in builds for size, pixels there are made one by one.
 #include "ops/kernels/dwconv_f32.h"
 
 #define ROWS_MAX 2
@@ -123,6 +124,67 @@ TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const 
     }
 }
 
+// kernel_row of a block at a border: of its columns those from lo to hi - 1 exist.
+TAPER_TEMPLATE void border_row(const size_t kernel, const size_t stride, const size_t first, const size_t rows,
+                               const float *const *in, ptrdiff_t column, size_t lo, size_t hi, size_t c,
+                               size_t in_stride, VT t, const float *w, V acc[ROWS_MAX][PIXELS])
+{
+    const size_t columns = (PIXELS - 1) * stride + kernel;
+    TAPER_UNROLL
+    for (size_t i = 0; i < columns; i++) {
+        if (i >= lo && i < hi) {
+            TAPER_UNROLL
+            for (size_t r = first; r < rows; r++) {
+                const V x = v_load_over(in[r * stride] + c + (column + (ptrdiff_t)i) * (ptrdiff_t)in_stride, t);
+                TAPER_UNROLL
+                for (size_t p = 0; p < PIXELS; p++) {
+                    const size_t kx = i - p * stride; // before the window: a huge number
+                    if (kx < kernel)
+                        acc[r][p] = v_fma(x, v_load(w + kx * VN), acc[r][p]);
+                }
+            }
+        }
+    }
+}
+
+// A block whose first window begins at this column of an image of so many: in[y] points at column 0.
+TAPER_TEMPLATE void border_block(const size_t kernel, const size_t stride, const size_t rows, const place *s,
+                                 const float *const *in, ptrdiff_t column, size_t width, float *out)
+{
+    const float *w = s->w;
+    const V low = v_set(s->min), high = v_set(s->max);
+    const size_t in_stride = s->in_stride, lo = column < 0 ? (size_t)-column : 0;
+    const size_t hi = (ptrdiff_t)width > column ? (size_t)((ptrdiff_t)width - column) : 0;
+    for (size_t c = 0; c < s->channels; c += VN) {
+        const VT t = v_first(s->channels - c);
+        V acc[ROWS_MAX][PIXELS];
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            TAPER_UNROLL
+            for (size_t p = 0; p < PIXELS; p++)
+                acc[r][p] = v_load(w);
+        }
+        w += VN;
+        TAPER_NO_UNROLL
+        for (size_t ky = 0; ky < kernel; ky++, w += kernel * VN) {
+            const float *const *at = in + ky;
+            if (rows == 2 && at[0] != NULL && at[stride] != NULL) {
+                border_row(kernel, stride, 0, 2, at, column, lo, hi, c, in_stride, t, w, acc);
+            } else if (at[0] != NULL) {
+                border_row(kernel, stride, 0, 1, at, column, lo, hi, c, in_stride, t, w, acc);
+            } else if (rows == 2 && at[stride] != NULL) {
+                border_row(kernel, stride, 1, 2, at, column, lo, hi, c, in_stride, t, w, acc);
+            }
+        }
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            TAPER_UNROLL
+            for (size_t p = 0; p < PIXELS; p++)
+                v_store_t(out + r * s->out_row_stride + p * s->out_stride + c, v_min(high, v_max(low, acc[r][p])), t);
+        }
+    }
+}
+
 // acc[r] gains `width` taps of row x[r], NULL for a row of padding.
 TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0, const float *x1, size_t in_stride,
                                VT t, const float *w, V acc[ROWS_MAX])
@@ -216,6 +278,16 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
             }
             inner_block(kernel, stride, rows, &s, in, out + x * j->out_stride);
             x += PIXELS;
+            continue;
+        }
+        if (!TAPER_SMALL && kernel > 3 && j->out_width >= PIXELS) {
+            const size_t from = x + PIXELS > j->out_width ? j->out_width - PIXELS : x;
+            for (size_t y = 0; y < in_rows_count; y++) {
+                in[y] = in_rows[y] == NULL ? NULL : in_rows[y] + j->channel_offset;
+            }
+            border_block(kernel, stride, rows, &s, in, (ptrdiff_t)(from * stride) - (ptrdiff_t)j->pad_left, j->in_width,
+                         out + from * j->out_stride);
+            x = from + PIXELS;
             continue;
         }
         const size_t start = x * stride; // of the window, in padded columns
