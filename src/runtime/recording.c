@@ -114,7 +114,7 @@ static void finish(const taper_recording *r, taper_step *step, taper_val *regist
 static taper_status run_together(taper_step *first, taper_session *session, taper_step **last, taper_step **blamed)
 {
     taper_call *calls[TAPER_BANDS_MOST];
-    size_t at;
+    size_t at = 0;
     for (size_t i = 0; i < first->bands->count; i++) {
         calls[i] = &first[i].call;
     }
@@ -156,9 +156,9 @@ static taper_status run_steps(const taper_recording *r, taper_session *session, 
             taper_planner_skip(session->planner, step->birth);
         }
         taper_step *last = step, *blamed = step;
-        if (step->bands != NULL) {
-            status = run_together(step, session, &last, &blamed);
-        } else {
+        status = step->bands != NULL ? run_together(step, session, &last, &blamed) : TAPER_DECLINED;
+        if (status == TAPER_DECLINED) {
+            last = blamed = step;
             status = step->prepared->run(&step->call, step->prepared->data);
         }
         if (status != TAPER_OK || run->ended != TAPER_OK) {

@@ -304,9 +304,9 @@ static size_t chain_at(const making *m, const taper_birth *births, size_t i, tap
 {
     size_t count = 0;
     for (; count < TAPER_BANDS_MOST && i < m->step_count; count++, i++) {
-        const noted_step *s = &m->steps[i], *before = s - 1;
-        if (count != 0 && (s->source != i - 1 || before->uses != 1 || before->varies != 1 || !before->dies ||
-                           births[before->birth].died == UINT32_MAX)) {
+        const noted_step *s = &m->steps[i];
+        if (count != 0 && (s->source != i - 1 || s[-1].uses != 1 || s[-1].varies != 1 || !s[-1].dies ||
+                           births[s[-1].birth].died == UINT32_MAX)) {
             break;
         }
         calls[count] = s->prepared;

@@ -180,41 +180,43 @@ void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands)
     }
 }
 
-static taper_status run_all(banded_run *r, taper_run *run)
+// With places for the rings.
+static taper_status run_all(banded_run *r, taper_call *const *calls, size_t parts, size_t *at)
 {
     const taper_bands *bands = r->bands;
-    const size_t parts = cut_parts(r, run);
-    if (!taper_places_open(run, bands->scratch, parts, &r->places)) {
-        return taper_fail_memory(run->error);
+    const size_t last = bands->count - 1;
+    taper_tensor *y;
+    *at = last;
+    TAPER_TRY(taper_ret_prepared(calls[last], &y));
+    r->y = taper_tensor_mutable(y);
+    taper_status status = TAPER_OK;
+    size_t begun = 0;
+    for (; status == TAPER_OK && begun < bands->count; begun++) {
+        r->data[begun] = (*calls[begun]->prepared)->data;
+        status = bands->stages[begun]->begin(calls[begun], r->data[begun]);
+        *at = status == TAPER_OK ? *at : begun;
     }
-    const taper_status status = taper_run_range(run, run_parts, r, parts, 1, bands->work);
-    taper_places_close(run, &r->places);
+    begun -= status != TAPER_OK;
+    if (status == TAPER_OK) {
+        status = taper_run_range(calls[0]->run, run_parts, r, parts, 1, bands->work);
+    }
+    for (size_t i = 0; i < begun; i++) {
+        if (bands->stages[i]->end != NULL) {
+            bands->stages[i]->end(calls[i], r->data[i]);
+        }
+    }
     return status;
 }
 
 taper_status taper_bands_run(const taper_bands *bands, taper_call *const *calls, size_t *at)
 {
-    const size_t last = bands->count - 1;
+    const taper_run *run = calls[0]->run;
     banded_run r = {.bands = bands, .x = taper_tensor_data(calls[0]->args[0].as.tensor)};
-    taper_tensor *y;
-    *at = last;
-    TAPER_TRY(taper_ret_prepared(calls[last], &y));
-    r.y = taper_tensor_mutable(y);
-    taper_status status = TAPER_OK;
-    size_t begun = 0;
-    for (; status == TAPER_OK && begun < bands->count; begun++) {
-        r.data[begun] = (*calls[begun]->prepared)->data;
-        status = bands->stages[begun]->begin(calls[begun], r.data[begun]);
-        *at = status == TAPER_OK ? *at : begun;
+    const size_t parts = cut_parts(&r, run);
+    if (!taper_places_open(run, bands->scratch, parts, &r.places)) {
+        return TAPER_DECLINED;
     }
-    begun -= status != TAPER_OK;
-    if (status == TAPER_OK) {
-        status = run_all(&r, calls[0]->run);
-    }
-    for (size_t i = 0; i < begun; i++) {
-        if (bands->stages[i]->end != NULL) {
-            bands->stages[i]->end(calls[i], r.data[i]);
-        }
-    }
+    const taper_status status = run_all(&r, calls, parts, at);
+    taper_places_close(run, &r.places);
     return status;
 }
