@@ -64,6 +64,7 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c
+    src/ops/nn/pool_planes.c
     src/ops/nn/resize_loops.c
     src/ops/signal/fft_plan.c
     src/ops/tensor/count_values.c
