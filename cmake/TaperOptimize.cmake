@@ -56,6 +56,7 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
     src/ops/engine/reduce.c
+    src/ops/engine/reduce_vector.c
     src/ops/engine/sort_order.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c

@@ -229,6 +229,8 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
 TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
+#include "ops/kernels/native_fold_tmpl.h"
+
 #define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
 #define STEPWISE_ROW(name, ...) NATIVE_ROW(name, C64, taper_native_pair)
 #define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
@@ -236,5 +238,6 @@ TAPER_NATIVE_WHERES(WHERE)
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
+        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float)},                                         \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};
