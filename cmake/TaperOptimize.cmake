@@ -69,6 +69,7 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/resize_loops.c
     src/ops/signal/fft_plan.c
     src/ops/tensor/count_values.c
+    src/ops/tensor/create_range.c
     src/ops/tensor/elementwise_copy.c
     src/ops/tensor/gather.c
     src/ops/tensor/gather_rows.c

@@ -224,6 +224,14 @@ static double real(taper_native native, const float *v, const taper_native_numbe
     case TAPER_NATIVE_HYPOT:
         *bound = 0x1p-149;
         return hypot(x, y);
+    case TAPER_NATIVE_SOFTSHRINK:
+        return x > (double)(float)p->f[0]    ? x - (double)(float)p->f[0]
+               : x < -(double)(float)p->f[0] ? x + (double)(float)p->f[0]
+                                             : 0;
+    case TAPER_NATIVE_HARDSHRINK:
+        return x >= -(double)(float)p->f[0] && x <= (double)(float)p->f[0] ? 0 : x;
+    case TAPER_NATIVE_THRESHOLD:
+        return x <= (double)(float)p->f[0] ? (double)(float)p->f[1] : x;
     default:
         return loss(native, x, y, z, (double)(float)p->f[0], bound);
     }
@@ -305,7 +313,7 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
     const size_t item = rows[row].item, first = rows[row].where ? 1 : item;
     const taper_native native = rows[row].native;
     const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
-    taper_native_numbers p = {{(double)check_uniform(-2, 2), 0, 0}, {INT64_MIN, INT64_MAX}};
+    taper_native_numbers p = {{(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), 0}, {INT64_MIN, INT64_MAX}};
     if (check_below(2)) {
         p.i[0] = (int64_t)check_below(100) - 50, p.i[1] = (int64_t)check_below(100) - 50;
         p.i[0] = rows[row].type == TAPER_NATIVE_U8 && p.i[0] < 0 ? 0 : p.i[0];

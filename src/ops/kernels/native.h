@@ -91,6 +91,9 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, HINGE, SAME, (y != 1 ? (f0 - x < 0 ? 0 : f0 - x) : 0) + (y != -1 ? x : 0))              \
     TAPER_NATIVE_FLOAT(NATIVE, POISSON, SAME, x - y * v_log(x + f0))                                                   \
     TAPER_NATIVE_FLOAT(NATIVE, POISSON_LOG, SAME, v_exp(x) - y * x)                                                    \
+    TAPER_NATIVE_FLOAT(NATIVE, SOFTSHRINK, SAME, x > f0 ? x - f0 : x < -f0 ? x + f0 : 0)                               \
+    TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, (x >= -f0) & (x <= f0) ? 0 : x)                                       \
+    TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
@@ -163,6 +166,9 @@ typedef enum taper_native {
     TAPER_NATIVE_LERP,
     TAPER_NATIVE_NEXTAFTER,
     TAPER_NATIVE_HYPOT,
+    TAPER_NATIVE_SOFTSHRINK,
+    TAPER_NATIVE_HARDSHRINK,
+    TAPER_NATIVE_THRESHOLD,
     TAPER_NATIVE_MSE, // the losses: ops/nn/loss.c
     TAPER_NATIVE_SMOOTH_L1,
     TAPER_NATIVE_HUBER,

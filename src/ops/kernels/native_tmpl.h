@@ -109,9 +109,9 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
         typedef wide W;                                                                                                \
         const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
         RESULT_##result(type) *o = out;                                                                                \
-        const float f0 = (float)p->f[0];                                                                               \
+        const float f0 = (float)p->f[0], f1 = (float)p->f[1];                                                          \
         const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
-        (void)f0, (void)low, (void)high, (void)sizeof(W);                                                              \
+        (void)f0, (void)f1, (void)low, (void)high, (void)sizeof(W);                                                    \
         const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
         VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
         {                                                                                                              \
