@@ -84,6 +84,7 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
     src/ops/tensor/scan_lines.c
+    src/ops/vision/vision_deform.c
     src/ops/vision/vision_roi.c
     src/ops/vision/vision_roi_align.c
 )

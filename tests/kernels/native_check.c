@@ -460,6 +460,35 @@ static void check_folds(const taper_native_entry *entry)
     }
 }
 
+// ---- tiles of products, of small whole numbers, whose sums are exact
+
+static void check_tiles(const taper_native_entry *entry)
+{
+    enum { DEPTH = 40, CELLS = TAPER_TILE_ROWS * TAPER_TILE_COLUMNS };
+    for (int64_t k = 0; k < DEPTH; k++) {
+        double a[DEPTH * TAPER_TILE_ROWS], b[DEPTH * TAPER_TILE_COLUMNS], got[CELLS];
+        uint64_t x[DEPTH * TAPER_TILE_ROWS], y[DEPTH * TAPER_TILE_COLUMNS], whole[CELLS];
+        for (int64_t i = 0; i < k * TAPER_TILE_ROWS; i++) {
+            x[i] = (uint64_t)check_below(1000) - 500;
+            a[i] = (double)(int64_t)x[i];
+        }
+        for (int64_t i = 0; i < k * TAPER_TILE_COLUMNS; i++) {
+            y[i] = (uint64_t)check_below(1000) - 500;
+            b[i] = (double)(int64_t)y[i];
+        }
+        entry->tile_f64(a, b, k, got);
+        entry->tile_u64(x, y, k, whole);
+        for (int64_t cell = 0; cell < CELLS; cell++) {
+            uint64_t want = 0;
+            for (int64_t p = 0; p < k; p++)
+                want += x[p * TAPER_TILE_ROWS + cell / TAPER_TILE_COLUMNS] *
+                        y[p * TAPER_TILE_COLUMNS + cell % TAPER_TILE_COLUMNS];
+            check_that(whole[cell] == want && got[cell] == (double)(int64_t)want, "tile of depth %d: cell %d is %g",
+                       (int)k, (int)cell, got[cell]);
+        }
+    }
+}
+
 typedef struct bench_job {
     taper_native_function *function;
     const void *in[3];
@@ -480,8 +509,10 @@ void check_native(bool benchmark)
         if ((entry->cpu & check_cpu()) != entry->cpu)
             continue;
         check_begin("native", entry->name);
-        if (!benchmark)
+        if (!benchmark) {
             check_folds(entry);
+            check_tiles(entry);
+        }
         for (size_t row = 0; row < ROWS; row++) {
             taper_native_function *function = entry->functions[rows[row].native][rows[row].type];
             if (benchmark) {

@@ -247,9 +247,16 @@ typedef struct taper_native_folder {
     taper_fold_rows *rows;
 } taper_native_folder;
 
+// A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
+enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
+typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
+typedef void taper_tile_u64(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t *sums);
+
 typedef struct taper_native_entry {
     const char *name;
     uint64_t cpu;
+    taper_tile_f64 *tile_f64;
+    taper_tile_u64 *tile_u64;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reductions of native.h, a part of native_tmpl.h.
+// The reductions of native.h and the tiles of its products, a part of native_tmpl.h.
 #include <float.h>
 
 enum { FOLD_LANES = 32 };
@@ -123,3 +123,27 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
 
 #define FOLD_ROW(name, dtype, ...)                                                                                     \
     [TAPER_FOLD_##name][TAPER_FOLD_##dtype] = {line_##name##_##dtype, rows_##name##_##dtype},
+
+#define TILE(name, T)                                                                                                  \
+    static void name(const T *a, const T *b, int64_t k, T *sums)                                                       \
+    {                                                                                                                  \
+        T s0[TAPER_TILE_COLUMNS] = {0}, s1[TAPER_TILE_COLUMNS] = {0}, s2[TAPER_TILE_COLUMNS] = {0},                    \
+          s3[TAPER_TILE_COLUMNS] = {0};                                                                                \
+        for (int64_t p = 0; p < k; p++, a += TAPER_TILE_ROWS, b += TAPER_TILE_COLUMNS) {                               \
+            for (int c = 0; c < TAPER_TILE_COLUMNS; c++) {                                                             \
+                s0[c] += a[0] * b[c];                                                                                  \
+                s1[c] += a[1] * b[c];                                                                                  \
+                s2[c] += a[2] * b[c];                                                                                  \
+                s3[c] += a[3] * b[c];                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int c = 0; c < TAPER_TILE_COLUMNS; c++) {                                                                 \
+            sums[c] = s0[c];                                                                                           \
+            sums[TAPER_TILE_COLUMNS + c] = s1[c];                                                                      \
+            sums[2 * TAPER_TILE_COLUMNS + c] = s2[c];                                                                  \
+            sums[3 * TAPER_TILE_COLUMNS + c] = s3[c];                                                                  \
+        }                                                                                                              \
+    }
+TILE(tile_f64, double)
+TILE(tile_u64, uint64_t)
+#undef TILE

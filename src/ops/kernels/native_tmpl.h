@@ -238,6 +238,8 @@ TAPER_NATIVE_WHERES(WHERE)
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
+        .tile_f64 = tile_f64,                                                                                          \
+        .tile_u64 = tile_u64,                                                                                          \
         .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float)},                                         \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};

@@ -67,9 +67,8 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
                     const int64_t position = index_of(x, d, h, w);
                     for (int64_t c = 0; c < channels; c++) { // without jumps, which would be guessed wrong
                         const float v = pixel[c], m = out[c];
-                        const bool better = (v > m) | (v != v);
-                        out[c] = better ? v : m;
-                        where[c] = better ? position : where[c];
+                        where[c] ^= (where[c] ^ position) & -(int64_t)((v > m) | (v != v));
+                        out[c] = ((v > m) | (v != v)) ? v : m;
                     }
                 }
             }
