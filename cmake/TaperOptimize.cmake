@@ -48,6 +48,7 @@ set(TAPER_VECTOR_SOURCES
 
 # The same in builds for speed. In those for size they are as small as all others.
 set(TAPER_FAST_SOURCES
+    src/ops/linalg/linalg_dense.c
     src/backends/cpu/quantized_decomposed_cpu.c
     src/ops/math/binary.c
     src/ops/math/ternary.c

@@ -149,6 +149,18 @@ static double imaginary(taper_dtype dtype, const void *from)
 static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
                         int64_t from_step, int64_t count)
 {
+    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // matrices, and back
+        for (int64_t i = 0; i < count; i++) {
+            *(double *)(void *)(to + i * to_step) = (double)*(const float *)(const void *)(from + i * from_step);
+        }
+        return;
+    }
+    if (to_dtype == TAPER_F32 && from_dtype == TAPER_F64) {
+        for (int64_t i = 0; i < count; i++) {
+            *(float *)(void *)(to + i * to_step) = (float)*(const double *)(const void *)(from + i * from_step);
+        }
+        return;
+    }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
         for (int64_t i = 0; i < count; i++) {
             *(float *)(void *)(to + i * to_step) = (float)*(const uint8_t *)(from + i * from_step);
