@@ -141,17 +141,23 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     if (pack == NULL) {
         return taper_fail_memory(run->error);
     }
-    if (TAPER_SMALL || turned.dtype == TAPER_F32) {
-        tiled_f32(run, &turned, pack, plain_tile);
-    } else {
-#if !TAPER_SMALL
-        const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
-        if (turned.dtype == TAPER_F64) {
-            tiled_f64(run, &turned, pack, native->tile_f64);
-        } else {
-            tiled_u64(run, &turned, pack, native->tile_u64);
-        }
+    taper_tile_f64 *tile_f64 = NULL;
+    taper_tile_u64 *tile_u64 = NULL;
+#if !TAPER_SMALL // builds for size have come no further with these dtypes
+    const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
+    tile_f64 = native->tile_f64;
+    tile_u64 = native->tile_u64;
 #endif
+    switch (turned.dtype) {
+    case TAPER_F32:
+        tiled_f32(run, &turned, pack, plain_tile);
+        break;
+    case TAPER_F64:
+        tiled_f64(run, &turned, pack, tile_f64);
+        break;
+    default:
+        tiled_u64(run, &turned, pack, tile_u64);
+        break;
     }
     taper_heap_free(run->heap, pack, bytes);
     return TAPER_OK;
