@@ -60,11 +60,11 @@ bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const f
     if (!is_sum(v)) {
         for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_MOST; k++) {
             const double value = (double)values[k];
-            acc[k] = (value > acc[k]) | (value != value) ? value : acc[k];
+            acc[k] = ((value > acc[k]) | (value != value)) ? value : acc[k];
         }
         for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_LEAST; k++) {
             const double value = (double)values[k];
-            acc[k] = (value < acc[k]) | (value != value) ? value : acc[k];
+            acc[k] = ((value < acc[k]) | (value != value)) ? value : acc[k];
         }
         return true;
     }

@@ -92,7 +92,7 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, POISSON, SAME, x - y * v_log(x + f0))                                                   \
     TAPER_NATIVE_FLOAT(NATIVE, POISSON_LOG, SAME, v_exp(x) - y * x)                                                    \
     TAPER_NATIVE_FLOAT(NATIVE, SOFTSHRINK, SAME, x > f0 ? x - f0 : x < -f0 ? x + f0 : 0)                               \
-    TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, (x >= -f0) & (x <= f0) ? 0 : x)                                       \
+    TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, ((x >= -f0) & (x <= f0)) ? 0 : x)                                     \
     TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
@@ -227,9 +227,9 @@ typedef enum taper_fold_type {
     FOLD(PRODUCT, F64, double, double, 1, a *x, a *x)                                                                  \
     FOLD(PRODUCT, I64, int64_t, int64_t, 1, (int64_t)((uint64_t)a * (uint64_t)x),                                      \
          (int64_t)((uint64_t)a * (uint64_t)x))                                                                         \
-    FOLD(MOST, F64, double, double, -INFINITY, (x > a) | (x != x) ? x : a, (x > a) | (x != x) ? x : a)                 \
+    FOLD(MOST, F64, double, double, -INFINITY, ((x > a) | (x != x)) ? x : a, ((x > a) | (x != x)) ? x : a)             \
     TAPER_FOLD_INTS(FOLD, MOST, INT64_MIN, x > a ? x : a, x > a ? x : a)                                               \
-    FOLD(LEAST, F64, double, double, INFINITY, (x < a) | (x != x) ? x : a, (x < a) | (x != x) ? x : a)                 \
+    FOLD(LEAST, F64, double, double, INFINITY, ((x < a) | (x != x)) ? x : a, ((x < a) | (x != x)) ? x : a)             \
     TAPER_FOLD_INTS(FOLD, LEAST, INT64_MAX, x < a ? x : a, x < a ? x : a)                                              \
     FOLD(ANY, F32, float, double, 0, x != 0 ? 1 : a, x != 0 ? 1 : a)                                                   \
     TAPER_FOLD_INTS(FOLD, ANY, 0, a | (x != 0), a | x)                                                                 \
