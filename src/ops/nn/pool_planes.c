@@ -123,6 +123,7 @@ static void positions_of(const taper_pool_planes *job, const place *at, const ta
                          size_t count, const float *m, int64_t *restrict indices)
 {
     const taper_volume *x = &job->x;
+    memset(indices, 0, count * sizeof *indices); // of which nothing is left: a tap is the greatest
     for (int64_t i = at->d.taps; i-- != 0;) {
         for (int64_t j = at->h.taps; j-- != 0;) {
             const int64_t d = at->d.first + i * at->d.step, h = at->h.first + j * at->h.step;
