@@ -48,6 +48,7 @@ set(TAPER_VECTOR_SOURCES
 
 # The same in builds for speed. In those for size they are as small as all others.
 set(TAPER_FAST_SOURCES
+    src/ops/linalg/linalg_dense.c
     src/backends/cpu/quantized_decomposed_cpu.c
     src/ops/math/binary.c
     src/ops/math/ternary.c
@@ -56,6 +57,7 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
     src/ops/engine/reduce.c
+    src/ops/engine/reduce_vector.c
     src/ops/engine/sort_order.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
@@ -64,9 +66,11 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c
+    src/ops/nn/pool_planes.c
     src/ops/nn/resize_loops.c
     src/ops/signal/fft_plan.c
     src/ops/tensor/count_values.c
+    src/ops/tensor/create_range.c
     src/ops/tensor/elementwise_copy.c
     src/ops/tensor/gather.c
     src/ops/tensor/gather_rows.c
@@ -81,6 +85,7 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
     src/ops/tensor/scan_lines.c
+    src/ops/vision/vision_deform.c
     src/ops/vision/vision_roi.c
     src/ops/vision/vision_roi_align.c
 )

@@ -146,14 +146,28 @@ static double imaginary(taper_dtype dtype, const void *from)
     }
 }
 
+#define CONVERT(to_type, from_type)                                                                                    \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+        *(to_type *)(void *)(to + i * to_step) = (to_type) * (const from_type *)(const void *)(from + i * from_step);  \
+    }                                                                                                                  \
+    return
 static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
                         int64_t from_step, int64_t count)
 {
+    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors of products and matrices, and back
+        CONVERT(double, float);
+    }
+    if (to_dtype == TAPER_F32 && from_dtype == TAPER_F64) {
+        CONVERT(float, double);
+    }
+    if (to_dtype == TAPER_I64 && from_dtype == TAPER_I32) {
+        CONVERT(int64_t, int32_t);
+    }
+    if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) { // what is wider wraps, as below
+        CONVERT(uint32_t, uint64_t);
+    }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
-        for (int64_t i = 0; i < count; i++) {
-            *(float *)(void *)(to + i * to_step) = (float)*(const uint8_t *)(from + i * from_step);
-        }
-        return;
+        CONVERT(float, uint8_t);
     }
     const bool from_int =
         taper_dtype_is_integral(from_dtype) || from_dtype == TAPER_BOOL || taper_dtype_is_quantized(from_dtype);

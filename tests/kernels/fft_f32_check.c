@@ -114,6 +114,39 @@ static void check_halves(const taper_fft_entry *entry, size_t m)
     }
 }
 
+// Points whose lanes are transforms of every eighth number, by the definition of the whole one.
+static void check_merge(const taper_fft_entry *entry, size_t m)
+{
+    const size_t n = m * LANES;
+    float *x = check_floats(2 * n, CHECK_TAIL, 0), *in = check_floats(2 * n, CHECK_TAIL, 0),
+          *w = check_floats(2 * n, CHECK_TAIL, 0), *out = check_floats(2 * n, CHECK_TAIL, 0);
+    check_fill(x, 2 * n, -1, 1);
+    for (size_t k = 0; k < m; k++) {
+        for (size_t l = 0; l < LANES; l++) {
+            number sum = {0, 0};
+            for (size_t i = 0; i < m; i++) {
+                const number term = {(double)x[2 * (LANES * i + l)], (double)x[2 * (LANES * i + l) + 1]};
+                const number turned = times(term, root(i * k, m));
+                sum = (number){sum.re + turned.re, sum.im + turned.im};
+            }
+            const number turn = root(k * l, n);
+            in[2 * LANES * k + l] = (float)sum.re, in[2 * LANES * k + LANES + l] = (float)sum.im;
+            w[2 * LANES * k + l] = (float)turn.re, w[2 * LANES * k + LANES + l] = (float)turn.im;
+        }
+    }
+    entry->merge(m, w, in, out);
+    for (size_t k = 0; k < n; k++) {
+        number sum = {0, 0};
+        for (size_t i = 0; i < n; i++) {
+            const number turned = times((number){(double)x[2 * i], (double)x[2 * i + 1]}, root(i * k, n));
+            sum = (number){sum.re + turned.re, sum.im + turned.im};
+        }
+        check_that(fabs((double)out[2 * k] - sum.re) <= 2e-6 * (double)n &&
+                       fabs((double)out[2 * k + 1] - sum.im) <= 2e-6 * (double)n,
+                   "merge of %zu: %zu", m, k);
+    }
+}
+
 typedef struct bench_job {
     const taper_fft_entry *entry;
     size_t factor;
@@ -133,6 +166,10 @@ void check_fft_f32(bool benchmark)
         if ((entry->cpu & check_cpu()) != entry->cpu)
             continue;
         check_begin("fft_f32", entry->name);
+        for (size_t m = LANES; m <= 3 * LANES && !benchmark; m += LANES) {
+            check_merge(entry, m);
+            check_memory_reset();
+        }
         for (size_t factor = 2; factor <= 5; factor++) {
             if (benchmark) {
                 const size_t floats = 128 * factor * 2 * LANES;

@@ -224,6 +224,14 @@ static double real(taper_native native, const float *v, const taper_native_numbe
     case TAPER_NATIVE_HYPOT:
         *bound = 0x1p-149;
         return hypot(x, y);
+    case TAPER_NATIVE_SOFTSHRINK:
+        return x > (double)(float)p->f[0]    ? x - (double)(float)p->f[0]
+               : x < -(double)(float)p->f[0] ? x + (double)(float)p->f[0]
+                                             : 0;
+    case TAPER_NATIVE_HARDSHRINK:
+        return x >= -(double)(float)p->f[0] && x <= (double)(float)p->f[0] ? 0 : x;
+    case TAPER_NATIVE_THRESHOLD:
+        return x <= (double)(float)p->f[0] ? (double)(float)p->f[1] : x;
     default:
         return loss(native, x, y, z, (double)(float)p->f[0], bound);
     }
@@ -305,7 +313,7 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
     const size_t item = rows[row].item, first = rows[row].where ? 1 : item;
     const taper_native native = rows[row].native;
     const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
-    taper_native_numbers p = {{(double)check_uniform(-2, 2), 0, 0}, {INT64_MIN, INT64_MAX}};
+    taper_native_numbers p = {{(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), 0}, {INT64_MIN, INT64_MAX}};
     if (check_below(2)) {
         p.i[0] = (int64_t)check_below(100) - 50, p.i[1] = (int64_t)check_below(100) - 50;
         p.i[0] = rows[row].type == TAPER_NATIVE_U8 && p.i[0] < 0 ? 0 : p.i[0];
@@ -342,6 +350,145 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
     }
 }
 
+// ---- reductions
+
+#define FOLD(name, dtype, type, wide, ...) {#name " " #dtype, TAPER_FOLD_##name, TAPER_FOLD_##dtype, sizeof(type)},
+static const struct fold_row {
+    const char *name;
+    taper_native_fold fold;
+    taper_fold_type type;
+    size_t item;
+} fold_rows[] = {TAPER_NATIVE_FOLDS(FOLD){"PRODUCT F32", TAPER_FOLD_PRODUCT, TAPER_FOLD_F32, sizeof(float)}};
+#undef FOLD
+enum { FOLD_ROWS = sizeof fold_rows / sizeof *fold_rows, FOLDED = 1500 };
+
+// Joins an element, by an accumulator of its own type.
+static void join(taper_native_fold fold, bool real, const void *x, size_t item, void *acc)
+{
+    double *f = acc;
+    int64_t *i = acc;
+    if (real) {
+        float narrow;
+        double v;
+        memcpy(&narrow, x, sizeof narrow);
+        v = (double)narrow;
+        if (item == sizeof v)
+            memcpy(&v, x, sizeof v);
+        *f = fold == TAPER_FOLD_SUM       ? *f + v
+             : fold == TAPER_FOLD_NANSUM  ? *f + (isnan(v) ? 0 : v)
+             : fold == TAPER_FOLD_PRODUCT ? *f * v
+             : fold == TAPER_FOLD_MOST    ? (isnan(v) || v > *f ? v : *f)
+             : fold == TAPER_FOLD_LEAST   ? (isnan(v) || v < *f ? v : *f)
+             : fold == TAPER_FOLD_ANY     ? (v != 0 ? 1 : *f)
+             : fold == TAPER_FOLD_EVERY   ? (v != 0 ? *f : 0)
+                                          : *f + (v != 0);
+        return;
+    }
+    const int64_t v = read_int(item == 1 ? TAPER_NATIVE_U8 : item == 4 ? TAPER_NATIVE_I32 : TAPER_NATIVE_I64, x);
+    *i = fold == TAPER_FOLD_SUM       ? (int64_t)((uint64_t)*i + (uint64_t)v)
+         : fold == TAPER_FOLD_PRODUCT ? (int64_t)((uint64_t)*i * (uint64_t)v)
+         : fold == TAPER_FOLD_MOST    ? (v > *i ? v : *i)
+         : fold == TAPER_FOLD_LEAST   ? (v < *i ? v : *i)
+         : fold == TAPER_FOLD_ANY     ? *i | (v != 0)
+         : fold == TAPER_FOLD_EVERY   ? *i & (v != 0)
+                                      : *i + (v != 0);
+}
+
+// What rounding may have made of n numbers.
+static bool is_close(double got, double want, size_t n, taper_native_fold fold, double size)
+{
+    const double most = fold == TAPER_FOLD_PRODUCT ? fabs(want) * 0x1p-23 : size * 0x1p-50;
+    return got == want || (isnan(got) && isnan(want)) || fabs(got - want) <= most * (double)n;
+}
+
+static void check_fold(const taper_native_folder *folder, const struct fold_row *row, size_t m, size_t n)
+{
+    const bool real = row->type <= TAPER_FOLD_F64, line = m == 0;
+    const size_t stride = n + check_below(3), count = line ? n : m * stride, item = row->item;
+    char *x = check_bytes(count * item, CHECK_TAIL, 0);
+    const size_t kind = check_below(4); // of floats: with zeros, with those that overflow and vanish, with NaN
+    for (size_t i = 0; i < count; i++) {
+        const double wide = kind == 1 && check_below(8) == 0     ? 0
+                            : kind == 2 && check_below(128) == 0 ? ldexp(1, (int)check_below(250) - 125)
+                            : kind == 3 && check_below(99) == 0  ? (double)NAN
+                                                                 : (double)check_uniform(-2, 2);
+        const float narrow = (float)wide;
+        const int64_t whole = (int64_t)(check_uniform(-2, 2) * (kind < 2 ? 1 : 1e18f));
+        memcpy(x + i * item, real ? (item == 8 ? (const void *)&wide : &narrow) : &whole, item);
+    }
+    double acc[FOLDED], want[FOLDED], size = 0; // int64 numbers as they lie there
+    const size_t results = line ? 1 : n;
+    for (size_t k = 0; k < results; k++) {
+        const int64_t number = (int64_t)check_below(2);
+        acc[k] = (double)number;
+        if (!real)
+            memcpy(&acc[k], &number, sizeof number);
+        want[k] = acc[k];
+    }
+    for (size_t r = 0; r < (line ? 1 : m); r++) {
+        for (size_t k = 0; k < n; k++) {
+            join(row->fold, real, x + (r * stride + k) * item, item, &want[line ? 0 : k]);
+            double value = 0;
+            join(TAPER_FOLD_NANSUM, real, x + (r * stride + k) * item, item, &value);
+            size += real ? fabs(value) : 0;
+        }
+    }
+    if (line) {
+        folder->line(n, x, acc);
+    } else {
+        folder->rows(m, n, x, stride, acc);
+    }
+    for (size_t k = 0; k < results; k++) {
+        check_that(real ? is_close(acc[k], want[k], line ? n : m, row->fold, size + 1)
+                        : memcmp(&acc[k], &want[k], sizeof *acc) == 0,
+                   "fold %s of %zu rows of %zu: result %zu is %g, not %g", row->name, m, n, k, acc[k], want[k]);
+    }
+}
+
+static void check_folds(const taper_native_entry *entry)
+{
+    static const size_t lengths[] = {0, 1, 7, 31, 32, 33, 64, 100, 129, 1024, 1100};
+    for (size_t i = 0; i < FOLD_ROWS; i++) {
+        const taper_native_folder *folder = &entry->folds[fold_rows[i].fold][fold_rows[i].type];
+        for (size_t at = 0; at < sizeof lengths / sizeof *lengths; at++) {
+            for (int again = 0; again < 8; again++) {
+                check_fold(folder, &fold_rows[i], 0, lengths[at]);
+                check_fold(folder, &fold_rows[i], check_below(40), lengths[at] % 200);
+                check_memory_reset();
+            }
+        }
+    }
+}
+
+// ---- tiles of products, of small whole numbers, whose sums are exact
+
+static void check_tiles(const taper_native_entry *entry)
+{
+    enum { DEPTH = 40, CELLS = TAPER_TILE_ROWS * TAPER_TILE_COLUMNS };
+    for (int64_t k = 0; k < DEPTH; k++) {
+        double a[DEPTH * TAPER_TILE_ROWS], b[DEPTH * TAPER_TILE_COLUMNS], got[CELLS];
+        uint64_t x[DEPTH * TAPER_TILE_ROWS], y[DEPTH * TAPER_TILE_COLUMNS], whole[CELLS];
+        for (int64_t i = 0; i < k * TAPER_TILE_ROWS; i++) {
+            x[i] = (uint64_t)check_below(1000) - 500;
+            a[i] = (double)(int64_t)x[i];
+        }
+        for (int64_t i = 0; i < k * TAPER_TILE_COLUMNS; i++) {
+            y[i] = (uint64_t)check_below(1000) - 500;
+            b[i] = (double)(int64_t)y[i];
+        }
+        entry->tile_f64(a, b, k, got);
+        entry->tile_u64(x, y, k, whole);
+        for (int64_t cell = 0; cell < CELLS; cell++) {
+            uint64_t want = 0;
+            for (int64_t p = 0; p < k; p++)
+                want += x[p * TAPER_TILE_ROWS + cell / TAPER_TILE_COLUMNS] *
+                        y[p * TAPER_TILE_COLUMNS + cell % TAPER_TILE_COLUMNS];
+            check_that(whole[cell] == want && got[cell] == (double)(int64_t)want, "tile of depth %d: cell %d is %g",
+                       (int)k, (int)cell, got[cell]);
+        }
+    }
+}
+
 typedef struct bench_job {
     taper_native_function *function;
     const void *in[3];
@@ -362,6 +509,10 @@ void check_native(bool benchmark)
         if ((entry->cpu & check_cpu()) != entry->cpu)
             continue;
         check_begin("native", entry->name);
+        if (!benchmark) {
+            check_folds(entry);
+            check_tiles(entry);
+        }
         for (size_t row = 0; row < ROWS; row++) {
             taper_native_function *function = entry->functions[rows[row].native][rows[row].type];
             if (benchmark) {

@@ -52,6 +52,11 @@ results("range", "", ["torch.range(0, 4)", "torch.range(0, 1, 0.25)", "torch.ran
 results("linspace", "", [f"torch.linspace({a})" for a in ("0, 1, 5", "0, 10, 11", "-3, 3, 1", "1, 2, 0", "5, -5, 7",
                                                           "0, 10, 4, dtype=torch.int64", "0, 1, 3, dtype=torch.float64")])
 results("logspace", "", ["torch.logspace(0, 3, 4)", "torch.logspace(-2, 2, 5, 2.0)", "torch.logspace(0, 1, 1)"])
+# Longer than the blocks in which they are made.
+results("arange/long", "", ["torch.arange(3000)", "torch.arange(3000, dtype=torch.int32)", "torch.arange(-1e3, 1e3, 0.7)", "torch.arange(9000, 0, -3)",
+                            "torch.arange(0, 1e3, 0.3, dtype=torch.float64)", "torch.arange(0, 3000, dtype=torch.int16)"])
+results("linspace/long", "", [f"torch.linspace({a})" for a in ("0, 1, 3001", "-3, 7.5, 1040", "0.1, 0.7, 17", "2, -5, 31", "1e30, -1e30, 999")])
+results("triangles/long", "", ["torch.tril_indices(40, 60, 3)", "torch.triu_indices(40, 60, -2)", "torch.tril_indices(60, 40, -70)"])
 case("linspace/negative", "def f():\n    return torch.linspace(0, 1, -1)\n")
 results("eye", "", ["torch.eye(3)", "torch.eye(2, 4)", "torch.eye(4, 2, dtype=torch.int64)", "torch.eye(0)"])
 results("scalar_tensor", "", ["torch.scalar_tensor(3)", "torch.scalar_tensor(2.5, dtype=torch.float64)"])

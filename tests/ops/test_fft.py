@@ -48,7 +48,7 @@ def label(dtype):
 # ---- lengths: every factor, primes that need another way, powers, real and complex, with lines at any distance
 
 LENGTHS = list(range(1, 41)) + [48, 49, 59, 61, 64, 67, 71, 81, 97, 100, 121, 125, 127, 128, 134, 143, 169, 201, 243, 256, 257, 360, 400,
-                                480, 509, 512, 625, 719, 1000, 1021, 1024, 2018, 2187, 4093, 4096, 10007]
+                                480, 509, 512, 625, 719, 1000, 1021, 1024, 1920, 2018, 2048, 2187, 4093, 4096, 9600, 10007]
 for n in LENGTHS:
     for real, pairs in zip(REALS, COMPLEX) if n < 130 or n % 2 == 1 else ((torch.float32, torch.complex64),):
         lines = 3 if n < 3000 else 1

@@ -52,7 +52,8 @@ add("index_select", [f"x.index_select({d}, i)" for d in (0, 1, 2, -1)] + ["x.ind
                                                                           "x.index_select(2, i[:0])"], layouts=ALL, prelude=ROWS)
 add("index_add", ["x.index_add(0, i, x)", "x.index_add(1, k, x[:, :2], alpha=2)", "x.clone().index_add_(2, i, x[:, :, :4])",
                   "x.index_copy(1, k, x[:, :2])", "x.clone().index_copy_(0, k, -x[:2])", "x.index_fill(1, k, 2.5)",
-                  "x.clone().index_fill_(0, torch.tensor([-1]), 3)", "x.index_fill(2, k, torch.tensor(1.0))"] +
+                  "x.clone().index_fill_(0, torch.tensor([-1]), 3)", "x.index_fill(2, k, torch.tensor(1.0))", "x.index_fill(2, k, -2)",
+                  "x.transpose(0, 2).index_fill(2, k - 1, 7)"] +
     [f"x.index_reduce(0, i, x, '{r}', include_self={s})" for r in ("prod", "mean", "amax", "amin") for s in (True, False)],
     layouts=ALL, prelude=ROWS)
 GATHER = "    g = (x * 7).abs().to(torch.int64) % 4\n"

@@ -60,6 +60,13 @@ add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
 add("vdot", "torch.vdot(a, b)", (5,), (5,))
 add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))
 add("tensordot-0", "torch.tensordot(a, b, 0)", (2, 3), (5, 4))
+# By tiles of kernels, and so small that there is only a loop.
+for dtype in ("torch.int64", "torch.int32", "torch.float64"):
+    add(f"matmul-tiles-{dtype}", "torch.matmul(a, b)", (37, 70), (70, 51), dtype=dtype)
+    add(f"bmm-tiles-{dtype}", "torch.bmm(a, b)", (3, 9, 300), (3, 300, 17), dtype=dtype)
+for sizes in (((300, 3, 3), (300, 3, 3)), ((2, 5, 4, 4), (5, 4, 1)), ((50, 2, 7), (50, 7, 3)), ((64, 3, 4), (4, 2))):
+    add(f"matmul-tiny-{sizes[0]}", "torch.matmul(a, b)", *sizes)
+add("matmul-tiny-turned", "torch.matmul(a.transpose(1, 2), b.transpose(1, 2))", (40, 3, 5), (40, 4, 3))
 add("chain_matmul", "torch.linalg.multi_dot([a, b, c])", (3,), (3, 4), (4,))
 add("bilinear", "F.bilinear(a, b, c, d)", (2, 7, 3), (2, 7, 4), (5, 3, 4), (5,))
 for n in (-2, -1, 0, 1, 2, 5):

@@ -85,6 +85,10 @@ for reduction in (0, 1, 2):
         CASES.append((f"cross_entropy_loss-{reduction}-{smoothing}", f"def f(x: Tensor, t: Tensor, w: Tensor) -> Tensor:\n"
                       f"    return torch.ops.aten.cross_entropy_loss(x, t, w, {reduction}, -100, {smoothing})\n",
                       lambda: (random(2, 4, 3), torch.tensor([[0, 1, -100], [3, 2, 2]]), random(4, seed=1).abs())))
+    CASES.append((f"cross_entropy_loss-image-{reduction}", f"def f(x: Tensor, t: Tensor) -> Tensor:\n"
+                  f"    return torch.ops.aten.cross_entropy_loss(x, t, None, {reduction}, 2, 0.0)\n",
+                  lambda: (torch.randn(2, 5, 20, 31, generator=torch.Generator().manual_seed(5)),
+                           torch.randint(0, 5, (2, 20, 31), generator=torch.Generator().manual_seed(6)))))
     CASES.append((f"nll_loss2d-{reduction}", f"def f(x: Tensor, t: Tensor) -> Tensor:\n"
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))

@@ -96,3 +96,15 @@ for spatial, ranks in ((2, (2, 5, 6)), (3, (3, 6))):
                       (torch.randn(2, 3, 2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).flatten(0, 6 - rank),)))
 CASES += [(f"raises/adaptive_avg of 5/{k}", f"def f(x: Tensor):\n    return {k}\n", (torch.ones(2, 2, 3, 3, 3),))
           for k in ("torch._adaptive_avg_pool2d(x, [1, 1])", "torch._C._nn.adaptive_avg_pool2d(x, [1, 2])", "torch._C._nn.adaptive_avg_pool2d(x.int(), [1, 1])")]
+
+# Windows of many elements, whole planes, and equal elements of which the first is reported.
+SEVERAL = ["contiguous", "channels_last", "nan"]
+for size in ([1, 1], [3, 2], [5, 7]):
+    add(f"adaptive_max_pool2d-long-{size}", f"torch.ops.aten.adaptive_max_pool2d(x.mul(2).round(), {size})", 2, 3, 41, 75, result=PAIR, layouts=SEVERAL)
+    add(f"adaptive_avg_pool2d-long-{size}", f"torch.ops.aten.adaptive_avg_pool2d(x, {size})", 2, 3, 41, 75, layouts=SEVERAL)
+add("adaptive_max_pool1d-long", "torch.ops.aten.adaptive_max_pool1d(x.round(), [4])", 2, 3, 400, result=PAIR, layouts=["contiguous", "nan"])
+add("adaptive_avg_pool3d-whole", "torch.ops.aten.adaptive_avg_pool3d(x, [1, 1, 1])", 2, 3, 9, 20, 30, layouts=["contiguous", "nan"])
+add("adaptive_max_pool3d-ties", "torch.ops.aten.adaptive_max_pool3d(x.round(), [2, 3, 4])", 2, 3, 9, 20, 30, result=PAIR, layouts=["contiguous", "nan"])
+add("max_pool2d_indices-ties", "torch.ops.aten.max_pool2d_with_indices(x.round(), [2, 2])", 2, 3, 40, 42, result=PAIR, layouts=SEVERAL)
+add("max_pool2d_indices-wide", "torch.ops.aten.max_pool2d_with_indices(x.round(), [3, 40], [2, 3], [1, 20])", 2, 3, 9, 120, result=PAIR,
+    layouts=SEVERAL)

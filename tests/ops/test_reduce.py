@@ -38,6 +38,15 @@ for op in ("sum", "prod", "max", "min", "any", "all", "median", "argmax", "argmi
             case("%s/%s" % (op, label(dtype)), ("x", "torch.%s(x)" % op), build(((3, 4), dtype)))
 for op in ("max", "min", "amax", "amin", "argmax", "argmin", "any", "all", "sum", "norm"):
     case(op + "/special", ("x", "torch.%s(x)" % op), build((SHAPE,)))
+# Other dtypes along lines and across them, long enough for kernels.
+for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "all", "count_nonzero", "nansum"), (0, 1, -1),
+                                        (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool)):
+    if op != "nansum" or dtype.is_floating_point:
+        x = "torch.abs(x)" if op in ("sum", "nansum") and dtype == torch.float32 else "x"
+        case("%s/long/%s/%d" % (op, label(dtype), dim), ("x", "torch.%s(%s, %d)" % (op, x, dim)), build(((3, 70, 150), dtype)))
+for op, dim, dtype in itertools.product(("max", "min", "argmax", "argmin"), (0, 1, -1), (torch.float32, torch.int64, torch.int32, torch.uint8)):
+    for shape in ((3, 70, 150), (40, 33, 7)):
+        case("%s/long/%s/%d/%d" % (op, label(dtype), dim, shape[0]), ("x", "torch.%s(x, %d)" % (op, dim)), build((shape, dtype)))
 case("sum/dtype", ("x", "torch.sum(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("mean/dtype", ("x", "torch.mean(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("prod/dim", ("x", "torch.prod(x, 1)"), plain(SHAPE))

@@ -40,6 +40,18 @@ for layout, before in (("contiguous", ""), ("channels_last", "    x = x.contiguo
                                ("ps_roi_pool", "ps_roi_pool(x, r, 0.5, 2, 2)", PAIR)]:
         CASES.append((f"{name}-{layout}", f"def f(x: Tensor, r: Tensor) -> {result}:\n{before}    return torch.ops.torchvision.{call}\n",
                       lambda: (image(), regions(5))))
+# Many regions and channels, NaN and infinities among the elements.
+def crowd():
+    g = torch.Generator().manual_seed(3)
+    x = torch.randn(2, 70, 19, 23, generator=g)
+    x.view(-1)[::301] = float("nan")
+    x.view(-1)[7::401] = -float("inf")
+    corners = torch.rand(30, 4, generator=g) * 40
+    return x, torch.cat([(torch.arange(30) % 2)[:, None].float(), corners[:, :2], corners[:, :2] + corners[:, 2:]], 1)
+
+
+CASES.append(("roi_pool-crowd", f"def f(x: Tensor, r: Tensor) -> {PAIR}:\n    return torch.ops.torchvision.roi_pool(x, r, 0.5, 3, 4)\n", crowd))
+CASES.append(("ps_roi_pool-crowd", f"def f(x: Tensor, r: Tensor) -> {PAIR}:\n    return torch.ops.torchvision.ps_roi_pool(x, r, 0.5, 2, 5)\n", crowd))
 CASES.append(("deform_conv2d", "def f(x: Tensor, w: Tensor, o: Tensor, m: Tensor, b: Tensor) -> Tensor:\n"
               "    return torch.ops.torchvision.deform_conv2d(x, w, o, m, b, 1, 1, 1, 1, 1, 1, 2, 2, True)\n",
               lambda: (torch.randn(2, 4, 9, 8), torch.randn(6, 2, 3, 3), torch.randn(2, 36, 9, 8), torch.rand(2, 18, 9, 8), torch.randn(6))))

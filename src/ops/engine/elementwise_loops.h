@@ -93,6 +93,7 @@ enum {
 #define TAPER_EW_KERNEL_OF_rsqrt ~, 1 + TAPER_UNARY_RSQRT
 #define TAPER_EW_KERNEL_OF_cubed ~, 1 + TAPER_UNARY_CUBED
 #define TAPER_EW_KERNEL_OF_sign ~, 1 + TAPER_UNARY_SIGN
+#define TAPER_EW_KERNEL_OF_sgn ~, 1 + TAPER_UNARY_SIGN
 #define TAPER_EW_KERNEL_OF_round ~, 1 + TAPER_UNARY_ROUND
 #define TAPER_EW_KERNEL_OF_floor ~, 1 + TAPER_UNARY_FLOOR
 #define TAPER_EW_KERNEL_OF_ceil ~, 1 + TAPER_UNARY_CEIL
@@ -166,6 +167,9 @@ enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_NATIVE_OF_lerp ~, 1 + TAPER_NATIVE_LERP
 #define TAPER_EW_NATIVE_OF_nextafter ~, 1 + TAPER_NATIVE_NEXTAFTER
 #define TAPER_EW_NATIVE_OF_hypot ~, 1 + TAPER_NATIVE_HYPOT
+#define TAPER_EW_NATIVE_OF_softshrink ~, 1 + TAPER_NATIVE_SOFTSHRINK
+#define TAPER_EW_NATIVE_OF_hardshrink ~, 1 + TAPER_NATIVE_HARDSHRINK
+#define TAPER_EW_NATIVE_OF_threshold ~, 1 + TAPER_NATIVE_THRESHOLD
 #define TAPER_EW_NATIVE_OF_complex ~, 1 + TAPER_NATIVE_COMPLEX
 #define TAPER_EW_NATIVE_OF_polar ~, 1 + TAPER_NATIVE_POLAR
 #define TAPER_EW_NATIVE_OF_angle ~, 1 + TAPER_NATIVE_ANGLE

@@ -43,8 +43,8 @@ INTEGER(i64, int64_t)
 #define FLOATING(s, T)                                                                                                 \
     LOOP(add_##s, T, a + b)                                                                                            \
     LOOP(multiply_##s, T, a *b)                                                                                        \
-    LOOP(maximum_##s, T, isnan(a) || a > b ? a : b)                                                                    \
-    LOOP(minimum_##s, T, isnan(a) || a < b ? a : b)
+    LOOP(maximum_##s, T, isnan(a) ? a : (a > b ? a : b))                                                               \
+    LOOP(minimum_##s, T, isnan(a) ? a : (a < b ? a : b))
 FLOATING(f32, float)
 FLOATING(f64, double)
 
@@ -160,11 +160,24 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
 
 enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 
-// Floats side by side are added by the vector kernel.
-static bool adds_floats(const taper_run *run, taper_into_function function, int64_t to_step, int64_t from_step)
+// The vector kernel for floats side by side; NULL: there is none.
+static taper_binary_f32_function *vector_of(const taper_run *run, taper_into_function function, int64_t to_step,
+                                            int64_t from_step)
 {
-    return !TAPER_SMALL && !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
-           function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
+    static const struct {
+        taper_into_function function;
+        taper_binary binary;
+    } kernels[] = {{add_f32, TAPER_BINARY_ADD},
+                   {multiply_f32, TAPER_BINARY_MUL},
+                   {maximum_f32, TAPER_BINARY_MAXIMUM},
+                   {minimum_f32, TAPER_BINARY_MINIMUM}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!TAPER_SMALL && !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
+            function == kernels[i].function) {
+            return taper_vector_f32_select(run->cpu)->binary[kernels[i].binary][TAPER_OPERANDS_VV];
+        }
+    }
+    return NULL;
 }
 
 static bool sets(taper_into_function function, int64_t item)
@@ -176,15 +189,15 @@ static bool sets(taper_into_function function, int64_t item)
 void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
                      int64_t from_step, int64_t length)
 {
+    taper_binary_f32_function *const vector = vector_of(run, function, to_step, from_step);
     for (int64_t at = 0; at < length; at += PIECE) {
         const int64_t piece = taper_min_i64(PIECE, length - at);
         if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
             return;
         }
-        if (adds_floats(run, function, to_step, from_step)) {
+        if (vector != NULL) {
             float *const t = (float *)(void *)(to + at * to_step);
-            taper_vector_f32_select(run->cpu)->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV](
-                (size_t)piece, t, (const float *)(const void *)(from + at * from_step), t, -INFINITY, INFINITY);
+            vector((size_t)piece, t, (const float *)(const void *)(from + at * from_step), t, -INFINITY, INFINITY);
             continue;
         }
         if (to_step == from_step && sets(function, to_step)) {

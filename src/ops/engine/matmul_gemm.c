@@ -2,25 +2,28 @@
 // The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
 // tile by tile; small products and those of few rows are done in place.
 #include "ops/engine/matmul.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_scalar taper_scalar_one(void);
 
 enum {
-    MR = 4,
-    NR = 8,
+    MR = TAPER_TILE_ROWS,
+    NR = TAPER_TILE_COLUMNS,
     KC = 256,
     MC = 64, // a multiple of MR
     NC = 256 // a multiple of NR
 };
 
+typedef void tile_function_f32(const float *a, const float *b, int64_t k, float *sums);
 #define ELEMENT float
 #define NAME(x) x##_f32
 #include "ops/engine/matmul_tile.h"
 #undef ELEMENT
 #undef NAME
 
+typedef taper_tile_f64 tile_function_f64;
 #define ELEMENT double
 #define NAME(x) x##_f64
 #include "ops/engine/matmul_tile.h"
@@ -28,11 +31,44 @@ enum {
 #undef NAME
 
 // Unsigned: wraps around.
+typedef taper_tile_u64 tile_function_u64;
 #define ELEMENT uint64_t
 #define NAME(x) x##_u64
 #include "ops/engine/matmul_tile.h"
 #undef ELEMENT
 #undef NAME
+
+// Of floats, where no kernel does it.
+static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
+{
+    float s[MR][NR] = {{0}};
+    for (int64_t p = 0; p < k; p++, a += MR, b += NR) {
+        for (int r = 0; r < MR; r++) {
+            for (int c = 0; c < NR; c++) {
+                s[r][c] += a[r] * b[c];
+            }
+        }
+    }
+    memcpy(sums, s, sizeof s);
+}
+
+// Products of so few numbers that finding their way is most of the work.
+enum { TINY = 256 };
+static void tiny_f32(const taper_gemm *gemm)
+{
+    const float *a = gemm->a;
+    float *c = gemm->c;
+    for (int64_t i = 0; i < gemm->m; i++, a += gemm->a_row, c += gemm->c_row) {
+        for (int64_t j = 0; j < gemm->n; j++) {
+            const float *x = a, *y = (const float *)gemm->b + j * gemm->b_column;
+            float sum = 0;
+            for (int64_t p = 0; p < gemm->k; p++, x += gemm->a_column, y += gemm->b_row) {
+                sum += *x * *y;
+            }
+            c[j * gemm->c_column] = gemm->add ? c[j * gemm->c_column] + sum : sum;
+        }
+    }
+}
 
 // re and im are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
@@ -105,15 +141,22 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     if (pack == NULL) {
         return taper_fail_memory(run->error);
     }
+    taper_tile_f64 *tile_f64 = NULL;
+    taper_tile_u64 *tile_u64 = NULL;
+#if !TAPER_SMALL // builds for size have come no further with these dtypes
+    const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
+    tile_f64 = native->tile_f64;
+    tile_u64 = native->tile_u64;
+#endif
     switch (turned.dtype) {
     case TAPER_F32:
-        tiled_f32(run, &turned, pack);
+        tiled_f32(run, &turned, pack, plain_tile);
         break;
     case TAPER_F64:
-        tiled_f64(run, &turned, pack);
+        tiled_f64(run, &turned, pack, tile_f64);
         break;
     default:
-        tiled_u64(run, &turned, pack);
+        tiled_u64(run, &turned, pack, tile_u64);
         break;
     }
     taper_heap_free(run->heap, pack, bytes);
@@ -124,12 +167,22 @@ static taper_status run_each(taper_run *run, const taper_gemm *gemm, const taper
 {
     const int64_t item = (int64_t)taper_dtype_size(gemm->dtype), count = taper_gemm_batch_count(batch);
     taper_gemm one = *gemm;
+    const bool tiny =
+        !TAPER_SMALL && gemm->dtype == TAPER_F32 && (double)gemm->m * (double)gemm->n * ((double)gemm->k + 1) <= TINY;
     for (int64_t i = 0; i < count; i++) {
         int64_t a, b, c;
         taper_gemm_batch_at(batch, i, &a, &b, &c);
         one.a = (const char *)gemm->a + a * item;
         one.b = (const char *)gemm->b + b * item;
         one.c = (char *)gemm->c + c * item;
+        if (tiny) {
+            enum { TOGETHER = 16 };
+            if (i % TOGETHER == 0) {
+                TAPER_TRY(taper_run_spend(run, TINY * TOGETHER));
+            }
+            tiny_f32(&one);
+            continue;
+        }
         TAPER_TRY(run_one(run, &one));
         TAPER_TRY(taper_run_spend(run, 20));
     }

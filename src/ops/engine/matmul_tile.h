@@ -43,27 +43,8 @@ static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t co
     }
 }
 
-static void NAME(tile)(const ELEMENT *restrict a, const ELEMENT *restrict b, int64_t k, ELEMENT *restrict sums)
-{
-    ELEMENT s0[NR] = {0}, s1[NR] = {0}, s2[NR] = {0}, s3[NR] = {0};
-    for (int64_t p = 0; p < k; p++, a += MR, b += NR) {
-        for (int c = 0; c < NR; c++) {
-            s0[c] += a[0] * b[c];
-            s1[c] += a[1] * b[c];
-            s2[c] += a[2] * b[c];
-            s3[c] += a[3] * b[c];
-        }
-    }
-    for (int c = 0; c < NR; c++) {
-        sums[c] = s0[c];
-        sums[NR + c] = s1[c];
-        sums[2 * NR + c] = s2[c];
-        sums[3 * NR + c] = s3[c];
-    }
-}
-
 // pack holds a block of a, then one of b.
-static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack)
+static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack, NAME(tile_function) * tile)
 {
     const ELEMENT *a = gemm->a, *b = gemm->b;
     ELEMENT *const pack_a = pack, *const pack_b = pack + MC * KC;
@@ -83,7 +64,7 @@ static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack)
                 for (int64_t jj = 0; jj < columns; jj += NR) {
                     for (int64_t ii = 0; ii < rows; ii += MR) {
                         ELEMENT sums[MR * NR];
-                        NAME(tile)(pack_a + ii * depth, pack_b + jj * depth, depth, sums);
+                        tile(pack_a + ii * depth, pack_b + jj * depth, depth, sums);
                         const int64_t tile_rows = taper_min_i64(MR, rows - ii),
                                       tile_columns = taper_min_i64(NR, columns - jj);
                         ELEMENT *c = (ELEMENT *)gemm->c + (i + ii) * gemm->c_row + (j + jj) * gemm->c_column;

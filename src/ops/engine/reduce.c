@@ -6,6 +6,7 @@
 
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_complex.h"
+#include "ops/kernels/kernel_select.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
 {
@@ -87,8 +88,10 @@ typedef struct walk {
     taper_tensor *out[2];
     size_t width, groups; // results along kept[0] are made so many at a time, in so many groups
     taper_reduce_vector vectors[2];
-    bool has_vector[2]; // of the first and the second pass
-    taper_run *run;     // NULL: a piece of the range that draws on the run's time
+    taper_transpose_f32_function *turned; // of floats where they lie; NULL: of others
+    bool has_vector[2];                   // of the first and the second pass
+    const taper_native_folder *native[2]; // for elements where they lie, of their own dtype; NULL: none
+    taper_run *run;                       // NULL: a piece of the range that draws on the run's time
     taper_status status;
     accumulators first, second, centre;
     taper_ew_block elements, temp;
@@ -103,6 +106,27 @@ static bool go_on(walk *w, size_t n)
         w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
     }
     return w->status == TAPER_OK;
+}
+
+// What native.h has for the elements as they lie in memory. Of truth values the sum is how many there are.
+static const taper_native_folder *find_native(const taper_run *run, const taper_reduce *r, taper_native_fold fold)
+{
+    const taper_dtype dtype = (taper_dtype)r->x->dtype;
+    const bool whole = r->class_ == TAPER_EW_I64;
+    const taper_fold_type type = dtype == TAPER_F32 && r->class_ == TAPER_EW_F32       ? TAPER_FOLD_F32
+                                 : dtype == TAPER_F64 && r->class_ == TAPER_EW_F64     ? TAPER_FOLD_F64
+                                 : dtype == TAPER_I64 && whole                         ? TAPER_FOLD_I64
+                                 : dtype == TAPER_I32 && whole                         ? TAPER_FOLD_I32
+                                 : (dtype == TAPER_U8 || dtype == TAPER_BOOL) && whole ? TAPER_FOLD_U8
+                                                                                       : TAPER_FOLD_TYPES;
+    if (dtype == TAPER_BOOL && fold == TAPER_FOLD_SUM) {
+        fold = TAPER_FOLD_NONZERO;
+    }
+    if (TAPER_SMALL || run->portable || fold == TAPER_FOLD_NONE || type == TAPER_FOLD_TYPES) {
+        return NULL;
+    }
+    const taper_native_folder *folder = &taper_native_select(run->cpu)->folds[fold][type];
+    return folder->line != NULL ? folder : NULL;
 }
 
 static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
@@ -174,9 +198,27 @@ static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (taper_walk_next(&inner));
 }
 
+// The same of elements of other dtypes.
+static void native_rows(walk *w, const taper_native_folder *native, accumulators *acc, const char *from, size_t m)
+{
+    const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};
+    const size_t stride = (size_t)rows.in / taper_tensor_item(w->r->x);
+    taper_walk inner;
+    taper_reduce_walk(&inner, w->reduced, w->reduced_count != 0 ? 1 : 0, w->reduced_count);
+    do {
+        for (int64_t at = 0; at < rows.size; at += TAPER_REDUCE_ROWS) {
+            const size_t count = (size_t)taper_min_i64(TAPER_REDUCE_ROWS, rows.size - at);
+            if (!go_on(w, count * m)) {
+                return;
+            }
+            native->rows(count, m, from + inner.at[0] + at * rows.in, stride, acc);
+        }
+    } while (taper_walk_next(&inner));
+}
+
 // One result of contiguous elements, or of such that are gathered.
-static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, void *acc, const void *centre,
-                      const char *from)
+static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
+                      const taper_native_folder *native, void *acc, const void *centre, const char *from)
 {
     const taper_reduce_dim run = w->reduced[0];
     const size_t n = (size_t)run.size, block = v != NULL   ? taper_min_size(v->block, FOLD_BLOCK)
@@ -188,7 +230,12 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
         for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
             const char *x = from + inner.at[0] + (int64_t)at * run.in;
-            if (v == NULL || !taper_reduce_vector_fold(v, acc, (const float *)(const void *)x, count)) {
+            if (v != NULL && taper_reduce_vector_fold(v, acc, (const float *)(const void *)x, count)) {
+                continue;
+            }
+            if (native != NULL) {
+                native->line(count, x, acc);
+            } else {
                 op->folds[w->r->class_](acc, elements(w, x, run.in, count), count, centre, &w->r->args);
             }
         }
@@ -196,25 +243,51 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
 }
 
 // Short lines, many of them: turned, so that they become lanes. False: they are long, or floats did not hold a result.
-static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, double *acc, const char *from,
-                        size_t m)
+static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
+                        const taper_native_folder *native, double *acc, const char *from, size_t m)
 {
     const size_t n = (size_t)w->reduced[0].size, floats = TAPER_EW_BLOCK_BYTES / sizeof(float);
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);
-    if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8) {
+    if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||
+        (v == NULL && native == NULL)) {
         return false;
     }
     bool held = go_on(w, n * m);
     for (size_t at = 0; at < m && held; at += floats / n) {
         const size_t count = taper_min_size(floats / n, m - at);
         const float *x = (const float *)(const void *)from + at * stride;
-        v->vector->transpose(count, n, x, stride, w->elements.f32, count);
+        w->turned(count, n, x, stride, w->elements.f32, count);
+        if (v == NULL) {
+            native->rows(n, count, w->elements.f32, count, acc + at);
+            continue;
+        }
         held = taper_reduce_vector_rows(v, acc + at, w->elements.f32, n, count, count);
         for (size_t k = 0; k < at && !held; k++) {
             acc[k] = op->start; // all of them again
         }
     }
     return held;
+}
+
+// Lines that are done in one go each.
+static void fold_lines(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, double *acc, const char *from,
+                       size_t m)
+{
+    enum { LINES = 8 };
+    const size_t n = (size_t)w->reduced[0].size;
+    taper_walk inner;
+    taper_reduce_walk(&inner, w->reduced, 1, w->reduced_count);
+    do {
+        for (size_t k = 0; k < m; k++) {
+            const char *const x = from + inner.at[0] + (m > 1 ? (int64_t)k * w->kept[0].in : 0);
+            if (k % LINES == 0 && !go_on(w, n * taper_min_size(LINES, m - k))) {
+                return;
+            }
+            if (!taper_reduce_vector_fold(v, &acc[k], (const float *)(const void *)x, n)) {
+                op->folds[w->r->class_](&acc[k], x, n, &w->centre.f[k], &w->r->args);
+            }
+        }
+    } while (taper_walk_next(&inner));
 }
 
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
@@ -234,6 +307,13 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->count == 0) {
         return;
     }
+    // Of neighbours in memory only.
+    const int64_t step = w->side_by_side ? w->kept[0].in : w->reduced[0].in;
+    const taper_native_folder *native = step == (int64_t)taper_tensor_item(w->r->x) ? w->native[which] : NULL;
+    if (v == NULL && native != NULL && w->side_by_side) {
+        native_rows(w, native, acc, from, m);
+        return;
+    }
     if (v != NULL && w->side_by_side) {
         pass_rows(w, op, v, acc, from, m);
         return;
@@ -246,12 +326,16 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         } while (go_on(w, m) && taper_walk_next(&inner));
         return;
     }
-    if (!TAPER_SMALL && v != NULL && fold_turned(w, op, v, acc->f, from, m)) {
+    if (!TAPER_SMALL && fold_turned(w, op, v, native, acc->f, from, m)) {
+        return;
+    }
+    if (v != NULL && (size_t)w->reduced[0].size <= taper_min_size(v->block, FOLD_BLOCK)) {
+        fold_lines(w, op, v, acc->f, from, m);
         return;
     }
     const size_t item = class_ == TAPER_EW_C128 ? sizeof(taper_c128) : sizeof(double);
     for (size_t k = 0; k < m && w->status == TAPER_OK; k++) {
-        fold_line(w, op, v, (char *)acc + k * item, (const char *)&w->centre + k * item,
+        fold_line(w, op, v, native, (char *)acc + k * item, (const char *)&w->centre + k * item,
                   from + (m > 1 ? (int64_t)k * w->kept[0].in : 0));
     }
 }
@@ -299,6 +383,16 @@ static double finish_one(const walk *w, double first, double second, double cent
 static void finish(walk *w, size_t m)
 {
     const taper_reduce *r = w->r;
+    const bool reals = r->class_ != TAPER_EW_C128 && r->class_ != TAPER_EW_I64;
+    if (reals && r->finish == TAPER_FINISH_SAME && r->overflow <= 0) {
+        return;
+    }
+    if (reals && r->finish == TAPER_FINISH_MEAN && r->overflow <= 0) {
+        for (size_t k = 0; k < m; k++) {
+            w->first.f[k] /= w->count;
+        }
+        return;
+    }
     for (size_t k = 0; k < m; k++) {
         if (r->class_ == TAPER_EW_C128 && r->real) {
             const double value = finish_one(w, w->first.c[k].re, w->second.c[k].re, 0);
@@ -382,6 +476,9 @@ static taper_status run_walk(walk *w, taper_run *run)
                   : taper_ew_find_cast(run->cpu, (taper_dtype)r->x->dtype, taper_ew_native(r->class_));
     const bool fast = w->direct && r->class_ == TAPER_EW_F32;
     w->has_vector[0] = fast && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
+    w->turned = fast && !run->portable ? taper_vector_f32_select(run->cpu)->transpose : NULL;
+    w->native[0] = find_native(run, r, r->first->native);
+    w->native[1] = r->second != NULL ? find_native(run, r, r->second->native) : NULL;
     w->has_vector[1] = fast && r->second != NULL && taper_reduce_vector_find(&w->vectors[1], run, r->second->kernel);
     memset(&w->centre, 0, sizeof w->centre);
     w->run = run;

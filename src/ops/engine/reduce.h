@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/reduce_vector.h"
+#include "ops/kernels/native.h"
 
 // What a pass needs besides its accumulators.
 typedef struct taper_reduce_args {
@@ -26,7 +27,8 @@ typedef struct taper_reduce_op {
     taper_reduce_fold folds[TAPER_EW_CLASSES];
     double start;
     int64_t start_int;
-    taper_reduction kernel; // the vector kernel of floats
+    taper_reduction kernel;   // the vector kernel of floats
+    taper_native_fold native; // what is made for other dtypes
 } taper_reduce_op;
 
 typedef enum taper_reduce_centre { TAPER_CENTRE_NONE, TAPER_CENTRE_MEAN, TAPER_CENTRE_FINITE } taper_reduce_centre;

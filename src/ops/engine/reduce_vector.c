@@ -56,11 +56,26 @@ bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const f
     float values[MOST_LANES];
     bool held = true;
     v->vector->fold_rows[v->kind](rows, m, x, stride, values);
-    for (size_t k = 0; k < m; k++) {
-        held = held && holds(v, values[k]);
+    // Loops that become vectors.
+    if (!is_sum(v)) {
+        for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_MOST; k++) {
+            const double value = (double)values[k];
+            acc[k] = ((value > acc[k]) | (value != value)) ? value : acc[k];
+        }
+        for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_LEAST; k++) {
+            const double value = (double)values[k];
+            acc[k] = ((value < acc[k]) | (value != value)) ? value : acc[k];
+        }
+        return true;
     }
+    const float least = v->kind == TAPER_REDUCTION_SQUARES ? FLT_MIN / FLT_EPSILON : -FLT_MAX;
+    int beyond = 0;
+    for (size_t k = 0; k < m; k++) {
+        beyond |= !((values[k] <= FLT_MAX) & (values[k] >= least));
+    }
+    held = beyond == 0;
     for (size_t k = 0; k < m && held; k++) {
-        join(v, &acc[k], values[k]);
+        acc[k] += (double)values[k];
     }
     return held;
 }

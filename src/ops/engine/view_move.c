@@ -73,6 +73,12 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
             memcpy(to, &both, sizeof both);
         }
     }
+    enum { WORTH_A_CALL = 32 };
+    if (from_step == 0 && to_step == (int64_t)item && n * (int64_t)item >= WORTH_A_CALL &&
+        memcmp(from, from + 1, item - 1) == 0) { // bytes that are all the same, as those of zero
+        memset(to, *(const unsigned char *)from, (size_t)n * item);
+        return;
+    }
     switch (item) {
     case 1:
         STRIDED(1) break;

@@ -23,12 +23,18 @@ typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, 
 typedef void taper_fft_join_f32_function(size_t m, const float *w, float sign, const float *in, const float *last,
                                          float *out);
 
+// One transform of 8 * m numbers in the end: of those of its lanes' numbers, which are every eighth of its own, at m
+// points; w: a point of roots for each, those that the numbers of a lane are multiplied by. out: pairs. m is a multiple
+// of 8.
+typedef void taper_fft_merge_f32_function(size_t m, const float *w, const float *in, float *out);
+
 typedef struct taper_fft_entry {
     const char *name;
     uint64_t cpu;
     taper_fft_pass_f32_function *pass;
     taper_fft_part_f32_function *part;
     taper_fft_join_f32_function *join;
+    taper_fft_merge_f32_function *merge;
 } taper_fft_entry;
 
 #define KERNEL(isa) extern const taper_fft_entry taper_fft_f32_##isa;

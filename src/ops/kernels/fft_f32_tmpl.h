@@ -48,6 +48,55 @@ static void fft_join(size_t m, const float *restrict w, float sign, const float 
     }
 }
 
+// Eight points at a time: their lanes become numbers of eight lines, of which a transform of eight makes the results.
+static void fft_merge(size_t m, const float *restrict w, const float *restrict in, float *restrict out)
+{
+    const float root = 0.70710678118654752440f;
+    for (size_t k = 0; k < m; k += LANES) {
+        float re[LANES][LANES], im[LANES][LANES], to[LANES][2][LANES];
+        for (size_t q = 0; q < LANES; q++, in += 2 * LANES, w += 2 * LANES) {
+            for (size_t l = 0; l < LANES; l++) {
+                re[l][q] = in[l] * w[l] - in[LANES + l] * w[LANES + l];
+                im[l][q] = in[l] * w[LANES + l] + in[LANES + l] * w[l];
+            }
+        }
+        for (size_t q = 0; q < LANES; q++) {
+            const float a0 = re[0][q] + re[4][q], a0i = im[0][q] + im[4][q], a1 = re[0][q] - re[4][q],
+                        a1i = im[0][q] - im[4][q];
+            const float a2 = re[2][q] + re[6][q], a2i = im[2][q] + im[6][q], a3 = re[2][q] - re[6][q],
+                        a3i = im[2][q] - im[6][q];
+            const float b0 = re[1][q] + re[5][q], b0i = im[1][q] + im[5][q], b1 = re[1][q] - re[5][q],
+                        b1i = im[1][q] - im[5][q];
+            const float b2 = re[3][q] + re[7][q], b2i = im[3][q] + im[7][q], b3 = re[3][q] - re[7][q],
+                        b3i = im[3][q] - im[7][q];
+            to[0][0][q] = a0 + a2 + (b0 + b2), to[0][1][q] = a0i + a2i + (b0i + b2i);
+            to[4][0][q] = a0 + a2 - (b0 + b2), to[4][1][q] = a0i + a2i - (b0i + b2i);
+            to[2][0][q] = a0 - a2 + (b0i - b2i), to[2][1][q] = a0i - a2i - (b0 - b2);
+            to[6][0][q] = a0 - a2 - (b0i - b2i), to[6][1][q] = a0i - a2i + (b0 - b2);
+            // The odd ones: a1 - i a3 and b1 - i b3 times (1 - i) / sqrt(2), a1 + i a3 and b1 + i b3 times (-1 - i) /
+            // sqrt(2).
+            const float e1 = a1 + a3i, e1i = a1i - a3, e3 = a1 - a3i, e3i = a1i + a3;
+            const float o1 = b1 + b3i, o1i = b1i - b3, o3 = b1 - b3i, o3i = b1i + b3;
+            const float p = root * (o1 + o1i), pi = root * (o1i - o1), r = root * (o3i - o3), ri = -root * (o3 + o3i);
+            to[1][0][q] = e1 + p, to[1][1][q] = e1i + pi;
+            to[5][0][q] = e1 - p, to[5][1][q] = e1i - pi;
+            to[3][0][q] = e3 + r, to[3][1][q] = e3i + ri;
+            to[7][0][q] = e3 - r, to[7][1][q] = e3i - ri;
+        }
+        for (size_t part = 0; part < LANES; part++) {
+            float *y = out + 2 * (part * m + k);
+            for (size_t q = 0; q < LANES; q++) {
+                y[2 * q] = to[part][0][q];
+                y[2 * q + 1] = to[part][1][q];
+            }
+        }
+    }
+}
+
 #define FFT_ENTRY(isa)                                                                                                 \
-    const taper_fft_entry taper_fft_f32_##isa = {                                                                      \
-        .name = #isa, .cpu = TAPER_ISA_##isa, .pass = fft_pass, .part = fft_part, .join = fft_join};
+    const taper_fft_entry taper_fft_f32_##isa = {.name = #isa,                                                         \
+                                                 .cpu = TAPER_ISA_##isa,                                               \
+                                                 .pass = fft_pass,                                                     \
+                                                 .part = fft_part,                                                     \
+                                                 .join = fft_join,                                                     \
+                                                 .merge = fft_merge};

@@ -91,6 +91,9 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, HINGE, SAME, (y != 1 ? (f0 - x < 0 ? 0 : f0 - x) : 0) + (y != -1 ? x : 0))              \
     TAPER_NATIVE_FLOAT(NATIVE, POISSON, SAME, x - y * v_log(x + f0))                                                   \
     TAPER_NATIVE_FLOAT(NATIVE, POISSON_LOG, SAME, v_exp(x) - y * x)                                                    \
+    TAPER_NATIVE_FLOAT(NATIVE, SOFTSHRINK, SAME, x > f0 ? x - f0 : x < -f0 ? x + f0 : 0)                               \
+    TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, ((x >= -f0) & (x <= f0)) ? 0 : x)                                     \
+    TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
@@ -163,6 +166,9 @@ typedef enum taper_native {
     TAPER_NATIVE_LERP,
     TAPER_NATIVE_NEXTAFTER,
     TAPER_NATIVE_HYPOT,
+    TAPER_NATIVE_SOFTSHRINK,
+    TAPER_NATIVE_HARDSHRINK,
+    TAPER_NATIVE_THRESHOLD,
     TAPER_NATIVE_MSE, // the losses: ops/nn/loss.c
     TAPER_NATIVE_SMOOTH_L1,
     TAPER_NATIVE_HUBER,
@@ -186,9 +192,72 @@ typedef enum taper_native {
 // Returns whether a divisor was zero; what the result is there means nothing.
 typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
 
+// Reductions of what vector_f32.h has none for. FOLD(reduction, type, T, A, value at the start, joined, merged): how an
+// element x, which is T, joins an accumulator a of type A, and how two accumulators, a and x, do. NaN stays.
+typedef enum taper_native_fold {
+    TAPER_FOLD_SUM,
+    TAPER_FOLD_NANSUM, // without NaN
+    TAPER_FOLD_PRODUCT,
+    TAPER_FOLD_MOST,
+    TAPER_FOLD_LEAST,
+    TAPER_FOLD_ANY, // 0 or 1, as the next
+    TAPER_FOLD_EVERY,
+    TAPER_FOLD_NONZERO, // how many
+    TAPER_FOLD_COUNT,
+    TAPER_FOLD_NONE = TAPER_FOLD_COUNT
+} taper_native_fold;
+typedef enum taper_fold_type {
+    TAPER_FOLD_F32, // accumulated as doubles; products are too, of floats that hold some of them
+    TAPER_FOLD_F64,
+    TAPER_FOLD_I64,
+    TAPER_FOLD_I32, // as int64, like the next
+    TAPER_FOLD_U8,
+    TAPER_FOLD_TYPES
+} taper_fold_type;
+
+// clang-format off: a table
+#define TAPER_FOLD_INTS(FOLD, name, start, joined, merged)                                                             \
+    FOLD(name, I64, int64_t, int64_t, start, joined, merged)                                                           \
+    FOLD(name, I32, int32_t, int64_t, start, joined, merged)                                                           \
+    FOLD(name, U8, uint8_t, int64_t, start, joined, merged)
+#define TAPER_NATIVE_FOLDS(FOLD)                                                                                       \
+    FOLD(SUM, F64, double, double, 0, a + x, a + x)                                                                    \
+    TAPER_FOLD_INTS(FOLD, SUM, 0, (int64_t)((uint64_t)a + (uint64_t)x), (int64_t)((uint64_t)a + (uint64_t)x))          \
+    FOLD(NANSUM, F64, double, double, 0, a + (x == x ? x : 0), a + x)                                                  \
+    FOLD(PRODUCT, F64, double, double, 1, a *x, a *x)                                                                  \
+    FOLD(PRODUCT, I64, int64_t, int64_t, 1, (int64_t)((uint64_t)a * (uint64_t)x),                                      \
+         (int64_t)((uint64_t)a * (uint64_t)x))                                                                         \
+    FOLD(MOST, F64, double, double, -INFINITY, ((x > a) | (x != x)) ? x : a, ((x > a) | (x != x)) ? x : a)             \
+    TAPER_FOLD_INTS(FOLD, MOST, INT64_MIN, x > a ? x : a, x > a ? x : a)                                               \
+    FOLD(LEAST, F64, double, double, INFINITY, ((x < a) | (x != x)) ? x : a, ((x < a) | (x != x)) ? x : a)             \
+    TAPER_FOLD_INTS(FOLD, LEAST, INT64_MAX, x < a ? x : a, x < a ? x : a)                                              \
+    FOLD(ANY, F32, float, double, 0, x != 0 ? 1 : a, x != 0 ? 1 : a)                                                   \
+    TAPER_FOLD_INTS(FOLD, ANY, 0, a | (x != 0), a | x)                                                                 \
+    FOLD(EVERY, F32, float, double, 1, x != 0 ? a : 0, x != 0 ? a : 0)                                                 \
+    TAPER_FOLD_INTS(FOLD, EVERY, 1, a &(x != 0), a &x)                                                                 \
+    FOLD(NONZERO, F32, float, double, 0, a + (x != 0), a + x)                                                          \
+    TAPER_FOLD_INTS(FOLD, NONZERO, 0, a + (x != 0), a + x)
+// clang-format on
+
+// Joins n elements with one accumulator, or `rows` rows of n, stride elements apart, with n of them.
+typedef void taper_fold_line(size_t n, const void *x, void *acc);
+typedef void taper_fold_rows(size_t rows, size_t n, const void *x, size_t stride, void *acc);
+typedef struct taper_native_folder {
+    taper_fold_line *line; // NULL: there is none
+    taper_fold_rows *rows;
+} taper_native_folder;
+
+// A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
+enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
+typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
+typedef void taper_tile_u64(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t *sums);
+
 typedef struct taper_native_entry {
     const char *name;
     uint64_t cpu;
+    taper_tile_f64 *tile_f64;
+    taper_tile_u64 *tile_u64;
+    taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;
 

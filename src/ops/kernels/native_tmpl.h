@@ -109,9 +109,9 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
         typedef wide W;                                                                                                \
         const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
         RESULT_##result(type) *o = out;                                                                                \
-        const float f0 = (float)p->f[0];                                                                               \
+        const float f0 = (float)p->f[0], f1 = (float)p->f[1];                                                          \
         const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
-        (void)f0, (void)low, (void)high, (void)sizeof(W);                                                              \
+        (void)f0, (void)f1, (void)low, (void)high, (void)sizeof(W);                                                    \
         const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
         VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
         {                                                                                                              \
@@ -229,6 +229,8 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
 TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
+#include "ops/kernels/native_fold_tmpl.h"
+
 #define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
 #define STEPWISE_ROW(name, ...) NATIVE_ROW(name, C64, taper_native_pair)
 #define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
@@ -236,5 +238,8 @@ TAPER_NATIVE_WHERES(WHERE)
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
+        .tile_f64 = tile_f64,                                                                                          \
+        .tile_u64 = tile_u64,                                                                                          \
+        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float)},                                         \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};

@@ -117,6 +117,7 @@ typedef enum taper_reduction {
     TAPER_REDUCTION_SUM,     // of none 0
     TAPER_REDUCTION_SQUARES, // their sum
     TAPER_REDUCTION_ABS,     // the sum of magnitudes
+    TAPER_REDUCTION_NUMBERS, // the sum of those that are no NaN
     TAPER_REDUCTION_MOST,    // NaN among them gives NaN; of none -INFINITY
     TAPER_REDUCTION_LEAST,   // INFINITY
     TAPER_REDUCTION_COUNT,

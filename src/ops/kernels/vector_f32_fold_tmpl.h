@@ -49,6 +49,11 @@ TAPER_TEMPLATE V plus_abs(V s, V x)
 SUM_OF(sum, v_add)
 SUM_OF(squares, plus_square)
 SUM_OF(abs, plus_abs)
+TAPER_TEMPLATE V plus_number(V s, V x)
+{
+    return v_add(s, v_pick(v_nan(x), v_set(0.0f), x));
+}
+SUM_OF(numbers, plus_number)
 #undef SUM_OF
 
 // What a distance d adds to a sum s.

@@ -538,7 +538,8 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
              distances_##name)
 #define REDUCTIONS(part)                                                                                               \
     IF_BUILT(TAPER_REDUCES, part##sum), IF_BUILT(TAPER_REDUCES, part##squares), IF_BUILT(TAPER_REDUCES, part##abs),    \
-        IF_BUILT(TAPER_REDUCES, part##most), IF_BUILT(TAPER_REDUCES, part##least)
+        IF_BUILT(!TAPER_SMALL && TAPER_REDUCES, part##numbers), IF_BUILT(TAPER_REDUCES, part##most),                   \
+        IF_BUILT(TAPER_REDUCES, part##least)
 #define VECTOR_ENTRY(ISA)                                                                                              \
     const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
         .name = #ISA,                                                                                                  \

@@ -3,6 +3,8 @@
 // choice of pivots, what a zero pivot leaves behind.
 #include "ops/linalg/linalg_dense.h"
 
+#include "ops/list/op_config.h"
+
 // The one copy for compilers that call rather than inline.
 extern double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j);
 extern taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j);
@@ -53,14 +55,33 @@ void taper_vector_swap(bool complex, int64_t n, double *x, int64_t x_step, doubl
     }
 }
 
+// Four sums, which need not wait for each other.
+static double real_dot(int64_t n, const double *x, int64_t x_step, const double *y, int64_t y_step)
+{
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    int64_t i = 0;
+    for (; i + 4 <= n && x_step == 1 && y_step == 1; i += 4) {
+        for (int64_t k = 0; k < 4; k++) {
+            sums[k] += x[i + k] * y[i + k];
+        }
+    }
+    for (; i + 4 <= n; i += 4) {
+        for (int64_t k = 0; k < 4; k++) {
+            sums[k] += x[(i + k) * x_step] * y[(i + k) * y_step];
+        }
+    }
+    for (; i < n; i++) {
+        sums[0] += x[i * x_step] * y[i * y_step];
+    }
+    return sums[0] + sums[1] + (sums[2] + sums[3]);
+}
+
 taper_c128 taper_vector_dot(bool complex, bool conjugate, int64_t n, const double *x, int64_t x_step, const double *y,
                             int64_t y_step)
 {
     taper_c128 sum = taper_c(0.0, 0.0);
     if (!complex) {
-        for (int64_t i = 0; i < n; i++) {
-            sum.re += x[i * x_step] * y[i * y_step];
-        }
+        sum.re = real_dot(n, x, x_step, y, y_step);
         return sum;
     }
     const double sign = conjugate ? -1.0 : 1.0;
@@ -132,10 +153,48 @@ static inline taper_c128 quotient(bool complex, taper_c128 a, taper_c128 b)
     return complex ? taper_c_div(a, b) : taper_c(a.re / b.re, 0.0);
 }
 
+// Real numbers: a row of all columns where these lie side by side, else column by column. Zeros that are solved are
+// skipped unless transposed, whatever they are multiplied by, as below.
+static void triangular_real(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
+{
+    const int64_t n = a->rows, down = transposed ? a->right : a->down, right = transposed ? a->down : a->right;
+    const bool backwards = upper != transposed, side_by_side = b->right == 1 && b->columns > 1;
+    const int64_t groups = side_by_side ? 1 : b->columns, columns = side_by_side ? b->columns : 1;
+    for (int64_t c = 0; c < groups; c++) {
+        double *const x = taper_dense_at(b, 0, c);
+        for (int64_t at = 0; at < n; at++) {
+            const int64_t k = backwards ? n - 1 - at : at, first = backwards ? k + 1 : 0;
+            double *const row = x + k * b->down;
+            const double *const factors = a->data + k * down + first * right; // of what is solved already
+            if (!taper_dense_goes_on(a, (at + 1) * columns)) {
+                return;
+            }
+            if (!side_by_side && transposed) {
+                *row -= real_dot(at, factors, right, x + first * b->down, b->down);
+            }
+            for (int64_t step = 0; step < at && !(transposed && !side_by_side); step++) {
+                const int64_t i = backwards ? at - 1 - step : step;
+                const double factor = factors[i * right], *const solved = x + (first + i) * b->down;
+                for (int64_t j = 0; j < columns; j++) {
+                    row[j] -= transposed || solved[j] != 0.0 ? factor * solved[j] : 0.0;
+                }
+            }
+            const double diagonal = a->data[k * (a->down + a->right)];
+            for (int64_t j = 0; j < columns && !unit; j++) {
+                row[j] = transposed || row[j] != 0.0 ? row[j] / diagonal : row[j];
+            }
+        }
+    }
+}
+
 // One column x at a time, as the BLAS does: by columns of a (then zeros of x are skipped), by rows of it when
 // transposed.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
+    if (!TAPER_SMALL && !a->complex) {
+        triangular_real(a, upper, transposed, unit, b);
+        return;
+    }
     const int64_t n = a->rows, width = a->complex ? 2 : 1;
     for (int64_t c = 0; c < b->columns; c++) {
         double *const x = taper_dense_at(b, 0, c);

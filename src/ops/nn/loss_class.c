@@ -2,6 +2,7 @@
 // Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
 #include <math.h>
 
+#include "ops/engine/softmax_lines.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/loss.h"
@@ -15,6 +16,7 @@ typedef struct class_work {
     int64_t reduction, ignored;
     double smoothing;
     bool log_softmax;                 // the scores are not yet log-probabilities
+    taper_tensor *normalizers;        // log Σ exp of each place, retained; NULL: each is computed when it is wanted
     const taper_vector_entry *vector; // for floats; NULL: none
 } class_work;
 
@@ -26,6 +28,34 @@ static void class_end(class_work *work)
     if (work->target_held != NULL) {
         taper_obj_release(&work->target_held->head);
     }
+    taper_tensor_drop(work->normalizers);
+}
+
+// Of images of floats: the normalizers of all places at once.
+static taper_status find_normalizers(taper_call *call, class_work *work)
+{
+    taper_tensor *const x = work->scores_held;
+    if (!work->log_softmax || work->vector == NULL || work->vector->log_sum_exp == NULL || work->places == 1 ||
+        taper_tensor_numel(x) == 0) {
+        return TAPER_OK;
+    }
+    taper_tensor image = taper_tensor_local(x);
+    const int64_t sizes[] = {work->samples, work->classes, work->places};
+    image.rank = 3;
+    memcpy(image.sizes, sizes, sizeof sizes);
+    taper_strides_contiguous(3, image.sizes, image.strides);
+    const int64_t places[] = {work->samples, work->places};
+    TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, 2, places, NULL, &work->normalizers, call->run->error));
+    taper_lines lines;
+    taper_lines_make(&lines, &image, 1, work->normalizers, true, false);
+    const taper_status status = taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(x),
+                                                    taper_tensor_mutable(work->normalizers));
+    if (status == TAPER_DECLINED) {
+        taper_tensor_drop(work->normalizers);
+        work->normalizers = NULL;
+        return TAPER_OK;
+    }
+    return status;
 }
 
 static double score_at(const class_work *work, int64_t n, int64_t c, int64_t s)
@@ -50,6 +80,12 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
     if (work->vector != NULL && work->vector->log_sum_exp != NULL && work->places == 1) {
         const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes;
         const float sum = work->vector->log_sum_exp((size_t)work->classes, scores);
+        if (isfinite(sum)) {
+            return (double)sum;
+        }
+    }
+    if (work->normalizers != NULL) {
+        const float sum = ((const float *)taper_tensor_data(work->normalizers))[n * work->places + s];
         if (isfinite(sum)) {
             return (double)sum;
         }
@@ -112,7 +148,42 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
         }
     }
     TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
-    return taper_run_contiguous(call->run, work->target, &work->target_held);
+    TAPER_TRY(taper_run_contiguous(call->run, work->target, &work->target_held));
+    return find_normalizers(call, work);
+}
+
+enum { TOGETHER = 64 }; // places between two looks at the time
+
+static taper_status check_target(const taper_call *call, const class_work *work, int64_t c)
+{
+    return c >= 0 && c < work->classes
+               ? TAPER_OK
+               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)c);
+}
+
+// The losses of all places of a sample, and how many count: of floats without weights, whose normalizers are known.
+static taper_status sum_of_places(const taper_call *call, const class_work *work, int64_t n, double *sum,
+                                  double *counted)
+{
+    const int64_t *target = (const int64_t *)taper_tensor_data(work->target_held) + n * work->places;
+    const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes * work->places;
+    double total = 0.0;
+    int64_t ignored = 0;
+    for (int64_t s = 0; s < work->places; s++) {
+        if (s % TOGETHER == 0) {
+            TAPER_TRY(taper_run_spend(call->run, 10 * (uint64_t)taper_min_i64(TOGETHER, work->places - s)));
+        }
+        const int64_t c = target[s];
+        if (c != work->ignored) {
+            TAPER_TRY(check_target(call, work, c));
+            total += (work->log_softmax ? normalizer(work, n, s) : 0.0) - (double)scores[c * work->places + s];
+        } else {
+            ignored++;
+        }
+    }
+    *sum += total;
+    *counted += (double)(work->places - ignored);
+    return TAPER_OK;
 }
 
 // Result 0 (and total_weight as result 1 of the _forward forms) from class indices.
@@ -122,26 +193,35 @@ static taper_status run_indices(taper_call *call, const class_work *work)
     const void *target = taper_tensor_data(work->target_held);
     const bool bytes = work->target_held->dtype == TAPER_U8;
     double sum = 0.0, weights = 0.0, smooth_sum = 0.0, counted = 0.0;
+    const bool looked_up = (!work->log_softmax || work->normalizers != NULL) && !(work->smoothing > 0.0);
     if (work->reduction == TAPER_REDUCE_NONE) {
         TAPER_TRY(taper_ret_new(call, 0, work->dtype, work->target->rank, work->target->sizes, NULL, &y));
         if (!taper_tensor_is_contiguous(y)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be contiguous");
         }
     }
+    const bool plain = looked_up && work->dtype == TAPER_F32 && y == NULL && work->weight == NULL && !bytes;
     for (int64_t n = 0; n < work->samples; n++) {
+        if (plain) {
+            TAPER_TRY(sum_of_places(call, work, n, &sum, &counted));
+            weights = counted;
+            continue;
+        }
         for (int64_t s = 0; s < work->places; s++) {
-            TAPER_TRY(taper_run_spend(call->run, work->log_softmax ? (uint64_t)work->classes * 30 + 50 : 50));
+            if (!looked_up) {
+                TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 30 + 50));
+            } else if (s % TOGETHER == 0) {
+                TAPER_TRY(taper_run_spend(call->run, 20 * (uint64_t)taper_min_i64(TOGETHER, work->places - s)));
+            }
             const int64_t at = n * work->places + s;
             const int64_t c = bytes ? ((const uint8_t *)target)[at] : ((const int64_t *)target)[at];
             double loss = 0.0, smooth = 0.0;
             if (c != work->ignored) {
-                if (c < 0 || c >= work->classes) {
-                    TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)c);
-                }
-                const double norm = normalizer(work, n, s);
-                loss = (norm - score_at(work, n, c, s)) * weight_of(work, c);
+                TAPER_TRY(check_target(call, work, c));
+                const double norm = normalizer(work, n, s), weight = weight_of(work, c);
+                loss = (norm - score_at(work, n, c, s)) * weight;
                 smooth = work->smoothing > 0.0 ? sum_of_losses(work, n, s, norm) : 0.0;
-                weights += weight_of(work, c);
+                weights += weight;
                 counted += 1.0;
             }
             sum += loss;
@@ -328,16 +408,15 @@ static taper_status multi_margin(taper_call *call, class_work *work)
     for (int64_t n = 0; n < work->samples; n++) {
         TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 15 + 50));
         const int64_t t = target[n];
-        if (t < 0 || t >= work->classes) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)t);
-        }
+        TAPER_TRY(check_target(call, work, t));
         double loss = 0.0;
+        const double weight = weight_of(work, t), beyond = margin.f - score_at(work, n, t, 0);
+        double parts[4] = {0, 0, 0, 0}; // additions need not wait for each other
         for (int64_t c = 0; c < work->classes; c++) {
-            const double z = margin.f - score_at(work, n, t, 0) + score_at(work, n, c, 0);
-            if (c != t && z > 0.0) {
-                loss += (p.f == 1.0 ? z : z * z) * weight_of(work, t);
-            }
+            const double z = c != t ? beyond + score_at(work, n, c, 0) : 0.0, more = z > 0.0 ? z : 0.0;
+            parts[c % 4] += p.f == 1.0 ? more : more * more;
         }
+        loss = (parts[0] + parts[1] + (parts[2] + parts[3])) * weight;
         margin_store(work, y, n, loss / (double)work->classes, &sum);
     }
     return margin_end(call, work, y, sum);

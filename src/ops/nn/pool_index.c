@@ -15,6 +15,31 @@ static taper_status same_sizes(const taper_call *call, const taper_tensor *a, co
     return TAPER_OK;
 }
 
+static taper_status outside(const taper_call *call, int64_t at)
+{
+    return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output", (long long)at);
+}
+
+// Planes one behind the other, of elements with the size of a float.
+static taper_status unpool_planes(taper_call *call, const int64_t *where, const uint32_t *in, uint32_t *out,
+                                  int64_t planes, int64_t count, int64_t plane)
+{
+    enum { TOGETHER = 256 };
+    for (int64_t p = 0; p < planes; p++, out += plane) {
+        for (int64_t at = 0; at < count; at += TOGETHER) {
+            const int64_t n = taper_min_i64(TOGETHER, count - at);
+            TAPER_TRY(taper_run_spend(call->run, 3 * (uint64_t)n));
+            for (int64_t i = 0; i < n; i++, where++, in++) {
+                if ((uint64_t)*where >= (uint64_t)plane) {
+                    return outside(call, *where);
+                }
+                out[*where] = *in;
+            }
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_op_max_unpool(taper_call *call)
 {
     taper_tensor *x, *indices, *y;
@@ -46,6 +71,11 @@ taper_status taper_op_max_unpool(taper_call *call)
     const char *in = taper_tensor_data(x);
     char *out = taper_tensor_mutable(y);
     const int64_t plane = to.size[0] * to.size[1] * to.size[2];
+    if (item == sizeof(uint32_t) && taper_tensor_is_contiguous(x) && taper_tensor_is_contiguous(indices) &&
+        taper_tensor_is_contiguous(y)) {
+        return unpool_planes(call, where, (const uint32_t *)(const void *)in, (uint32_t *)(void *)out, from.n * from.c,
+                             from.size[0] * from.size[1] * from.size[2], plane);
+    }
     for (int64_t n = 0; n < from.n; n++) {
         for (int64_t c = 0; c < from.c; c++) {
             for (int64_t d = 0; d < from.size[0]; d++) {
@@ -55,8 +85,7 @@ taper_status taper_op_max_unpool(taper_call *call)
                         const int64_t at = where[n * index.stride_n + c * index.stride_c + d * index.stride[0] +
                                                  h * index.stride[1] + w * index.stride[2]];
                         if (at < 0 || at >= plane) {
-                            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output",
-                                       (long long)at);
+                            return outside(call, at);
                         }
                         const int64_t row = at / to.size[2];
                         const int64_t target = n * to.stride_n + c * to.stride_c + row / to.size[1] * to.stride[0] +

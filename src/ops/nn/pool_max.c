@@ -65,12 +65,10 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
                     }
                 } else {
                     const int64_t position = index_of(x, d, h, w);
-                    for (int64_t c = 0; c < channels; c++) {
-                        const float v = pixel[c];
-                        if (v > out[c] || v != v) {
-                            out[c] = v;
-                            where[c] = position;
-                        }
+                    for (int64_t c = 0; c < channels; c++) { // without jumps, which would be guessed wrong
+                        const float v = pixel[c], m = out[c];
+                        where[c] ^= (where[c] ^ position) & -(int64_t)((v > m) | (v != v));
+                        out[c] = ((v > m) | (v != v)) ? v : m;
                     }
                 }
             }
@@ -241,9 +239,15 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     work.y = taper_volume_of(y, pooling->spatial);
     work.in = taper_tensor_data(x);
     work.out = taper_tensor_mutable(y);
-    if (dtype == TAPER_F32 && !indices) {
-        taper_pool_planes planes = {
-            .pooling = pooling, .x = work.x, .y = work.y, .in = work.in, .out = work.out, .max = true};
+    if (dtype == TAPER_F32) {
+        taper_pool_planes planes = {.pooling = pooling,
+                                    .x = work.x,
+                                    .y = work.y,
+                                    .in = work.in,
+                                    .out = work.out,
+                                    .where = work.where,
+                                    .indices = work.indices,
+                                    .max = true};
         const taper_status status = taper_pool_planes_run(call->run, &planes);
         if (status != TAPER_DECLINED) {
             return status;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rows first: the rows of a window become one by a vector kernel, along the whole width; then a window slides over that
-// row. Each element is read once for each row of windows it is in, not once for each window.
+// row. Each element is read once for each row of windows it is in, not once for each window. Where a greatest element
+// lies is looked for when it is known, without a jump for each element.
 #include "ops/nn/pool_planes.h"
 
 #include <math.h>
 
 #include "ops/call/parallel.h"
+#include "ops/engine/reduce_vector.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { SPAN = 1024, NEAR = 4, LONG_WINDOW = 64 }; // columns of a piece; a stride; elements of an average
+// Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; how many,
+// along rows and across them, are added as floats; of a plane that is done in one go.
+enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, LONG_SUM = 64, WHOLE_PLANE = 1 << 18 };
 
 typedef struct place {
     taper_pool_window d, h;
@@ -29,11 +33,15 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
 {
     const taper_vector_entry *v = job->vector;
     const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
-    if (stride == 1 || n == 1) {
+    if (n == 1 && step == 1 && taps > FEW) {
+        *out = v->fold[kind](taps, t);
+        return;
+    }
+    if (stride == 1 && n != 1) {
         v->fold_rows[kind](taps, n, t, step, out);
         return;
     }
-    if (stride <= NEAR) {
+    if (stride <= NEAR && n != 1) {
         float all[SPAN];
         v->fold_rows[kind](taps, (n - 1) * stride + 1, t, step, all);
         for (size_t o = 0; o < n; o++) {
@@ -41,7 +49,10 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
         }
         return;
     }
-    for (size_t o = 0; o < n; o++) {
+    for (size_t o = 0; o < n && step == 1 && taps > FEW; o++) {
+        out[o] = v->fold[kind](taps, t + o * stride);
+    }
+    for (size_t o = 0; o < n && (step != 1 || taps <= FEW); o++) {
         float value = t[o * stride];
         for (size_t k = 1; k < taps; k++) {
             const float x = t[o * stride + k * step];
@@ -82,8 +93,60 @@ static const float *join_rows(const taper_pool_planes *job, const place *at, int
     return joined;
 }
 
+// The position in the plane of the first element that is m, or of the last NaN.
+static int64_t position_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, float m)
+{
+    const taper_volume *x = &job->x;
+    int64_t found = -1;
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        for (int64_t j = 0; j < at->h.taps && (found < 0 || m != m); j++) {
+            const int64_t d = at->d.first + i * at->d.step, h = at->h.first + j * at->h.step;
+            const float *row = at->plane + d * x->stride[0] + h * x->stride[1] + w->first;
+            int64_t k = -1;
+            for (int64_t b = 0; b < w->taps && k < 0; b += SEARCHED) {
+                for (int64_t t = taper_min_i64(b + SEARCHED, w->taps) - 1; t >= b; t--) {
+                    k = row[t * w->step] == m ? t : k;
+                }
+            }
+            for (int64_t t = 0; t < w->taps && m != m; t++) {
+                k = row[t * w->step] != row[t * w->step] ? t : k;
+            }
+            found = k >= 0 ? (d * x->size[1] + h) * x->size[2] + w->first + k * w->step : found;
+        }
+    }
+    return found;
+}
+
+// The same of windows side by side that are alike: of each tap in turn, the last one first, without a jump for each, as
+// nobody guesses where the greatest is.
+static void positions_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, int64_t stride,
+                         size_t count, const float *m, int64_t *restrict indices)
+{
+    const taper_volume *x = &job->x;
+    memset(indices, 0, count * sizeof *indices); // of which nothing is left: a tap is the greatest
+    for (int64_t i = at->d.taps; i-- != 0;) {
+        for (int64_t j = at->h.taps; j-- != 0;) {
+            const int64_t d = at->d.first + i * at->d.step, h = at->h.first + j * at->h.step;
+            const float *row = at->plane + d * x->stride[0] + h * x->stride[1];
+            for (int64_t t = w->first + w->taps * w->step; (t -= w->step) >= w->first;) {
+                const int64_t first = (d * x->size[1] + h) * x->size[2] + t;
+                for (size_t o = 0; o < count; o++) {
+                    const int64_t here = -(int64_t)(row[t + (int64_t)o * stride] == m[o]);
+                    indices[o] ^= (indices[o] ^ (first + (int64_t)o * stride)) & here;
+                }
+            }
+        }
+    }
+    for (size_t o = 0; o < count; o++) {
+        if (m[o] != m[o]) {
+            const taper_pool_window one = {w->first + (int64_t)o * stride, w->taps, w->step, w->padded};
+            indices[o] = position_of(job, at, &one, m[o]);
+        }
+    }
+}
+
 // Windows [o, end) of a row. Those that have all their taps in the input are alike, [inner, outer).
-static void run_row(const taper_pool_planes *job, const place *at, float *out)
+static void run_row(const taper_pool_planes *job, const place *at, float *out, int64_t *indices)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
     const int64_t reach = (axis->kernel - 1) * axis->dilation;
@@ -94,6 +157,8 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out)
         outer = room < 0 ? inner : taper_max_i64(inner, taper_min_i64(room / axis->stride + 1, axis->output));
     }
     float joined[SPAN];
+    const bool once = axis->adaptive && axis->input <= SPAN; // all windows are in one piece
+    const float *whole = once ? join_rows(job, at, 0, (size_t)axis->input, joined) : NULL;
     for (int64_t o = 0; o < axis->output;) {
         const taper_pool_window w = taper_pool_window_at(axis, o);
         int64_t count = 1;
@@ -102,11 +167,19 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out)
             count = taper_min_i64(outer - o, (SPAN - (int64_t)columns) / axis->stride + 1);
             columns += (size_t)((count - 1) * axis->stride);
         }
-        const float *t = join_rows(job, at, w.first, columns, joined);
+        const float *t = once ? whole + w.first : join_rows(job, at, w.first, columns, joined);
         slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
         const float divisor = divisor_of(job, at, &w);
         for (int64_t i = 0; i < count && !job->max; i++) {
             out[o + i] /= divisor;
+        }
+        if (indices != NULL && (count == 1 || at->d.taps * at->h.taps * w.taps > 2 * FEW)) {
+            taper_pool_window one = w;
+            for (int64_t i = 0; i < count; i++, one.first += axis->stride) {
+                indices[o + i] = position_of(job, at, &one, out[o + i]);
+            }
+        } else if (indices != NULL) {
+            positions_of(job, at, &w, axis->stride, (size_t)count, out + o, indices + o);
         }
         o += count;
     }
@@ -124,8 +197,61 @@ static void rows_range(void *argument, size_t begin, size_t end)
         const place at = {.d = taper_pool_window_at(&axis[0], d),
                           .h = taper_pool_window_at(&axis[1], h),
                           .plane = job->in + n * x->stride_n + c * x->stride_c};
-        run_row(job, &at, job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]);
+        const taper_volume *to = &job->where;
+        run_row(job, &at, job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1],
+                job->indices == NULL
+                    ? NULL
+                    : job->indices + n * to->stride_n + c * to->stride_c + d * to->stride[0] + h * to->stride[1]);
     }
+}
+
+// ---- planes of which one element is made
+
+static void whole_range(void *argument, size_t begin, size_t end)
+{
+    const taper_pool_planes *job = argument;
+    const taper_volume *x = &job->x, *y = &job->y, *to = &job->where;
+    const size_t count = (size_t)(x->size[0] * x->size[1] * x->size[2]);
+    const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    for (size_t i = begin; i < end; i++) {
+        const int64_t n = (int64_t)i / x->c, c = (int64_t)i % x->c;
+        const float *plane = job->in + n * x->stride_n + c * x->stride_c;
+        float *out = job->out + n * y->stride_n + c * y->stride_c;
+        double sum = 0;
+        for (size_t at = 0; at < count && !job->max; at += job->adder.block) {
+            const size_t some = taper_min_size(count - at, job->adder.block);
+            if (!taper_reduce_vector_fold(&job->adder, &sum, plane + at, some)) {
+                for (size_t k = 0; k < some; k++) {
+                    sum += (double)plane[at + k];
+                }
+            }
+        }
+        *out = job->max ? job->vector->fold[kind](count, plane)
+                        : (float)(sum / (job->divisor != 0 ? (double)job->divisor : (double)count));
+        if (job->indices != NULL) {
+            const taper_pool_axis *axis = job->pooling->axis;
+            const place at = {taper_pool_window_at(&axis[0], 0), taper_pool_window_at(&axis[1], 0), plane};
+            const taper_pool_window w = taper_pool_window_at(&axis[2], 0);
+            job->indices[n * to->stride_n + c * to->stride_c] = position_of(job, &at, &w, *out);
+        }
+    }
+}
+
+// Whether every window is its whole plane, whose elements lie side by side.
+static bool is_whole(const taper_pool_planes *job)
+{
+    const taper_volume *x = &job->x;
+    int64_t count = 1;
+    for (size_t a = 3; a-- != 0;) {
+        const taper_pool_axis *axis = &job->pooling->axis[a];
+        const taper_pool_window w = axis->output == 1 ? taper_pool_window_at(axis, 0) : (taper_pool_window){0};
+        if (w.taps != x->size[a] || w.padded != w.taps || (x->size[a] != 1 && x->stride[a] != count) ||
+            (w.step != 1 && w.taps != 1)) {
+            return false;
+        }
+        count *= x->size[a];
+    }
+    return count <= WHOLE_PLANE;
 }
 
 // Adaptive windows that divide the input evenly are regular ones.
@@ -149,8 +275,9 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     const taper_pooling pooling = regular(given->pooling);
     const taper_pool_axis *axis = pooling.axis;
     taper_pool_planes job = *given;
-    int64_t taps = 1, widest = 1;
-    if (!TAPER_REDUCES || run->portable || job.x.stride[2] != 1 || job.y.stride[2] != 1) {
+    int64_t taps = 1, widest = 1, highest = 1;
+    if (!TAPER_REDUCES || run->portable || job.x.stride[2] != 1 || job.y.stride[2] != 1 ||
+        (job.indices != NULL && job.where.stride[2] != 1)) {
         return TAPER_DECLINED;
     }
     for (size_t a = 0; a < 3; a++) {
@@ -163,16 +290,24 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
             most = taper_max_i64(most, w.taps);
         }
         widest = a == 2 ? most : widest;
+        highest = a == 2 ? highest : taper_min_i64(highest * taper_min_i64(most, SPAN), SPAN);
         taps = most > TAPER_LONG_WINDOW ? TAPER_LONG_WINDOW + 1 : taper_min_i64(taps * most, TAPER_LONG_WINDOW + 1);
-    }
-    if ((widest - 1) * (axis[2].adaptive ? 1 : axis[2].dilation) >= SPAN ||
-        taps > (job.max ? TAPER_LONG_WINDOW : LONG_WINDOW)) {
-        return TAPER_DECLINED;
     }
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
     job.vector = v;
+    if (is_whole(&job) && taper_reduce_vector_find(&job.adder, run, TAPER_REDUCTION_SUM)) {
+        run->kernel = v->name;
+        const double floats = (double)(job.x.size[0] * job.x.size[1] * job.x.size[2]);
+        return taper_run_floats(run, whole_range, &job, (size_t)(job.x.n * job.x.c),
+                                floats * (job.indices != NULL ? 2 : 1));
+    }
+    if ((widest - 1) * (axis[2].adaptive ? 1 : axis[2].dilation) >= SPAN || taps > TAPER_LONG_WINDOW ||
+        (!job.max && (widest > LONG_SUM || highest > LONG_SUM))) {
+        return TAPER_DECLINED;
+    }
     run->kernel = v->name;
     const int64_t rows = job.x.n * job.x.c * axis[0].output * axis[1].output;
-    return taper_run_floats(run, rows_range, &job, (size_t)rows, (double)axis[2].output * (double)(taps + 2));
+    return taper_run_floats(run, rows_range, &job, (size_t)rows,
+                            (double)axis[2].output * (double)(taps * (job.indices != NULL ? 2 : 1) + 2));
 }

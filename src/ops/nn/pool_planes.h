@@ -3,6 +3,7 @@
 #ifndef TAPER_OPS_POOL_PLANES_H
 #define TAPER_OPS_POOL_PLANES_H
 
+#include "ops/engine/reduce_vector.h"
 #include "ops/nn/pool.h"
 
 typedef struct taper_pool_planes {
@@ -10,14 +11,17 @@ typedef struct taper_pool_planes {
     taper_volume x, y;
     const float *in;
     float *out;
-    bool max;                                // else averages
-    bool count_padding;                      // of averages
-    int64_t divisor;                         // of averages; 0: by the window
-    const struct taper_vector_entry *vector; // set inside
+    taper_volume where; // of indices
+    int64_t *indices;   // of maxima: the positions of the first of the greatest, of the last NaN; NULL: not wanted
+    bool max;           // else averages
+    bool count_padding; // of averages
+    int64_t divisor;    // of averages; 0: by the window
+    const struct taper_vector_entry *vector; // set inside, as is what adds whole planes
+    taper_reduce_vector adder;
 } taper_pool_planes;
 
 // Declines other layouts, windows without an element, very wide ones, and averages of windows so large that floats
-// would not do for their sums.
+// would not do for their sums, unless they are the whole plane.
 TAPER_MUST_USE taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *job);
 
 #endif

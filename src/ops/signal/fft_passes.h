@@ -79,7 +79,7 @@ static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, siz
 static void FFT_NAME(transform)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_NAME(point) * *b)
 {
     const FFT_REAL *roots = fft->roots;
-    size_t inner = fft->padded != 0 ? fft->padded : fft->m, blocks = 1;
+    size_t inner = fft->length, blocks = 1;
     for (size_t s = 0; s < fft->stage_count; s++) {
         const size_t factor = fft->stages[s];
         inner /= factor;
@@ -259,6 +259,8 @@ static void FFT_NAME(group)(const taper_fft *fft, const taper_fft_group *g)
     }
     if (fft->padded != 0) {
         FFT_NAME(bluestein)(fft, &a, &b);
+    } else if (FFT_LANES == 1 && fft->merged != NULL) {
+        transform_merged(fft, (void **)&a, (void **)&b);
     } else {
         FFT_NAME(transform)(fft, &a, &b);
     }

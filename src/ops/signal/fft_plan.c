@@ -11,6 +11,7 @@
 
 enum {
     LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
+    LONG_LINE = 1024,      // points of a line worth eight lanes
     PIECE = 1024,          // points between two charges
     BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
 };
@@ -26,9 +27,33 @@ static size_t stage_roots(size_t factor, size_t inner)
 #define FFT_NAME(name) name##_f32x8
 #define FFT_LINES(what, ...) taper_fft_lines_##what(__VA_ARGS__)
 #define FFT_PASS(run) taper_fft_f32_select((run)->cpu)->pass
+static void transform_merged(const taper_fft *fft, void **a, void **b);
 #include "ops/signal/fft_passes.h"
 #undef FFT_LINES
 #undef FFT_PASS
+
+// One long line of floats: every eighth number is a lane of passes over an eighth of its length, whose results are put
+// together by one more pass. The result is in *a.
+static void transform_merged(const taper_fft *fft, void **a, void **b)
+{
+    enum { LANES = 8 };
+    const float *x = *a;
+    float *to = *b;
+    for (size_t k = 0; k < fft->length; k++, x += 2 * LANES, to += 2 * LANES) {
+        for (size_t l = 0; l < LANES; l++) {
+            to[l] = x[2 * l];
+            to[LANES + l] = x[2 * l + 1];
+        }
+    }
+    point_f32x8 *from = *b, *other = *a;
+    transform_f32x8(fft, &from, &other);
+    if (taper_run_goes_on(fft->run, fft->m * 8)) {
+        taper_fft_f32_select(fft->run->cpu)->merge(fft->length, fft->merged, from->re, other->re);
+    }
+    *a = other;
+    *b = from;
+}
+
 #define FFT_LINES(what, fft, g, a, b) false
 #define FFT_PASS(run) FFT_NAME(pass)
 #undef FFT_LANES
@@ -90,7 +115,8 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
 // Roots of n: of floats as products of two, one of a few coarse steps and one of a few fine ones. They lie in a buffer
 // of the plan, which has room for them.
 typedef struct circle {
-    size_t n, fine; // 0: there are no steps
+    size_t n, fine; // 0: there are no steps; else a power of two
+    unsigned shift; // its exponent
     double *steps;  // pairs, the fine ones first
 } circle;
 
@@ -100,7 +126,7 @@ static void root_of(const circle *c, size_t k, double *re, double *im)
         root(k, c->n, re, im);
         return;
     }
-    const double *a = c->steps + 2 * (k % c->fine), *b = c->steps + 2 * (c->fine + k / c->fine);
+    const double *a = c->steps + 2 * (k & (c->fine - 1)), *b = c->steps + 2 * (c->fine + (k >> c->shift));
     *re = a[0] * b[0] - a[1] * b[1];
     *im = a[0] * b[1] + a[1] * b[0];
 }
@@ -113,6 +139,7 @@ static circle make_circle(const taper_fft *fft, size_t n)
     size_t fine = 1;
     while (fine * fine < n) {
         fine *= 2;
+        c.shift++;
     }
     const size_t coarse = n / fine + 1;
     if (fft->wide || n < FEW || (fine + coarse) * 2 * sizeof(double) > room) {
@@ -176,11 +203,10 @@ static size_t smooth_length(size_t n)
 
 // ---- tables
 
-static taper_status fill_roots(const taper_fft *fft)
+// all: the roots of a multiple of every length.
+static taper_status fill_roots(const taper_fft *fft, const circle *all)
 {
-    const size_t length = fft->padded != 0 ? fft->padded : fft->m;
-    size_t at = 0, inner = length, blocks = 1;
-    const circle all = make_circle(fft, length);
+    size_t at = 0, inner = fft->length, blocks = all->n / fft->length;
     for (size_t s = 0; s < fft->stage_count; s++) {
         const size_t factor = fft->stages[s];
         const circle own = {.n = factor};
@@ -190,13 +216,27 @@ static taper_status fill_roots(const taper_fft *fft)
                 TAPER_TRY(taper_run_spend(fft->run, taper_min_size(inner - i, 4096) * factor * 40));
             }
             for (size_t j = 1; j < factor; j++) {
-                put_root(fft, fft->roots, at++, &all, i * j * blocks);
+                put_root(fft, fft->roots, at++, all, i * j * blocks);
             }
         }
         for (size_t j = 0; factor > 5 && j < factor; j++) {
             put_root(fft, fft->roots, at++, &own, j);
         }
         blocks *= factor;
+    }
+    if (fft->merged != NULL) {
+        enum { LANES = 8 };
+        const size_t step = all->n / fft->m;
+        float *to = fft->merged;
+        TAPER_TRY(taper_run_spend(fft->run, fft->m * 20));
+        for (size_t k = 0; k < fft->length; k++, to += 2 * LANES) {
+            for (size_t l = 0; l < LANES; l++) {
+                double re, im;
+                root_of(all, k * l * step, &re, &im);
+                to[l] = (float)re;
+                to[LANES + l] = (float)im;
+            }
+        }
     }
     return TAPER_OK;
 }
@@ -251,15 +291,24 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     }
     // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
     const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
-    size_t roots = 0, inner = length;
+    const size_t most = wide ? 4 : 8;
+    const bool mergeable =
+        !TAPER_SMALL && !wide && fft->padded == 0 && fft->m >= LONG_LINE && fft->m % (most * most) == 0;
+    const bool few = lines == 1 || (mergeable && lines <= most / 2) || item * length * 2 * most > BUFFER_BYTES;
+    fft->lanes = few ? 1 : most;
+    const bool merges = mergeable && few;
+    fft->length = merges ? fft->m / most : length;
+    if (merges) {
+        (void)factorize(fft, fft->length);
+    }
+    size_t roots = 0, inner = fft->length;
     for (size_t s = 0; s < fft->stage_count; s++) {
         inner /= fft->stages[s];
         roots += stage_roots(fft->stages[s], inner);
     }
-    const size_t most = wide ? 4 : 8;
-    fft->lanes = lines > 1 && item * length * 2 * most <= BUFFER_BYTES ? most : 1;
+    const size_t merged = merges ? fft->m : 0;
     const size_t real = fft->halved ? fft->m + 1 : 0, chirp = fft->padded != 0 ? fft->m : 0;
-    const size_t tables = roots + real + chirp + fft->padded;
+    const size_t tables = roots + real + chirp + fft->padded + merged;
     const size_t before = taper_round_up(tables * item, TAPER_ALIGNMENT);
     const size_t buffer = taper_round_up(length * item * fft->lanes, TAPER_ALIGNMENT);
     fft->block_bytes = before + 2 * buffer;
@@ -272,10 +321,12 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->real = at + roots * item;
     fft->chirp = at + (roots + real) * item;
     fft->spectrum = at + (roots + real + chirp) * item;
+    fft->merged = merges ? at + (roots + real + chirp) * item : NULL; // such a plan has no spectrum
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
-    TAPER_TRY(fill_roots(fft));
-    const circle halves = make_circle(fft, n);
+    const circle own = make_circle(fft, fft->padded != 0 ? fft->padded : n);
+    TAPER_TRY(fill_roots(fft, &own));
+    const circle halves = fft->padded != 0 ? make_circle(fft, n) : own;
     for (size_t k = 0; k < real && taper_run_goes_on(run, 40); k++) {
         put_root(fft, fft->real, k, &halves, k);
     }

@@ -25,6 +25,7 @@ typedef struct taper_fft {
     size_t n;      // of the transform as asked for
     size_t m;      // of the complex transform
     size_t padded; // Bluestein's: the length of the convolution that computes m; 0: m has small factors only
+    size_t length; // that the passes transform: padded or m, or of one line an eighth of m, of every eighth number
     size_t lanes;  // lines in a group
     double scale;  // of the results
     size_t stage_count;
@@ -33,6 +34,7 @@ typedef struct taper_fft {
     void *block;
     size_t block_bytes;
     void *roots;    // for every stage its twiddles, then for a prime stage the roots of the prime
+    void *merged;   // of passes over an eighth: what the eighths are multiplied by, a point of them for each place
     void *real;     // of halved plans: exp(-2 pi i k / n), k to m
     void *chirp;    // exp(-pi i k k / m), k below m
     void *spectrum; // the transformed chirp, divided by padded

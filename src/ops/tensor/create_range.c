@@ -65,6 +65,47 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
     return TAPER_OK;
 }
 
+enum { SEQUENCE_BLOCK = 1024 };
+
+// Both in blocks of which the compiler makes vectors.
+static void real_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t count, double start, double step)
+{
+    for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {
+        const int n = (int)taper_min_i64(SEQUENCE_BLOCK, count - at);
+        const double first = (double)at; // whole numbers below 2^53: their sums are exact
+        float *narrow = (float *)data + at;
+        double *wide = (double *)data + at;
+        for (int i = 0; i < n && dtype == TAPER_F32; i++) {
+            narrow[i] = (float)(start + step * (first + (double)i));
+        }
+        for (int i = 0; i < n && dtype != TAPER_F32; i++) {
+            wide[i] = start + step * (first + (double)i);
+        }
+    }
+}
+
+static void whole_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t count, uint64_t start, uint64_t step)
+{
+    const size_t item = taper_dtype_size(dtype);
+    for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {
+        const int64_t n = taper_min_i64(SEQUENCE_BLOCK, count - at);
+        const uint64_t first = start + step * (uint64_t)at;
+        uint64_t *wide = (uint64_t *)data + at, next = first;
+        uint32_t *narrow = (uint32_t *)data + at;
+        for (int64_t i = 0; i < n && dtype == TAPER_I64; i++, next += step) {
+            wide[i] = next;
+        }
+        const uint32_t low = (uint32_t)(first & UINT32_MAX), by = (uint32_t)(step & UINT32_MAX);
+        for (uint32_t i = 0; i < (uint32_t)n && dtype == TAPER_I32; i++) {
+            narrow[i] = low + by * i;
+        }
+        for (int64_t i = 0; i < n && dtype != TAPER_I64 && dtype != TAPER_I32; i++, next += step) {
+            const taper_scalar scalar = taper_scalar_int((int64_t)next);
+            taper_scalar_store(dtype, (char *)data + (size_t)(at + i) * item, &scalar);
+        }
+    }
+}
+
 static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype otherwise, const taper_scalar *start,
                               const taper_scalar *end, const taper_scalar *step, bool inclusive)
 {
@@ -83,32 +124,14 @@ static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype oth
     }
     void *data = taper_tensor_mutable(result);
     if (dtype == TAPER_F32 || dtype == TAPER_F64) {
-        for (int64_t i = 0; i < count && taper_run_step(call->run, i, 5); i++) {
-            taper_put_double(dtype, data, i, start->f + step->f * (double)i);
-        }
+        real_sequence(call->run, dtype, data, count, start->f, step->f);
     } else if (taper_dtype_is_float(dtype)) {
         // Half types are computed in float.
         for (int64_t i = 0; i < count && taper_run_step(call->run, i, 20); i++) {
             taper_put_double(dtype, data, i, (double)((float)start->f + (float)step->f * (float)i));
         }
     } else {
-        const uint64_t from = (uint64_t)as_int(start), by = (uint64_t)as_int(step);
-        const size_t item = taper_tensor_item(result);
-        for (int64_t i = 0; i < count && taper_run_step(call->run, i, 10); i++) {
-            const uint64_t value = from + by * (uint64_t)i;
-            switch (dtype) {
-            case TAPER_I64:
-                ((uint64_t *)data)[i] = value;
-                break;
-            case TAPER_I32:
-                ((uint32_t *)data)[i] = (uint32_t)(value & 0xffffffffu);
-                break;
-            default: {
-                const taper_scalar scalar = taper_scalar_int((int64_t)value);
-                taper_scalar_store(dtype, (char *)data + (size_t)i * item, &scalar);
-            }
-            }
-        }
+        whole_sequence(call->run, dtype, data, count, (uint64_t)as_int(start), (uint64_t)as_int(step));
     }
     return taper_ret_tensor(call, 0, result);
 }
@@ -218,6 +241,21 @@ static double between_vectors(taper_dtype dtype, double start, double end, int64
     return held(dtype, between_fused(dtype, start, end, first, steps) + held(dtype, step * steps_behind));
 }
 
+// All of between_vectors() for floats: what is the same for all elements is computed once.
+static void between_floats(taper_run *run, float *data, double start, double end, int64_t steps)
+{
+    enum { LANES = 8 };
+    const float step = ((float)end - (float)start) / (float)(steps - 1);
+    const int64_t together = steps / (2 * LANES) * (2 * LANES);
+    for (int64_t i = 0; i < steps && taper_run_step(run, i / LANES, LANES * 20);) {
+        const float first = (float)between_fused(TAPER_F32, start, end, i, steps);
+        data[i++] = first;
+        for (int64_t k = 1; k < LANES && i < together; k++, i++) {
+            data[i] = first + step * (float)k;
+        }
+    }
+}
+
 // The real and the imaginary part go their ways; steps are real.
 static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
                            const taper_scalar *end, int64_t steps, double base)
@@ -279,6 +317,10 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     TAPER_TRY(taper_create_count(error, "steps", steps));
     TAPER_TRY(taper_create_new(call, dtype, 1, &steps, &result));
     void *data = taper_tensor_mutable(result);
+    if (dtype == TAPER_F32 && !logarithmic && steps > 1) {
+        between_floats(call->run, data, start.f, end.f, steps);
+        return taper_ret_tensor(call, 0, result);
+    }
     for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 100); i++) {
         double value = steps == 1    ? start.f
                        : logarithmic ? between(dtype, TAPER_F32, start.f, end.f, i, steps)
@@ -461,6 +503,15 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         const int64_t split = taper_min_i64(taper_max_i64(i + offset + (lower ? 1 : 0), 0), columns);
         const int64_t begin = lower ? 0 : split, end = lower ? split : columns;
         const taper_scalar row = taper_scalar_int(i);
+        if (dtype == TAPER_I64) {
+            int64_t *const to = (int64_t *)(void *)p;
+            for (int64_t j = begin; j < end && taper_run_step(call->run, j - begin, 4); j++) {
+                to[j - begin] = i;
+                to[count + j - begin] = j;
+            }
+            p += (size_t)(end - begin) * item;
+            continue;
+        }
         for (int64_t j = begin; j < end && taper_run_step(call->run, j, 20); j++, p += item) {
             const taper_scalar column = taper_scalar_int(j);
             taper_scalar_store(dtype, p, &row);

@@ -389,6 +389,14 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
     const taper_dtype dtype = (taper_dtype)self->dtype;
     const int64_t *n = taper_tensor_data(counts);
     char *data = taper_tensor_mutable(self);
+    if (dtype == TAPER_F32 && taper_tensor_is_contiguous(self)) {
+        float *const values = (float *)(void *)data;
+        const int64_t count = taper_tensor_numel(self);
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 5); i++) {
+            values[i] = (float)((double)values[i] / (double)(n[i] > 1 ? n[i] : 1));
+        }
+        return;
+    }
     taper_index_walk walk;
     taper_index_walk_start(&walk, run, self->rank, self->sizes);
     taper_index_walk_add(&walk, self->strides);

@@ -170,17 +170,25 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
         const taper_tensor *index = plan->indices[d];
         const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
+        // Line by line.
+        const size_t lead = plan->index_rank == 0 ? 0 : plan->index_rank - 1u;
+        const int64_t length = plan->index_rank == 0 ? 1 : plan->index_sizes[lead];
+        const int64_t step = plan->index_rank == 0 ? 0 : index->strides[lead];
         taper_index_walk walk;
-        taper_index_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
+        taper_index_walk_start(&walk, run, lead, plan->index_sizes);
         taper_index_walk_add(&walk, index->strides);
-        for (int64_t k = 0; k < walk.count; k++, taper_index_walk_next(&walk)) {
-            const int64_t value = data[walk.walk.at[0]];
-            if (value < -size || value >= size) {
-                return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                                  "index %lld is out of bounds for dimension %zu with size %lld", (long long)value, i,
-                                  (long long)size);
+        int64_t *to = offsets;
+        for (int64_t line = 0; line < walk.count && length != 0; line++, taper_index_walk_next(&walk)) {
+            const int64_t *const values = data + walk.walk.at[0];
+            for (int64_t k = 0; k < length && taper_run_step(run, k, 3); k++, to++) {
+                const int64_t value = values[k * step];
+                if (value < -size || value >= size) {
+                    return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                                      "index %lld is out of bounds for dimension %zu with size %lld", (long long)value,
+                                      i, (long long)size);
+                }
+                *to += (value < 0 ? value + size : value) * stride;
             }
-            offsets[k] += (value < 0 ? value + size : value) * stride;
         }
     }
     return TAPER_OK;
@@ -406,6 +414,15 @@ taper_status taper_op_index(taper_call *call)
     const int64_t *offsets = taper_tensor_data(plan.offsets);
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
+    if (b.rank == 0 && item == sizeof(float) && taper_tensor_is_contiguous(result)) { // one element each, in order
+        const uint32_t *const elements = (const uint32_t *)(const void *)from;
+        uint32_t *const out = (uint32_t *)(void *)to;
+        for (int64_t k = 0; k < plan.count && taper_run_step(run, k, 2); k++) {
+            out[k] = elements[offsets[k]];
+        }
+        drop_plan(&plan);
+        return taper_ret_tensor(call, 0, result);
+    }
     taper_index_walk walk;
     taper_index_walk_start(&walk, run, plan.index_rank, plan.index_sizes);
     taper_index_walk_add(&walk, result->strides + plan.before);

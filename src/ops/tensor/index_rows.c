@@ -124,12 +124,14 @@ static taper_status row_index(taper_call *call, const rows *r, const char *name,
     return TAPER_OK;
 }
 
-// Along the last of several dimensions: as scatter with the same indices in all rows. Declines what that does not do.
-static taper_status into_columns(taper_call *call, const rows *r, taper_into operation)
+// Along the last of several dimensions: as scatter with the same indices in all rows, of the source's elements or of
+// one value, which is an element. Declines what that does not do.
+static taper_status into_columns(taper_call *call, const rows *r, taper_into operation, const void *value)
 {
     const taper_tensor *x = r->self;
-    if (TAPER_SMALL || x->rank < 2 || r->dim + 1u != x->rank || r->source->rank != x->rank || r->index->rank != 1 ||
-        r->source->storage == x->storage || taper_tensor_numel(r->source) == 0) {
+    if (TAPER_SMALL || x->rank < 2 || r->dim + 1u != x->rank || r->index->rank != 1 || taper_tensor_numel(x) == 0 ||
+        (value == NULL &&
+         (r->source->rank != x->rank || r->source->storage == x->storage || taper_tensor_numel(r->source) == 0))) {
         return TAPER_DECLINED;
     }
     taper_tensor index = taper_tensor_local(r->index);
@@ -140,14 +142,15 @@ static taper_status into_columns(taper_call *call, const rows *r, taper_into ope
         index.sizes[d] = last ? r->count : x->sizes[d];
         index.strides[d] = last ? r->index_step : 0;
         strides[d] = last ? 0 : x->strides[d];
-        others[d] = r->source->sizes[d] == 1 && index.sizes[d] != 1 ? 0 : r->source->strides[d];
+        others[d] = value != NULL || (r->source->sizes[d] == 1 && index.sizes[d] != 1) ? 0 : r->source->strides[d];
     }
     const taper_gather columns = {.index = &index,
                                   .table = taper_tensor_mutable(r->self),
                                   .table_strides = strides,
                                   .size = r->size,
                                   .step = x->strides[r->dim],
-                                  .other = (char *)(uintptr_t)taper_tensor_data(r->source), // only read
+                                  // Only read.
+                                  .other = (char *)(uintptr_t)(value != NULL ? value : taper_tensor_data(r->source)),
                                   .other_strides = others,
                                   .item = taper_tensor_item(x),
                                   .scatter = true,
@@ -161,6 +164,14 @@ static taper_status into_columns(taper_call *call, const rows *r, taper_into ope
         }
     }
     return taper_gather_rows(call->run, &columns, &bad);
+}
+
+// Whether each part is a run of memory, here and in the source.
+static bool lie_together(const rows *r)
+{
+    const taper_tensor *x = r->self, *s = r->source;
+    return r->dim == 0 && r->size > 0 && x->rank > 1 && s->rank == x->rank && taper_tensor_is_contiguous(x) &&
+           taper_tensor_is_contiguous(s) && memcmp(x->sizes + 1, s->sizes + 1, (x->rank - 1u) * sizeof *x->sizes) == 0;
 }
 
 // Parts that lie together.
@@ -181,13 +192,11 @@ static taper_status into_rows(taper_call *call, const rows *r, const char *name,
 {
     taper_into_function into;
     TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, operation, &into, call->run->error));
-    const taper_status status = into_columns(call, r, operation);
+    const taper_status status = into_columns(call, r, operation, NULL);
     if (status != TAPER_DECLINED) {
         return status;
     }
-    const taper_tensor *x = r->self, *s = r->source;
-    if (r->dim == 0 && r->size > 0 && x->rank > 1 && s->rank == x->rank && taper_tensor_is_contiguous(x) &&
-        taper_tensor_is_contiguous(s) && memcmp(x->sizes + 1, s->sizes + 1, (x->rank - 1u) * sizeof *x->sizes) == 0) {
+    if (lie_together(r)) {
         return into_lines(call, r, name, into);
     }
     for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 30); i++) {
@@ -262,7 +271,14 @@ taper_status taper_op_index_fill(taper_call *call)
     }
     TAPER_TRY(taper_arg_scalar(call, 3, &value));
     TAPER_TRY(begin_rows(call, "index_fill_()", false, TAPER_FORMAT_PRESERVE, false, &r));
-    taper_status status = TAPER_OK;
+    uint64_t element[2];
+    taper_scalar_store((taper_dtype)r.self->dtype, element, &value);
+    taper_status status =
+        r.count != 0 && r.self->quantizer == NULL ? into_columns(call, &r, TAPER_INTO_SET, element) : TAPER_DECLINED;
+    if (status != TAPER_DECLINED) {
+        return end_rows(call, &r, status);
+    }
+    status = TAPER_OK;
     for (int64_t i = 0; i < r.count && status == TAPER_OK && taper_run_step(call->run, i, 30); i++) {
         int64_t at;
         status = row_index(call, &r, "index_fill_()", true, i, &at);
@@ -314,10 +330,17 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
         return TAPER_OK;
     }
     taper_status status = TAPER_OK;
+    const bool lines = lie_together(r);
+    const int64_t item = (int64_t)taper_tensor_item(r->self);
+    const int64_t length = lines ? taper_tensor_numel(r->self) / r->size : 0;
     for (int64_t i = 0; i < r->count && status == TAPER_OK; i++) {
         int64_t at;
         status = row_index(call, r, "index_reduce_()", false, i, &at);
-        if (status == TAPER_OK) {
+        if (status == TAPER_OK && lines) {
+            taper_into_line(run, seen[at]++ == 0 ? set : into,
+                            (char *)taper_tensor_mutable(r->self) + at * length * item, item,
+                            (const char *)taper_tensor_data(r->source) + i * length * item, item, length);
+        } else if (status == TAPER_OK) {
             taper_tensor to = part_at(r->self, r->dim, at);
             const taper_tensor from = source_at(r, i);
             taper_into_all(run, seen[at]++ == 0 ? set : into, &to, &from);

@@ -5,7 +5,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 
-enum { LANES = 128 };
+enum { LANES = 128, SHORT = 32 };
 
 typedef struct picker {
     const taper_tensor *x;
@@ -35,15 +35,20 @@ typedef struct picker {
     }
 PICK(pick_f64, double, f, x > b || (x != x && b == b))
 
+// Lines element by element; neighbours without a jump for each.
 static void pick_i64(picker *p, const void *from, size_t m, bool lanes, int64_t at)
 {
     const int64_t *xs = from;
-    for (size_t k = 0; k < m; k++) {
-        const size_t j = lanes ? k : 0;
-        const int64_t position = lanes ? at : at + (int64_t)k;
-        if (position == 0 || (p->smallest ? xs[k] < p->best.i[j] : xs[k] > p->best.i[j])) {
-            p->best.i[j] = xs[k];
-            p->where[j] = position;
+    for (size_t k = 0; k < m && lanes; k++) {
+        const bool better = at == 0 || (p->smallest ? xs[k] < p->best.i[k] : xs[k] > p->best.i[k]);
+        p->best.i[k] = better ? xs[k] : p->best.i[k];
+        p->where[k] = better ? at : p->where[k];
+    }
+    for (size_t k = 0; k < m && !lanes; k++) {
+        const int64_t position = at + (int64_t)k;
+        if (position == 0 || (p->smallest ? xs[k] < p->best.i[0] : xs[k] > p->best.i[0])) {
+            p->best.i[0] = xs[k];
+            p->where[0] = position;
         }
     }
 }
@@ -138,12 +143,12 @@ static size_t find(const float *x, size_t n, float extreme)
 }
 
 // Neighbours whose elements lie side by side.
-static void pick_lanes(const float_job *job, const char *from, float *best, int32_t *where, size_t m)
+static void pick_lanes(const float_job *job, const char *from, int64_t step, float *best, int32_t *where, size_t m)
 {
     memcpy(best, from, m * sizeof *best);
     memset(where, 0, m * sizeof *where);
     for (int64_t r = 1; r < job->lines->line.size; r++) {
-        const float *x = (const float *)(const void *)(from + r * job->lines->line.in);
+        const float *x = (const float *)(const void *)(from + r * step);
         if (job->smallest) {
             for (size_t k = 0; k < m; k++) {
                 const bool better = (x[k] < best[k]) | ((x[k] != x[k]) & (best[k] == best[k]));
@@ -168,7 +173,12 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     float best[LANES];
     int32_t where[LANES];
     if (l->side_by_side) {
-        pick_lanes(job, job->x + in, best, where, lanes);
+        pick_lanes(job, job->x + in, l->line.in, best, where, lanes);
+    } else if (l->line.size <= SHORT && lanes >= SHORT) { // turned, so that short lines become neighbours
+        float turned[SHORT * LANES];
+        job->vector->transpose(lanes, (size_t)l->line.size, (const float *)(const void *)(job->x + in),
+                               (size_t)l->kept[0].in / sizeof(float), turned, lanes);
+        pick_lanes(job, (const char *)turned, (int64_t)(lanes * sizeof(float)), best, where, lanes);
     } else {
         for (size_t k = 0; k < lanes; k++) {
             const float *x = (const float *)(const void *)(job->x + in + (lanes > 1 ? (int64_t)k * l->kept[0].in : 0));
@@ -208,6 +218,101 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     return true;
 }
 
+// ---- lines of whole numbers, as they lie in memory
+
+#if !TAPER_SMALL
+typedef struct whole_job {
+    const char *x;
+    char *indices, *values; // values may be NULL
+    const taper_native_folder *folder;
+    const taper_lines *lines;
+    size_t item;
+    bool smallest;
+} whole_job;
+
+#define FIND(name, type)                                                                                               \
+    static int64_t name(const type *x, int64_t n, int64_t extreme)                                                     \
+    {                                                                                                                  \
+        enum { GROUP = 64 };                                                                                           \
+        int64_t i = 0;                                                                                                 \
+        for (uint32_t found = 0; i + GROUP <= n && found == 0; i += found == 0 ? GROUP : 0) {                          \
+            for (int64_t k = 0; k < GROUP; k++) {                                                                      \
+                found |= (uint32_t)(x[i + k] == (type)extreme);                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+        while (i + 1 < n && x[i] != (type)extreme) {                                                                   \
+            i++;                                                                                                       \
+        }                                                                                                              \
+        return i;                                                                                                      \
+    }
+FIND(find_i64, int64_t)
+FIND(find_i32, int32_t)
+FIND(find_u8, uint8_t)
+
+static void wholes_task(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const whole_job *job = argument;
+    const taper_lines *l = job->lines;
+    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0, n = l->line.size;
+    for (size_t k = 0; k < lanes; k++) {
+        const char *x = job->x + in + (lanes > 1 ? (int64_t)k * l->kept[0].in : 0);
+        const int64_t at = out + (int64_t)k * step;
+        int64_t best = job->smallest ? INT64_MAX : INT64_MIN, where;
+        job->folder->line((size_t)n, x, &best);
+        if (job->item == 8) {
+            where = find_i64((const int64_t *)(const void *)x, n, best);
+        } else if (job->item == 4) {
+            where = find_i32((const int32_t *)(const void *)x, n, best);
+        } else {
+            where = find_u8((const uint8_t *)x, n, best);
+        }
+        *(int64_t *)(void *)(job->indices + at) = where;
+        if (job->values != NULL) {
+            memcpy(job->values + at / 8 * (int64_t)job->item, x + where * (int64_t)job->item, job->item);
+        }
+    }
+}
+
+#endif
+
+// Whether it is done.
+static bool pick_wholes(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
+                        taper_tensor *values, taper_tensor *indices, taper_status *status)
+{
+#if TAPER_SMALL
+    (void)run, (void)x, (void)dim, (void)smallest, (void)keep, (void)values, (void)indices, (void)status;
+    return false;
+#else
+    enum { MOST = 1 << 18, TOGETHER = 8192 };
+    const taper_fold_type type = x->dtype == TAPER_I64   ? TAPER_FOLD_I64
+                                 : x->dtype == TAPER_I32 ? TAPER_FOLD_I32
+                                 : x->dtype == TAPER_U8  ? TAPER_FOLD_U8
+                                                         : TAPER_FOLD_TYPES;
+    taper_lines lines;
+    taper_lines_make(&lines, x, dim, indices, true, keep);
+    if (run->portable || type == TAPER_FOLD_TYPES || lines.side_by_side || lines.line.size > MOST ||
+        lines.line.in != (int64_t)taper_tensor_item(x)) {
+        return false;
+    }
+    whole_job job = {.x = taper_tensor_data(x), .indices = taper_tensor_mutable(indices), .lines = &lines};
+    job.values = values != NULL ? taper_tensor_mutable(values) : NULL;
+    job.folder = &taper_native_select(run->cpu)->folds[smallest ? TAPER_FOLD_LEAST : TAPER_FOLD_MOST][type];
+    job.item = taper_tensor_item(x);
+    job.smallest = smallest;
+    const size_t width = taper_min_size(LANES, (size_t)(TOGETHER / lines.line.size) + 1);
+    *status = taper_lines_run(run, &lines, width, wholes_task, &job, 0.5);
+    return true;
+#endif
+}
+
+// Both.
+static bool pick_kernels(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
+                         taper_tensor *values, taper_tensor *indices, taper_status *status)
+{
+    return pick_floats(run, x, dim, smallest, keep, values, indices, status) ||
+           pick_wholes(run, x, dim, smallest, keep, values, indices, status);
+}
+
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)
 {
     TAPER_TRY(taper_reduce_supported(call, x));
@@ -239,7 +344,8 @@ static taper_status pick_dim(taper_call *call, taper_tensor *x, size_t dim, bool
         }
     }
     taper_status status = TAPER_OK;
-    if (taper_tensor_numel(indices) != 0 && !pick_floats(call->run, x, dim, smallest, keep, values, indices, &status)) {
+    if (taper_tensor_numel(indices) != 0 &&
+        !pick_kernels(call->run, x, dim, smallest, keep, values, indices, &status)) {
         pick_lines(call->run, x, dim, smallest, keep, values, indices);
     }
     if (status != TAPER_OK) {
@@ -310,7 +416,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     if (status == TAPER_OK) {
         taper_tensor scalar = taper_tensor_local(result); // as a result of rank 0
         scalar.rank = 0;
-        if (!pick_floats(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
+        if (!pick_kernels(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
             pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);
         }
         if (status == TAPER_OK) {

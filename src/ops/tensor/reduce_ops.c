@@ -55,87 +55,91 @@ enum { LANES = 8 };
 #define INTS(name, begin, step, merge) PASSES(name##_i64, int64_t, int64_t, begin, ITSELF, step, merge)
 #define COMPLEX(name, begin, step, merge) PASSES(name##_c128, taper_c128, taper_c128, begin, ITSELF, step, merge)
 
-// The last: the vector kernel of floats.
-#define RECORD_R(name, begin, begin_int, kind)                                                                         \
+// The last two: the vector kernel of floats, and what native.h has for other dtypes.
+#define RECORD_R(name, begin, begin_int, kind, fold)                                                                   \
     const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes},                                 \
                                                  {name##_f32_fold, name##_f64_fold},                                   \
                                                  begin,                                                                \
                                                  begin_int,                                                            \
-                                                 TAPER_REDUCTION_##kind};
-#define RECORD_RI(name, begin, begin_int, kind)                                                                        \
+                                                 TAPER_REDUCTION_##kind,                                               \
+                                                 TAPER_FOLD_##fold};
+#define RECORD_RI(name, begin, begin_int, kind, fold)                                                                  \
     const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, name##_i64_lanes},               \
                                                  {name##_f32_fold, name##_f64_fold, name##_i64_fold},                  \
                                                  begin,                                                                \
                                                  begin_int,                                                            \
-                                                 TAPER_REDUCTION_##kind};
-#define RECORD_RC(name, begin, kind)                                                                                   \
+                                                 TAPER_REDUCTION_##kind,                                               \
+                                                 TAPER_FOLD_##fold};
+#define RECORD_RC(name, begin, kind, fold)                                                                             \
     const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, NULL, NULL, name##_c128_lanes},  \
                                                  {name##_f32_fold, name##_f64_fold, NULL, NULL, name##_c128_fold},     \
                                                  begin,                                                                \
                                                  0,                                                                    \
-                                                 TAPER_REDUCTION_##kind};
-#define RECORD_RIC(name, begin, begin_int, kind)                                                                       \
+                                                 TAPER_REDUCTION_##kind,                                               \
+                                                 TAPER_FOLD_##fold};
+#define RECORD_RIC(name, begin, begin_int, kind, fold)                                                                 \
     const taper_reduce_op taper_reduce_##name = {                                                                      \
         {name##_f32_lanes, name##_f64_lanes, name##_i64_lanes, NULL, name##_c128_lanes},                               \
         {name##_f32_fold, name##_f64_fold, name##_i64_fold, NULL, name##_c128_fold},                                   \
         begin,                                                                                                         \
         begin_int,                                                                                                     \
-        TAPER_REDUCTION_##kind};
+        TAPER_REDUCTION_##kind,                                                                                        \
+        TAPER_FOLD_##fold};
 
 REALS(sum, 0, a + x, a + x)
 INTS(sum, 0, taper_int_add(a, x), taper_int_add(a, x))
 COMPLEX(sum, taper_c(0, 0), taper_c_add(a, x), taper_c_add(a, x))
-RECORD_RIC(sum, 0, 0, SUM)
+RECORD_RIC(sum, 0, 0, SUM, SUM)
 
 REALS(nansum, 0, x != x ? a : a + x, a + x)
 INTS(nansum, 0, taper_int_add(a, x), taper_int_add(a, x))
-RECORD_RI(nansum, 0, 0, NONE)
+RECORD_RI(nansum, 0, 0, NUMBERS, NANSUM)
 
 REALS(prod, 1, a *x, a *x)
 INTS(prod, 1, taper_int_mul(a, x), taper_int_mul(a, x))
 COMPLEX(prod, taper_c(1, 0), taper_c_mul(a, x), taper_c_mul(a, x))
-RECORD_RIC(prod, 1, 1, NONE)
+RECORD_RIC(prod, 1, 1, NONE, PRODUCT)
 
 // Once a is NaN nothing compares greater, and it stays.
 REALS(max, -INFINITY, x > a || x != x ? x : a, x > a || x != x ? x : a)
 INTS(max, INT64_MIN, x > a ? x : a, x > a ? x : a)
-RECORD_RI(max, -INFINITY, INT64_MIN, MOST)
+RECORD_RI(max, -INFINITY, INT64_MIN, MOST, MOST)
 
 REALS(min, INFINITY, x < a || x != x ? x : a, x < a || x != x ? x : a)
 INTS(min, INT64_MAX, x < a ? x : a, x < a ? x : a)
-RECORD_RI(min, INFINITY, INT64_MAX, LEAST)
+RECORD_RI(min, INFINITY, INT64_MAX, LEAST, LEAST)
 
 REALS(any, 0, a != 0 || x != 0 ? 1 : 0, a != 0 || x != 0 ? 1 : 0)
 INTS(any, 0, a != 0 || x != 0, a != 0 || x != 0)
 COMPLEX(any, taper_c(0, 0), taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0),
         taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0))
-RECORD_RIC(any, 0, 0, NONE)
+RECORD_RIC(any, 0, 0, NONE, ANY)
 
 REALS(every, 1, a != 0 && x != 0 ? 1 : 0, a != 0 && x != 0 ? 1 : 0)
 INTS(every, 1, a != 0 && x != 0, a != 0 && x != 0)
 COMPLEX(every, taper_c(1, 0), taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0),
         taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0))
-RECORD_RIC(every, 1, 1, NONE)
+RECORD_RIC(every, 1, 1, NONE, EVERY)
 
 REALS(nonzero, 0, x != 0 ? a + 1 : a, a + x)
 INTS(nonzero, 0, a + (x != 0), a + x)
 COMPLEX(nonzero, taper_c(0, 0), taper_c(taper_c_true(x) ? a.re + 1 : a.re, 0), taper_c_add(a, x))
-RECORD_RIC(nonzero, 0, 0, NONE)
+RECORD_RIC(nonzero, 0, 0, NONE, NONZERO)
 
 REALS(numbers, 0, x == x ? a + 1 : a, a + x) // that are not NaN
-RECORD_R(numbers, 0, 0, NONE)
+RECORD_R(numbers, 0, 0, NONE, NONE)
 
 REALS(abs_sum, 0, a + fabs(x), a + x)
 COMPLEX(abs_sum, taper_c(0, 0), taper_c(a.re + taper_c_abs(x), 0), taper_c_add(a, x))
-RECORD_RC(abs_sum, 0, ABS)
+RECORD_RC(abs_sum, 0, ABS, NONE)
 
 REALS(square_sum, 0, a + x * x, a + x)
 COMPLEX(square_sum, taper_c(0, 0), taper_c(a.re + x.re * x.re + x.im * x.im, 0), taper_c_add(a, x))
-RECORD_RC(square_sum, 0, SQUARES)
+RECORD_RC(square_sum, 0, SQUARES, NONE)
 
 REALS(power_sum, 0, a + pow(fabs(x), args->p), a + x)
 COMPLEX(power_sum, taper_c(0, 0), taper_c(a.re + pow(taper_c_abs(x), args->p), 0), taper_c_add(a, x))
-RECORD_RC(power_sum, 0, NONE)
+RECORD_RC(power_sum, 0, NONE, NONE)
 
 #define LARGER(v) ((v) > a || (v) != (v) ? (v) : a)
 #define SMALLER(v) ((v) < a || (v) != (v) ? (v) : a)
@@ -147,13 +151,13 @@ REALS(abs_min, INFINITY, SMALLER(fabs(x)), SMALLER(x))
 #define SMALLER(v) taper_c((v) < a.re || (v) != (v) ? (v) : a.re, 0)
 COMPLEX(abs_max, taper_c(0, 0), LARGER(taper_c_abs(x)), LARGER(x.re))
 COMPLEX(abs_min, taper_c(INFINITY, 0), SMALLER(taper_c_abs(x)), SMALLER(x.re))
-RECORD_RC(abs_max, 0, NONE)
-RECORD_RC(abs_min, INFINITY, NONE)
+RECORD_RC(abs_max, 0, NONE, NONE)
+RECORD_RC(abs_min, INFINITY, NONE, NONE)
 
 REALS(deviation, 0, a + (x - c) * (x - c), a + x)
 COMPLEX(deviation, taper_c(0, 0), taper_c(a.re + (x.re - c.re) * (x.re - c.re) + (x.im - c.im) * (x.im - c.im), 0),
         taper_c_add(a, x))
-RECORD_RC(deviation, 0, NONE)
+RECORD_RC(deviation, 0, NONE, NONE)
 
 REALS(exp_sum, 0, a + exp(x - c), a + x)
-RECORD_R(exp_sum, 0, 0, NONE)
+RECORD_R(exp_sum, 0, 0, NONE, NONE)

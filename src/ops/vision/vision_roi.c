@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // torchvision's region-of-interest pools, and what RoIAlign (vision_roi_align.c) has in common with them.
+#include <float.h>
 #include <math.h>
 
+#include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/vision/vision_roi.h"
 
@@ -132,10 +135,81 @@ static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_
     return best_at;
 }
 
-static taper_status pool(taper_call *call, bool sensitive)
+// The same of all channels of a bin, from an image whose channels are neighbours: `wide` pixels a row.
+static void greatest_channels(const taper_roi_work *work, const float *image, const int64_t edges[4], int64_t k,
+                              int64_t h, int64_t w)
 {
-    taper_roi_work work;
-    TAPER_TRY(taper_roi_begin(call, 2, sensitive, false, TAPER_ROI_UPRIGHT, false, &work));
+    enum { CHANNELS = 64 };
+    const int64_t wide = work->x.size[2], *strides = work->out_strides;
+    const bool empty = edges[1] <= edges[0] || edges[3] <= edges[2];
+    for (int64_t c0 = 0; c0 < work->channels; c0 += CHANNELS) {
+        const int64_t n = taper_min_i64(CHANNELS, work->channels - c0);
+        float most[CHANNELS];
+        int32_t where[CHANNELS];
+        for (int64_t c = 0; c < n; c++) {
+            most[c] = empty ? 0.0f : -FLT_MAX;
+            where[c] = -1;
+        }
+        for (int64_t y = edges[0]; y < edges[1]; y++) {
+            for (int64_t x = edges[2]; x < edges[3]; x++) {
+                const float *pixel = image + (y * wide + x) * work->channels + c0;
+                const int32_t at = (int32_t)(y * wide + x);
+                for (int64_t c = 0; c < n; c++) {
+                    const int32_t here = -(int32_t)(pixel[c] > most[c]); // a choice would become a jump
+                    where[c] ^= (where[c] ^ at) & here;
+                    most[c] = pixel[c] > most[c] ? pixel[c] : most[c];
+                }
+            }
+        }
+        const int64_t first = k * strides[0] + c0 * strides[1] + h * strides[2] + w * strides[3];
+        for (int64_t c = 0; c < n; c++) {
+            ((float *)work->out)[first + c * strides[1]] = most[c];
+        }
+        for (int64_t c = 0; c < n && work->map != NULL; c++) {
+            work->map[first + c * strides[1]] = where[c];
+        }
+    }
+}
+
+// Where several regions are taken from floats: the input with its channels side by side, retained; else NULL.
+static taper_status turn_channels(taper_call *call, const taper_roi_work *work, bool sensitive, taper_tensor **turned)
+{
+    enum { SEVERAL = 4 };
+    const taper_volume *x = &work->x;
+    const int64_t pixels = x->size[1] * x->size[2], sizes[] = {x->n, pixels, x->c};
+    *turned = NULL;
+    if (TAPER_SMALL || call->run->portable || sensitive || work->dtype != TAPER_F32 || work->count < SEVERAL * x->n ||
+        x->c < SEVERAL || pixels == 0 || pixels > INT32_MAX || x->stride[2] != 1 || x->stride[1] != x->size[2]) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, 3, sizes, NULL, turned, call->run->error));
+    const taper_vector_entry *v = taper_vector_f32_select(call->run->cpu);
+    for (int64_t n = 0; n < x->n && taper_run_goes_on(call->run, (uint64_t)(pixels * x->c)); n++) {
+        v->transpose((size_t)x->c, (size_t)pixels, (const float *)work->in + n * x->stride_n, (size_t)x->stride_c,
+                     (float *)taper_tensor_mutable(*turned) + n * pixels * x->c, (size_t)x->c);
+    }
+    return TAPER_OK;
+}
+
+// The sum over a bin of floats.
+static double sum_of_bin(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x)
+{
+    double sum = 0;
+    for (int64_t y = edges[0]; y < edges[1]; y++) {
+        const float *row = from + y * step_y;
+        double part = 0; // rows need not wait for each other
+        for (int64_t x = edges[2]; x < edges[3]; x++) {
+            part += (double)row[x * step_x];
+        }
+        sum += part;
+    }
+    return sum;
+}
+
+static taper_status pool_regions(taper_call *call, bool sensitive, const taper_roi_work *given,
+                                 const taper_tensor *turned)
+{
+    const taper_roi_work work = *given;
     const int64_t high = work.x.size[1], wide = work.x.size[2];
     // The last position where a bin can begin or end.
     const int64_t most_y = sensitive ? high - 1 : high, most_x = sensitive ? wide - 1 : wide;
@@ -153,15 +227,26 @@ static taper_status pool(taper_call *call, bool sensitive)
                 const int64_t left = bounded(floor(taper_roi_step(&work, (double)w * bin_x)) + x1, most_x);
                 const int64_t right = bounded(ceil(taper_roi_step(&work, (double)(w + 1) * bin_x)) + x1, most_x);
                 const bool empty = bottom <= top || right <= left;
+                const int64_t edges[4] = {top, bottom, left, right};
+                const uint64_t area = empty ? 0 : (uint64_t)((bottom - top) * (right - left));
+                TAPER_TRY(taper_run_spend(call->run, (area + 5) * (uint64_t)work.channels / (turned != NULL ? 4 : 1)));
+                if (turned != NULL) {
+                    greatest_channels(&work,
+                                      (const float *)taper_tensor_data(turned) +
+                                          region.sample * work.x.size[1] * wide * work.channels,
+                                      edges, k, h, w);
+                    continue;
+                }
                 for (int64_t c = 0; c < work.channels; c++) {
                     const int64_t channel = sensitive ? (c * work.high + h) * work.wide + w : c;
                     const int64_t base = region.sample * work.x.stride_n + channel * work.x.stride_c;
                     double best = empty ? 0.0 : -(work.single ? 3.4028234663852886e38 : 1.7976931348623157e308),
                            sum = 0.0;
                     int64_t best_at = -1;
-                    const bool floats = work.dtype == TAPER_F32 && !sensitive;
-                    if (floats) {
-                        const int64_t edges[4] = {top, bottom, left, right};
+                    const bool floats = work.dtype == TAPER_F32;
+                    if (floats && sensitive) {
+                        sum = sum_of_bin((const float *)work.in + base, edges, work.x.stride[1], work.x.stride[2]);
+                    } else if (floats) {
                         best_at = greatest((const float *)work.in + base, edges, work.x.stride[1], work.x.stride[2],
                                            wide, &best);
                     }
@@ -186,6 +271,17 @@ static taper_status pool(taper_call *call, bool sensitive)
         }
     }
     return TAPER_OK;
+}
+
+static taper_status pool(taper_call *call, bool sensitive)
+{
+    taper_roi_work work;
+    taper_tensor *turned;
+    TAPER_TRY(taper_roi_begin(call, 2, sensitive, false, TAPER_ROI_UPRIGHT, false, &work));
+    TAPER_TRY(turn_channels(call, &work, sensitive, &turned));
+    const taper_status status = pool_regions(call, sensitive, &work, turned);
+    taper_tensor_drop(turned);
+    return status;
 }
 
 taper_status taper_op_roi_pool(taper_call *call)

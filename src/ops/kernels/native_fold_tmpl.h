@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The reductions of native.h and the tiles of its products, a part of native_tmpl.h.
+#include <float.h>
+
+enum { FOLD_LANES = 32 };
+
+// A line by as many accumulators as hide what an operation takes; rows beside each other, each joined with all of the
+// accumulators.
+#define FOLD(name, dtype, T, A, start, joined, merged)                                                                 \
+    static void line_##name##_##dtype(size_t n, const void *from, void *acc)                                           \
+    {                                                                                                                  \
+        const T *xs = from;                                                                                            \
+        A *total = acc, part[FOLD_LANES];                                                                              \
+        size_t k = 0;                                                                                                  \
+        for (size_t j = 0; j < FOLD_LANES; j++)                                                                        \
+            part[j] = start;                                                                                           \
+        for (; k + FOLD_LANES <= n; k += FOLD_LANES) {                                                                 \
+            VECTORIZED for (size_t j = 0; j < FOLD_LANES; j++)                                                         \
+            {                                                                                                          \
+                const A a = part[j], x = (A)xs[k + j];                                                                 \
+                part[j] = joined;                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (size_t j = 0; k < n; k++, j++) {                                                                          \
+            const A a = part[j], x = (A)xs[k];                                                                         \
+            part[j] = joined;                                                                                          \
+        }                                                                                                              \
+        for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {                                                  \
+            for (size_t j = 0; j < width; j++) {                                                                       \
+                const A a = part[j], x = part[j + width];                                                              \
+                part[j] = merged;                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        const A a = *total, x = part[0];                                                                               \
+        *total = merged;                                                                                               \
+    }                                                                                                                  \
+    static void rows_##name##_##dtype(size_t rows, size_t n, const void *from, size_t stride, void *acc)               \
+    {                                                                                                                  \
+        for (size_t r = 0; r < rows; r++) {                                                                            \
+            const T *xs = (const T *)from + r * stride;                                                                \
+            A *as = acc;                                                                                               \
+            VECTORIZED for (size_t k = 0; k < n; k++)                                                                  \
+            {                                                                                                          \
+                const A a = as[k], x = (A)xs[k];                                                                       \
+                as[k] = joined;                                                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+TAPER_NATIVE_FOLDS(FOLD)
+#undef FOLD
+
+// Products of floats: of some elements as floats, which must stay normal numbers in between, and of these as doubles.
+enum { PRODUCT_STEPS = 16, PRODUCT_LANES = 128 };
+
+// part[k] = the product of x[r * stride + k] over r; whether floats held all of them.
+TAPER_TEMPLATE bool multiply_rows(size_t rows, size_t n, const float *x, size_t stride, float *restrict part)
+{
+    float least[PRODUCT_LANES];
+    int beyond = 0;
+    for (size_t k = 0; k < n; k++)
+        part[k] = least[k] = 1;
+    for (size_t r = 0; r < rows; r++) {
+        const float *xs = x + r * stride;
+        VECTORIZED for (size_t k = 0; k < n; k++)
+        {
+            part[k] *= xs[k];
+            least[k] = fabsf(part[k]) < least[k] ? fabsf(part[k]) : least[k];
+        }
+    }
+    for (size_t k = 0; k < n; k++)
+        beyond |= !((least[k] >= FLT_MIN) & (fabsf(part[k]) <= FLT_MAX));
+    return beyond == 0;
+}
+
+static void line_PRODUCT_F32(size_t n, const void *from, void *acc)
+{
+    enum { ACROSS = FOLD_LANES * 2 };
+    const float *xs = from;
+    double *total = acc;
+    while (n != 0) {
+        const size_t rows = n / ACROSS < PRODUCT_STEPS ? n / ACROSS : PRODUCT_STEPS;
+        const size_t count = rows != 0 ? rows * ACROSS : n;
+        float part[PRODUCT_LANES];
+        double lanes[FOLD_LANES];
+        if (rows != 0 && multiply_rows(rows, ACROSS, xs, ACROSS, part)) {
+            for (size_t k = 0; k < FOLD_LANES; k++)
+                lanes[k] = (double)part[k] * (double)part[k + FOLD_LANES];
+        } else {
+            for (size_t k = 0; k < FOLD_LANES; k++)
+                lanes[k] = k < count ? (double)xs[k] : 1;
+            for (size_t k = FOLD_LANES; k < count; k++)
+                lanes[k % FOLD_LANES] *= (double)xs[k];
+        }
+        for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {
+            for (size_t k = 0; k < width; k++)
+                lanes[k] *= lanes[k + width];
+        }
+        *total *= lanes[0];
+        xs += count;
+        n -= count;
+    }
+}
+
+static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t stride, void *acc)
+{
+    for (size_t c = 0; c < n; c += PRODUCT_LANES) {
+        const size_t width = n - c < PRODUCT_LANES ? n - c : PRODUCT_LANES;
+        double *as = (double *)acc + c;
+        for (size_t r = 0; r < rows; r += PRODUCT_STEPS) {
+            const size_t count = rows - r < PRODUCT_STEPS ? rows - r : PRODUCT_STEPS;
+            const float *xs = (const float *)from + r * stride + c;
+            float part[PRODUCT_LANES];
+            const bool held = multiply_rows(count, width, xs, stride, part);
+            for (size_t k = 0; k < width && held; k++)
+                as[k] *= (double)part[k];
+            for (size_t i = 0; i < count && !held; i++) {
+                for (size_t k = 0; k < width; k++)
+                    as[k] *= (double)xs[i * stride + k];
+            }
+        }
+    }
+}
+
+#define FOLD_ROW(name, dtype, ...)                                                                                     \
+    [TAPER_FOLD_##name][TAPER_FOLD_##dtype] = {line_##name##_##dtype, rows_##name##_##dtype},
+
+#define TILE(name, T)                                                                                                  \
+    static void name(const T *a, const T *b, int64_t k, T *sums)                                                       \
+    {                                                                                                                  \
+        T s0[TAPER_TILE_COLUMNS] = {0}, s1[TAPER_TILE_COLUMNS] = {0}, s2[TAPER_TILE_COLUMNS] = {0},                    \
+          s3[TAPER_TILE_COLUMNS] = {0};                                                                                \
+        for (int64_t p = 0; p < k; p++, a += TAPER_TILE_ROWS, b += TAPER_TILE_COLUMNS) {                               \
+            for (int c = 0; c < TAPER_TILE_COLUMNS; c++) {                                                             \
+                s0[c] += a[0] * b[c];                                                                                  \
+                s1[c] += a[1] * b[c];                                                                                  \
+                s2[c] += a[2] * b[c];                                                                                  \
+                s3[c] += a[3] * b[c];                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int c = 0; c < TAPER_TILE_COLUMNS; c++) {                                                                 \
+            sums[c] = s0[c];                                                                                           \
+            sums[TAPER_TILE_COLUMNS + c] = s1[c];                                                                      \
+            sums[2 * TAPER_TILE_COLUMNS + c] = s2[c];                                                                  \
+            sums[3 * TAPER_TILE_COLUMNS + c] = s3[c];                                                                  \
+        }                                                                                                              \
+    }
+TILE(tile_f64, double)
+TILE(tile_u64, uint64_t)
+#undef TILE
