@@ -312,7 +312,7 @@ taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, con
     taper_shape shape = taper_infer_tensor(&call, 0);
     const int dtype = shape.dtype;
     const bool list = args[1].kind == TAPER_KNOWN_TENSORS && result <= args[1].count;
-    shape = list ? args[1].shapes[result - 1] : taper_infer_tensor(&call, 1);
+    shape = list ? args[1].shapes[result - 1] : taper_infer_tensor(&call, result);
     shape.dtype = dtype;
     return shape;
 }
