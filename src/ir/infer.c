@@ -224,6 +224,9 @@ static int dtype_of(const taper_infer_call *call)
     case TAPER_RESULT_SAME:
         return first;
     case TAPER_RESULT_FLOAT:
+        if (first >= 0 && taper_dtype_is_quantized((taper_dtype)first)) { // of quantized numbers it gives such
+            return TAPER_FIELD(taper_op_facts(call->op), QUANTIZED) != TAPER_QUANTIZED_NONE ? first : -1;
+        }
         return first >= 0 && taper_dtype_is_float((taper_dtype)first) && !number_promotes(call, first) ? first : -1;
     case TAPER_RESULT_ONE:
         return one_dtype(call, true);

@@ -94,6 +94,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/rules_quantized.c
         src/backends/gpu/rules_recurrent.c
         src/backends/gpu/rules_rows.c
+        src/backends/gpu/rules_tables.c
         src/backends/gpu/rules_winograd.c
     )
     if(TAPER_WITH_VULKAN)
