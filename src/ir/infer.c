@@ -224,6 +224,9 @@ static int dtype_of(const taper_infer_call *call)
     case TAPER_RESULT_SAME:
         return first;
     case TAPER_RESULT_FLOAT:
+        if (first >= 0 && taper_dtype_is_quantized((taper_dtype)first)) { // of quantized numbers it gives such
+            return TAPER_FIELD(taper_op_facts(call->op), QUANTIZED) != TAPER_QUANTIZED_NONE ? first : -1;
+        }
         return first >= 0 && taper_dtype_is_float((taper_dtype)first) && !number_promotes(call, first) ? first : -1;
     case TAPER_RESULT_ONE:
         return one_dtype(call, true);
@@ -312,7 +315,7 @@ taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, con
     taper_shape shape = taper_infer_tensor(&call, 0);
     const int dtype = shape.dtype;
     const bool list = args[1].kind == TAPER_KNOWN_TENSORS && result <= args[1].count;
-    shape = list ? args[1].shapes[result - 1] : taper_infer_tensor(&call, 1);
+    shape = list ? args[1].shapes[result - 1] : taper_infer_tensor(&call, result);
     shape.dtype = dtype;
     return shape;
 }

@@ -110,6 +110,8 @@ int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t si
 
 // Of a layer whose weights are packed: false where they are not known (infer_packed.c).
 bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape);
+// Whether a recurrent network runs in both directions: 0, 1, or TAPER_UNKNOWN (infer_packed.c).
+int64_t taper_infer_both_directions(const taper_infer_call *call);
 taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // infer_layers.c
 taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // infer_views.c
 

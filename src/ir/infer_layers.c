@@ -212,7 +212,7 @@ static taper_shape resized(const taper_infer_call *call)
 static taper_shape padded(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
-    const taper_known *pad = taper_infer_named(call, "pad");
+    const taper_known *pad = call->count > 1 ? &call->args[1] : NULL;
     if (pad == NULL || pad->kind != TAPER_KNOWN_INTS || x.rank < 0 || pad->count > 2 * (size_t)x.rank) {
         return taper_infer_same_rank(&x);
     }
@@ -267,7 +267,7 @@ static taper_shape recurred(const taper_infer_call *call)
     const taper_known *hx = &call->args[1];
     const taper_shape h =
         hx->kind == TAPER_KNOWN_TENSORS && hx->count != 0 ? hx->shapes[0] : taper_infer_tensor(call, 1);
-    const int64_t both = taper_infer_int(call, "bidirectional", TAPER_UNKNOWN);
+    const int64_t both = taper_infer_both_directions(call);
     int64_t *rows = &x.sizes[x.rank - 1];
     *rows = h.rank < 1 || both == TAPER_UNKNOWN ? TAPER_UNKNOWN : h.sizes[h.rank - 1];
     if (*rows != TAPER_UNKNOWN && both != 0 && !taper_mul_i64(*rows, 2, rows)) {

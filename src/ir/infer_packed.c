@@ -148,6 +148,21 @@ static bool packed_conv(const taper_shape *x, const layer_class *layer, const it
     return true;
 }
 
+int64_t taper_infer_both_directions(const taper_infer_call *call)
+{
+    enum { BOTH = 5 }; // of the state of networks packed for Vulkan
+    const taper_known *last = &call->args[call->count - 1];
+    items state;
+    bool both;
+    if ((taper_op_facts(call->op) & TAPER_OP_PACKED) == 0) {
+        return taper_infer_int(call, "bidirectional", TAPER_UNKNOWN);
+    }
+    return last->kind == TAPER_KNOWN_VALUE && last->value.tag == TAPER_OBJECT && last->value.as.object->count != 0 &&
+                   items_of(last->value.as.object->slots[0], &state) && read_flag(&state, BOTH, &both)
+               ? both
+               : TAPER_UNKNOWN;
+}
+
 bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
 {
     const taper_shape x = taper_infer_tensor(call, 0);

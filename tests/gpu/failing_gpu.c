@@ -57,7 +57,7 @@ static bool fails(taper_gpu *gpu, gpu_call call)
     const size_t n = atomic_fetch_add(&calls[call], 1) + 1;
     const bool now = call == failing && fails_at != 0 && n >= fails_at;
     if (now && gpu != NULL) {
-        snprintf(gpu->trouble, sizeof gpu->trouble, "call %d was made to fail", (int)call);
+        taper_gpu_note(gpu, "call %d was made to fail, the one of number %zu", (int)call, n);
     }
     return now;
 }
@@ -166,9 +166,24 @@ static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use
     return status;
 }
 
+static atomic_bool slow_pipelines;
+
+void gpu_slow_pipelines(bool is_slow)
+{
+    atomic_store(&slow_pipelines, is_slow);
+}
+
+static void wait_if_slow(double seconds)
+{
+    const double begin = taper_clock();
+    while (atomic_load_explicit(&slow_pipelines, memory_order_relaxed) && taper_clock() - begin < seconds) {
+    }
+}
+
 static void buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer)
 {
     atomic_fetch_sub(&alive, buffer->handles[0] != 0);
+    wait_if_slow(0.005);
     real()->buffer_free(gpu, buffer);
 }
 
@@ -192,6 +207,7 @@ static taper_status invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer)
 static taper_status pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                  uint32_t constant_count, taper_gpu_pipeline **pipeline)
 {
+    wait_if_slow(0.1);
     if (fails(gpu, GPU_PIPELINE)) {
         return TAPER_DEVICE_LOST;
     }

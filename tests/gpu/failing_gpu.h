@@ -34,8 +34,9 @@ size_t gpu_taken(void); // bytes of what a driver compiled that it was given bac
 // The host does not see the device's own memory any more, as that of graphics cards; copies between buffers so far.
 void gpu_hide(bool hidden);
 size_t gpu_copies(void);
-double gpu_seconds(void); // that the last run took in the interface
-void gpu_slow(bool slow); // runs take a tenth of a second longer, with sanitizers a second
+double gpu_seconds(void);           // that the last run took in the interface
+void gpu_slow(bool slow);           // runs take a tenth of a second longer, with sanitizers a second
+void gpu_slow_pipelines(bool slow); // making one takes a tenth of a second longer, freeing a buffer a bit
 // The device "vulkan" (or GPU_INTERFACE) of the context goes through this.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 

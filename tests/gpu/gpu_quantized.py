@@ -33,6 +33,37 @@ class Residual(nn.Module):
         return (self.sum.add_relu if self.relu else self.sum.add)(self.a(x), self.b(x))
 
 
+class Product(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.a, self.b, self.product = nn.Conv2d(channels, channels, 3, padding=1), nn.Conv2d(channels, channels, 1), nn.quantized.FloatFunctional()
+
+    def forward(self, x):
+        return self.product.mul(self.a(x), self.b(x))
+
+
+class Excite(nn.Module):
+    """As in MobileNetV3: a channel's factor."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.a, self.b, self.product = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 1), nn.quantized.FloatFunctional()
+        self.pool, self.gate = nn.AdaptiveAvgPool2d(1), nn.Hardsigmoid()
+
+    def forward(self, x):
+        y = self.a(x)
+        return self.product.mul(self.gate(self.b(self.pool(y))), y)
+
+
+class Joined(nn.Module):
+    def __init__(self, channels, dim):
+        super().__init__()
+        self.a, self.b, self.joined, self.dim = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 3, padding=1), nn.quantized.FloatFunctional(), dim
+
+    def forward(self, x):
+        return self.joined.cat([self.a(x), x, self.b(x)], self.dim)
+
+
 def converted(model, x, fuse=(), largest=False):
     model = model.eval()
     if fuse:
@@ -75,6 +106,14 @@ def cases():
     yield "linear", Quantized(nn.Linear(19, 7)), (5, 19), (), False
     yield "linear_relu", Quantized(nn.Linear(33, 12), nn.ReLU(), nn.Linear(12, 3)), (1, 33), (0,), False
     yield "linear_tokens", Quantized(nn.Linear(12, 7)), (2, 11, 12), (), False
+    for name, module in {"hardswish": nn.Hardswish(), "sigmoid": nn.Sigmoid(), "hardsigmoid": nn.Hardsigmoid(), "tanh": nn.Tanh(),
+                         "leaky_relu": nn.LeakyReLU(0.2), "elu": nn.ELU(), "relu": nn.ReLU(), "relu6": nn.ReLU6(), "hardtanh": nn.Hardtanh(-0.3, 0.4)}.items():
+        yield f"map_{name}", Quantized(nn.Conv2d(3, 9, 3), module, nn.Conv2d(9, 5, 1)), (2, 3, 9, 8), (), False
+    for size in ((2, 9, 7, 5), (1, 8, 13, 12)):
+        yield f"mul{size[1]}", Quantized(Product(size[1])), size, (), False
+        yield f"excite{size[1]}", Quantized(Excite(size[1])), size, (), False
+    for dim, channels in ((1, 8), (1, 7), (2, 9), (3, 4)):
+        yield f"cat{dim}_{channels}", Quantized(Joined(channels, dim), nn.Conv2d(3 * channels if dim == 1 else channels, 5, 1)), (2, channels, 7, 5), (), False
     yield "views", Quantized(nn.Conv2d(3, 8, 1), then=lambda y: y.flatten(2).transpose(1, 2)[:, 3:9]), (2, 3, 7, 5), (), False
 
 

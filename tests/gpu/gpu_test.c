@@ -714,6 +714,36 @@ static void background_fails(void **state)
     close_failing(&w);
 }
 
+// Pipelines fail in the background and, for a session with time, in front, which waits for the first of these: what is
+// told is what failed first, and no thread reads what another one writes.
+static void both_fail(void **state)
+{
+    const taper_session_options limited = {.struct_size = sizeof limited, .time_budget = 3600};
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *sessions[2];
+    open_failing(&w);
+    gpu_fail(GPU_PIPELINE, 1);
+    gpu_slow_pipelines(true);
+    assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
+    for (int i = 0; i < 2; i++) {
+        taper_value *result;
+        assert_int_equal(taper_session_create(model, i == 0 ? &limited : NULL, &sessions[i], w.error), TAPER_OK);
+        assert_int_equal(test_run(w.context, sessions[i], &test_calls[find_small()], &result, w.error), TAPER_OK);
+        taper_value_release(result);
+    }
+    assert_int_equal(count_heard(&w, "the CPU does it while pipelines are made"), 1);
+    assert_int_equal(count_heard(&w, "was made to fail"), 1);
+    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // whosoever it was
+    assert_int_equal(count_heard(&w, "does not work any more"), 1);
+    gpu_slow_pipelines(false);
+    taper_session_destroy(sessions[0]);
+    taper_session_destroy(sessions[1]);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 static taper_status load_and_run(taper_context *context, const void *what, taper_error *error)
 {
     taper_model *model;
@@ -753,7 +783,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(verdicts),         cmocka_unit_test(profile),        cmocka_unit_test(crashes),
         cmocka_unit_test(compiled),         cmocka_unit_test(prepared),       cmocka_unit_test(states),
         cmocka_unit_test(background),       cmocka_unit_test(faster_is_kept), cmocka_unit_test(replays),
-        cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),
+        cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),  cmocka_unit_test(both_fail),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

@@ -114,14 +114,19 @@ typedef struct binding_tensor {
     taper_value *value;
     Py_ssize_t shape[TAPER_MAX_RANK], strides[TAPER_MAX_RANK]; // strides in bytes, as buffers have them
     taper_tensor_info info;
+    bool known; // that, and the value is its own; until then a GPU may have it
 } binding_tensor;
 
 bool binding_tensor_add(PyObject *module, binding_state *state);
 // Takes the value, a tensor, over, also on failure.
 PyObject *binding_tensor_new(const binding_state *state, binding_context *context, taper_value *value);
+// The same of a value that nobody looks at before the program does: one that may be with a GPU.
+PyObject *binding_tensor_later(const binding_state *state, binding_context *context, taper_value *value);
 // tensor(context, array), quantize_tensor(context, array, scale, zero_point, dtype)
 PyObject *binding_tensor_make(PyObject *module, PyObject *args);
 PyObject *binding_tensor_quantize(PyObject *module, PyObject *args);
+// Whether info is known from now on; false with an exception.
+bool binding_tensor_know(PyObject *self);
 PyObject *binding_tensor_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused);
 // Of what has __dlpack__.
@@ -156,7 +161,7 @@ typedef struct binding_object { // an object of the model's own classes, and wha
 taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type);
 bool binding_object_add(PyObject *module, binding_state *state);
 // Takes the value over, also on failure.
-PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value);
+PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value, bool stays);
 
 // Values in an array, to be released with it.
 typedef struct binding_values {
@@ -212,6 +217,7 @@ typedef struct binding_model {
     PyThread_type_lock lock; // of the session: held in a run, with `owner` and `forks` set
     unsigned long owner, forks;
     bool running;   // changed with the GIL held
+    bool stays;     // results may be with a GPU
     bool cancelled; // this run was to stop: also set by a signal's handler
 } binding_model;
 

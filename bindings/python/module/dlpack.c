@@ -176,7 +176,7 @@ PyObject *binding_tensor_dlpack(PyObject *object, PyObject *args, PyObject *keyw
         return NULL;
     }
     const int must = copy != Py_None ? PyObject_IsTrue(copy) : -1;
-    if (copy != Py_None && must < 0) {
+    if ((copy != Py_None && must < 0) || !binding_tensor_know(object)) {
         return NULL;
     }
     // What is read-only may be pages of a file: who does not know the flag, or does not mind it, would die of a write.

@@ -89,7 +89,8 @@ static PyObject *new_model(const binding_state *state, binding_loaded *loaded, P
     binding_model *self = NULL;
     if (binding_dict_u64(budgets, "instruction_budget", &options.instruction_budget) &&
         binding_dict_double(budgets, "time_budget", &options.time_budget) &&
-        binding_dict_u64(budgets, "memory_budget", &memory)) {
+        binding_dict_u64(budgets, "memory_budget", &memory) &&
+        binding_dict_int(budgets, "results_stay", &options.results_stay)) {
         options.memory_budget = memory <= SIZE_MAX ? (size_t)memory : SIZE_MAX;
         self = (binding_model *)(void *)((allocfunc)PyType_GetSlot(state->model, Py_tp_alloc))(state->model, 0);
     }
@@ -98,6 +99,7 @@ static PyObject *new_model(const binding_state *state, binding_loaded *loaded, P
         return NULL;
     }
     self->loaded = loaded;
+    self->stays = options.results_stay != 0;
     self->lock = PyThread_allocate_lock();
     taper_error *const error = taper_error_create();
     const taper_status status = self->lock != NULL
@@ -249,7 +251,7 @@ static PyObject *attribute(PyObject *self, PyObject *name)
     const taper_status status = taper_session_attribute(model->session, path, &value, error);
     PyObject *result = NULL;
     if (binding_check(state, status, error)) {
-        result = binding_value_out(state, model->loaded->context, value);
+        result = binding_value_out(state, model->loaded->context, value, false);
     }
     binding_unlock(model);
     return result;

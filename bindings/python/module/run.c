@@ -200,7 +200,7 @@ PyObject *binding_run(const binding_state *state, binding_model *model, const bi
         binding_value_release(result);
         taper_error_destroy(error);
     } else if (binding_check(state, status, error)) {
-        object = binding_value_out(state, model->loaded->context, result);
+        object = binding_value_out(state, model->loaded->context, result, model->stays);
     }
     binding_unlock(model);
     if (object != NULL && !binding_log_flush(state, model->loaded->context)) {

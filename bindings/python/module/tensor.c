@@ -13,17 +13,38 @@ static binding_tensor *tensor_of(PyObject *self)
 static bool look(binding_tensor *self)
 {
     taper_error *const error = taper_error_create();
+    const binding_state *const state = binding_state_of((PyObject *)self);
     self->info.struct_size = sizeof self->info;
-    return binding_check(binding_state_of((PyObject *)self), taper_value_get_tensor(self->value, &self->info, error),
-                         error);
+    if (!binding_check(state, taper_value_get_tensor(self->value, &self->info, error), error)) {
+        return false;
+    }
+    for (size_t d = 0; d < self->info.rank && !self->known; d++) {
+        self->shape[d] = (Py_ssize_t)self->info.sizes[d];
+        self->strides[d] = (Py_ssize_t)(self->info.strides[d] * (int64_t)state->dtypes[self->info.dtype].size);
+    }
+    self->known = true;
+    return true;
 }
 
-PyObject *binding_tensor_new(const binding_state *state, binding_context *context, taper_value *value)
+bool binding_tensor_know(PyObject *object)
 {
-    value = binding_value_own(state, context, value);
-    if (value == NULL) {
-        return NULL;
+    binding_tensor *const self = tensor_of(object);
+    if (self->known) {
+        return true;
     }
+    // A value of its own, which no later run gives other sizes. Making it is looking at it.
+    taper_value *const own =
+        binding_value_own(binding_state_of(object), self->context, taper_value_retain(self->value));
+    if (own == NULL) {
+        return false;
+    }
+    binding_value_release(self->value);
+    self->value = own;
+    return look(self);
+}
+
+PyObject *binding_tensor_later(const binding_state *state, binding_context *context, taper_value *value)
+{
     const allocfunc allocate = (allocfunc)PyType_GetSlot(state->tensor, Py_tp_alloc);
     binding_tensor *const self = tensor_of(allocate(state->tensor, 0));
     if (self == NULL) {
@@ -32,15 +53,17 @@ PyObject *binding_tensor_new(const binding_state *state, binding_context *contex
     }
     self->value = value;
     self->context = binding_context_hold(context);
-    if (!look(self)) {
-        Py_DECREF((PyObject *)self);
+    return (PyObject *)self;
+}
+
+PyObject *binding_tensor_new(const binding_state *state, binding_context *context, taper_value *value)
+{
+    PyObject *const self = binding_tensor_later(state, context, value);
+    if (self != NULL && !binding_tensor_know(self)) {
+        Py_DECREF(self);
         return NULL;
     }
-    for (size_t d = 0; d < self->info.rank; d++) {
-        self->shape[d] = (Py_ssize_t)self->info.sizes[d];
-        self->strides[d] = (Py_ssize_t)(self->info.strides[d] * (int64_t)state->dtypes[self->info.dtype].size);
-    }
-    return (PyObject *)self;
+    return self;
 }
 
 static void destroy(PyObject *object)
@@ -93,7 +116,7 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags)
 {
     binding_tensor *const self = tensor_of(object);
     view->obj = NULL;
-    const char *const format = look(self) ? format_of(object) : NULL;
+    const char *const format = binding_tensor_know(object) && look(self) ? format_of(object) : NULL;
     if (format == NULL) {
         return -1;
     }
@@ -142,7 +165,7 @@ static PyObject *get_array_interface(PyObject *object, void *unused)
 {
     (void)unused;
     binding_tensor *const self = tensor_of(object);
-    if (!look(self)) {
+    if (!binding_tensor_know(object) || !look(self)) {
         return NULL;
     }
     if (format_of(object) == NULL) { // hasattr says no
@@ -162,6 +185,9 @@ static PyObject *get_array_interface(PyObject *object, void *unused)
 
 static PyObject *as_numpy(PyObject *object)
 {
+    if (!binding_tensor_know(object)) {
+        return NULL;
+    }
     if (format_of(object) == NULL) {
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
@@ -235,6 +261,9 @@ static PyObject *call(PyObject *object, const char *name, const int64_t *number)
 {
     binding_tensor *const self = tensor_of(object);
     const binding_state *const state = binding_state_of(object);
+    if (!binding_tensor_know(object)) { // which changes the value; below other threads may run
+        return NULL;
+    }
     taper_error *const error = taper_error_create();
     taper_operator *op = NULL;
     taper_value *args[2] = {self->value, NULL}, *result = NULL;
@@ -268,13 +297,16 @@ static PyObject *dequantize(PyObject *self, PyObject *unused)
 static PyObject *get_shape(PyObject *self, void *unused)
 {
     (void)unused;
-    return tuple_of(tensor_of(self)->shape, tensor_of(self)->info.rank, 1);
+    return binding_tensor_know(self) ? tuple_of(tensor_of(self)->shape, tensor_of(self)->info.rank, 1) : NULL;
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)
 {
     (void)unused;
     const binding_tensor *const t = tensor_of(self);
+    if (!binding_tensor_know(self)) {
+        return NULL;
+    }
     const size_t size = taper_dtype_size(t->info.dtype);
     return tuple_of(t->strides, t->info.rank, size != 0 ? (Py_ssize_t)size : 1);
 }
@@ -282,32 +314,38 @@ static PyObject *get_strides(PyObject *self, void *unused)
 static PyObject *get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(binding_dtype_name(binding_state_of(self), tensor_of(self)->info.dtype));
+    return binding_tensor_know(self)
+               ? PyUnicode_FromString(binding_dtype_name(binding_state_of(self), tensor_of(self)->info.dtype))
+               : NULL;
 }
 
 static PyObject *get_rank(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromSize_t(tensor_of(self)->info.rank);
+    return binding_tensor_know(self) ? PyLong_FromSize_t(tensor_of(self)->info.rank) : NULL;
 }
 
 static PyObject *get_bytes(PyObject *self, void *unused)
 {
     (void)unused;
     const binding_tensor *const t = tensor_of(self);
-    return PyLong_FromLongLong(count_of(t) * (int64_t)taper_dtype_size(t->info.dtype));
+    return binding_tensor_know(self) ? PyLong_FromLongLong(count_of(t) * (int64_t)taper_dtype_size(t->info.dtype))
+                                     : NULL;
 }
 
 static PyObject *get_read_only(PyObject *self, void *unused)
 {
     (void)unused;
-    return look(tensor_of(self)) ? PyBool_FromLong(tensor_of(self)->info.read_only) : NULL;
+    return binding_tensor_know(self) && look(tensor_of(self)) ? PyBool_FromLong(tensor_of(self)->info.read_only) : NULL;
 }
 
 static PyObject *get_scale(PyObject *self, void *unused)
 {
     (void)unused;
     const taper_tensor_info *const info = &tensor_of(self)->info;
+    if (!binding_tensor_know(self)) {
+        return NULL;
+    }
     return info->quantized == 1 ? PyFloat_FromDouble(info->scale) : Py_NewRef(Py_None);
 }
 
@@ -315,17 +353,23 @@ static PyObject *get_zero_point(PyObject *self, void *unused)
 {
     (void)unused;
     const taper_tensor_info *const info = &tensor_of(self)->info;
+    if (!binding_tensor_know(self)) {
+        return NULL;
+    }
     return info->quantized == 1 ? PyLong_FromLongLong(info->zero_point) : Py_NewRef(Py_None);
 }
 
 static PyObject *get_quantized(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(tensor_of(self)->info.quantized);
+    return binding_tensor_know(self) ? PyBool_FromLong(tensor_of(self)->info.quantized) : NULL;
 }
 
 static Py_ssize_t length(PyObject *self)
 {
+    if (!binding_tensor_know(self)) {
+        return -1;
+    }
     if (tensor_of(self)->info.rank == 0) {
         PyErr_SetString(PyExc_TypeError, "a tensor without dimensions has no length");
         return -1;
@@ -378,6 +422,9 @@ static int as_bool(PyObject *self)
 static PyObject *describe(PyObject *self)
 {
     const binding_tensor *const t = tensor_of(self);
+    if (!binding_tensor_know(self)) {
+        return NULL;
+    }
     PyObject *const shape = tuple_of(t->shape, t->info.rank, 1);
     PyObject *const list = shape != NULL ? PySequence_List(shape) : NULL;
     PyObject *const text = list != NULL

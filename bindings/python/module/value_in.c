@@ -173,6 +173,9 @@ static taper_value *foreign_in(const binding_state *state, binding_context *cont
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
     taper_tensor_info info = {.struct_size = sizeof info};
+    if (!binding_tensor_know((PyObject *)tensor)) {
+        return NULL;
+    }
     taper_error *error = taper_error_create();
     if (!binding_check(state, taper_value_get_tensor(tensor->value, &info, error), error)) {
         return NULL;
@@ -200,7 +203,8 @@ static taper_value *tensor_in(const binding_state *state, binding_context *conte
     if (tensor->context != context) {
         return foreign_in(state, context, tensor);
     }
-    return binding_value_own(state, context, taper_value_retain(tensor->value));
+    taper_value *const value = taper_value_retain(tensor->value);
+    return tensor->known ? binding_value_own(state, context, value) : value;
 }
 
 static taper_value *object_in(const binding_object *object, const binding_context *context)

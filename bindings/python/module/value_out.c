@@ -12,6 +12,7 @@ typedef struct reader {
     const binding_state *state;
     binding_context *context;
     size_t left;
+    bool stays; // tensors are looked at when the program does
     unsigned depth;
 } reader;
 
@@ -278,7 +279,7 @@ static PyObject *read_value(reader *r, taper_value *value)
 {
     const taper_kind kind = taper_value_kind(value);
     if (kind == TAPER_KIND_TENSOR) {
-        return binding_tensor_new(r->state, r->context, value);
+        return (r->stays ? binding_tensor_later : binding_tensor_new)(r->state, r->context, value);
     }
     PyObject *result = NULL;
     if (r->depth == DEEPEST) {
@@ -292,8 +293,8 @@ static PyObject *read_value(reader *r, taper_value *value)
     return result;
 }
 
-PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value)
+PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value, bool stays)
 {
-    reader r = {.state = state, .context = context, .left = ITEMS_MOST};
+    reader r = {.state = state, .context = context, .left = ITEMS_MOST, .stays = stays};
     return read_value(&r, value);
 }

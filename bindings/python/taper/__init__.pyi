@@ -160,6 +160,7 @@ class Model:
         time_budget: Optional[float] = None,
         instruction_budget: Optional[int] = None,
         memory_budget: Optional[int] = None,
+        results_stay: bool = False,
     ) -> "Model": ...
     def cancel(self) -> None: ...
     def seed(self, number: int, /) -> None: ...
@@ -207,6 +208,7 @@ def load(
     memory_budget: Optional[int] = None,
     load_memory_limit: Optional[int] = None,
     load_step_limit: Optional[int] = None,
+    results_stay: bool = False,
 ) -> Model: ...
 def optimize_for_mobile(
     script_module: _Source,

@@ -133,9 +133,10 @@ def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
     return Profile([Row(*row) for row in self._profile_get() if row[3] != 0], runs)
 
 
-def clone(self, *, time_budget=None, instruction_budget=None, memory_budget=None):
+def clone(self, *, time_budget=None, instruction_budget=None, memory_budget=None, results_stay=False):
     """The same file with state of its own, for another thread: runs of the two go at the same time. It shares the weights."""
-    return self._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget})
+    return self._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget,
+                        "results_stay": bool(results_stay)})
 
 
 def to_bytes(self):

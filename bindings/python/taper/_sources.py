@@ -85,7 +85,7 @@ def passes_of(names, what):
 
 def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, disable_passes=None, evaluation=False, copy=False,
          reference=False, methods=None, low_memory=False, guards=True, device_options=None, cpu=None, context=None,
-         time_budget=None, instruction_budget=None, memory_budget=None, load_memory_limit=None, load_step_limit=None):
+         time_budget=None, instruction_budget=None, memory_budget=None, load_memory_limit=None, load_step_limit=None, results_stay=False):
     """Loads a model. `source` is a path, bytes, a file open for reading, a torch.jit.ScriptModule or a torch.export.ExportedProgram.
 
     threads, cache_dir, cpu   settings of a context of the model's own (include/taper/taper.h says what they mean); or `context`,
@@ -101,6 +101,9 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
                               of each run: seconds, executed instructions, bytes
     load_memory_limit, load_step_limit
                               of the load: bytes and steps
+    results_stay              True: tensors that a GPU made and a call returns stay there until they are looked at, so that the next call
+                              which is given them (the state of a recurrent model) takes them from there. One thread at a time looks at
+                              them, and not while the model runs
     """
     options = {
         "optimize": bool(optimize), "disable_passes": passes_of(disable_passes, "disable_passes"), "evaluation": bool(evaluation),
@@ -108,5 +111,6 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
         "low_memory": bool(low_memory), "no_guards": not guards, "device": device, "device_options": device_options,
         "memory_limit": load_memory_limit, "step_limit": load_step_limit,
     }
-    budgets = {"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget}
+    budgets = {"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget,
+               "results_stay": bool(results_stay)}
     return _taper.load(context_for(context, threads, cache_dir, cpu), source_of(source), options, budgets)

@@ -7,6 +7,8 @@
 #ifndef TAPER_BACKENDS_GPU_API_H
 #define TAPER_BACKENDS_GPU_API_H
 
+#include <stdatomic.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -80,10 +82,16 @@ struct taper_gpu {
     uint32_t most_groups[3];         // of a dispatch
     uint32_t shared_bytes;           // of a workgroup
     double tick;                     // seconds of a timestamp's tick; 0: there are none
-    char trouble[160];               // what failed; empty: nothing
+    atomic_int troubled;             // of taper_gpu_note
+    char trouble[160];               // the same
 };
 
-// Whatever returns a status: TAPER_DEVICE_LOST (ir/tensor.h) when a call failed, with `trouble` saying which, and
+// What failed, for taper_gpu_trouble. What was noted first stays: it is what a device is lost for. Any thread at any
+// time.
+void taper_gpu_note(taper_gpu *gpu, const char *format, ...) TAPER_PRINTF(2, 3);
+const char *taper_gpu_trouble(const taper_gpu *gpu); // valid as long as the device
+
+// Whatever returns a status: TAPER_DEVICE_LOST (ir/tensor.h) when a call failed, which it notes, and
 // TAPER_ERROR_RESOURCE when there is no memory of ours. One thread at a time uses a device, but for buffer_new and
 // buffer_free, pipeline_new and pipeline_free of others: those may run beside.
 struct taper_gpu_api {
@@ -108,6 +116,7 @@ struct taper_gpu_api {
     void (*pipeline_free)(taper_gpu *gpu, taper_gpu_pipeline *pipeline);
     // What the driver compiled so far, for a later process that gives it back before its first pipeline. NULL: there is
     // no such thing. compiled: *bytes is the room in data, then what was written, or, with data NULL, what there is.
+    // TAPER_DECLINED: the driver would not, which is no trouble.
     taper_status (*take_compiled)(taper_gpu *gpu, const void *data, size_t bytes);
     taper_status (*compiled)(taper_gpu *gpu, void *data, size_t *bytes);
     taper_status (*record)(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,

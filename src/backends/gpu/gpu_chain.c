@@ -390,6 +390,9 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     taper_gpu_view x, in, out;
     taper_gpu_chain chain = {.most_operands = 2};
     bool splat;
+    if (!is_pair(code) && dtype_at(e, node, 0) == TAPER_QU8) {
+        return taper_gpu_rule_quantized_map(e, node, 0);
+    }
     if (e->asking) {
         return ask(e, node, code);
     }

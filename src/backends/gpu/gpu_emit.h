@@ -189,6 +189,24 @@ TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const
                                                      const taper_ir_value *added, const taper_ir_value **result,
                                                      taper_gpu_view *out);
 
+// Of quint8: what each number becomes, and what the result is quantized with (rules_tables.c).
+enum { TAPER_GPU_BYTES = 256 };
+typedef struct taper_gpu_table {
+    uint8_t numbers[TAPER_GPU_BYTES];
+    double scale;
+    int64_t zero_point;
+} taper_gpu_table;
+// By the CPU's operator, on all numbers with this scale and zero point as argument 0, or as the one item of it.
+TAPER_MUST_USE taper_status taper_gpu_make_table(taper_gpu_emitter *e, const taper_op *op, double scale,
+                                                 int64_t zero_point, bool in_list, taper_val *args, size_t count,
+                                                 taper_gpu_table *table);
+// Of the same sizes, packed alike.
+TAPER_MUST_USE taper_status taper_gpu_look_up(taper_gpu_emitter *e, const taper_gpu_view *in,
+                                              const taper_gpu_table *table, const taper_gpu_view *out);
+// Scale and zero point of a result, as the node's arguments `at` and `at` + 1 say them; not while asking.
+TAPER_MUST_USE taper_status taper_gpu_quantized_result(taper_gpu_emitter *e, const taper_node *node, size_t at,
+                                                       double *scale, int64_t *zero_point);
+
 // ---- rules
 
 typedef taper_status taper_gpu_rule(taper_gpu_emitter *e, const taper_node *node, uint32_t code);
@@ -203,7 +221,7 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_instance_norm, taper_gpu_rule_cumsum, taper_gpu_rule_lstm, taper_gpu_rule_gru, taper_gpu_rule_create,
     taper_gpu_rule_where, taper_gpu_rule_between, taper_gpu_rule_gather, taper_gpu_rule_quantize,
     taper_gpu_rule_dequantize, taper_gpu_rule_quantized_conv, taper_gpu_rule_quantized_linear,
-    taper_gpu_rule_quantized_add;
+    taper_gpu_rule_quantized_add, taper_gpu_rule_quantized_map, taper_gpu_rule_quantized_mul;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -41,11 +41,11 @@ void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log
     run->log(run->log_user, level, line, used);
 }
 
-static taper_status tell_trouble(const taper_segment *segment, const taper_run *run)
+static taper_status tell_trouble(const taper_segment *segment, taper_run *run)
 {
-    const taper_gpu *gpu = state_of(segment)->gpu;
+    run->why = taper_gpu_trouble(state_of(segment)->gpu);
     if (!atomic_load(&segment->device->owner->lost)) {
-        taper_gpu_say(segment, run, TAPER_LOG_WARNING, "%s", gpu->trouble);
+        taper_gpu_say(segment, run, TAPER_LOG_WARNING, "%s", run->why);
     }
     return TAPER_DEVICE_LOST;
 }
@@ -291,7 +291,8 @@ static taper_status wish_for_pipelines(const recorder *rec)
     return status;
 }
 
-static taper_status give_to_device(const recorder *rec)
+// pipelines: how many there are on the device behind it.
+static taper_status give_to_device(const recorder *rec, size_t *pipelines)
 {
     taper_gpu_state *s = rec->state;
     const size_t count = rec->r->program.work_count, bytes = count * sizeof(taper_gpu_dispatch);
@@ -311,6 +312,7 @@ static taper_status give_to_device(const recorder *rec)
     if (status == TAPER_OK) {
         status = s->api->record(s->gpu, dispatches, count, s->times, &rec->r->recorded);
     }
+    *pipelines = s->pipeline_count;
     taper_mutex_unlock(s->lock);
     taper_free(s->allocator, dispatches, bytes);
     return taper_gpu_status(status, rec->call->run->error);
@@ -357,11 +359,12 @@ static taper_status ask_what_was_faster(const recorder *rec)
 
 static taper_status finish(const recorder *rec, double begin)
 {
-    TAPER_TRY(give_to_device(rec));
+    size_t pipelines;
+    TAPER_TRY(give_to_device(rec, &pipelines));
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
                   "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
                   " bytes from and to the host in each run",
-                  rec->r->program.work_count, rec->state->pipeline_count, (taper_clock() - begin) * 1e3,
+                  rec->r->program.work_count, pipelines, (taper_clock() - begin) * 1e3,
                   (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
     return TAPER_OK;
 }
@@ -402,7 +405,6 @@ static taper_status stop_waiting(const taper_segment *segment, taper_call *call,
     r->refused = status != TAPER_OK;
     call->run->replan = true;
     if (status == TAPER_DEVICE_LOST) {
-        call->run->why = rec.state->gpu->trouble;
         return tell_trouble(segment, call->run);
     }
     return status;
@@ -420,7 +422,6 @@ taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, vo
         taper_gpu_forget(segment, recording);
     }
     if (status == TAPER_DEVICE_LOST) {
-        call->run->why = rec.state->gpu->trouble;
         return tell_trouble(segment, call->run);
     }
     return status;
@@ -675,7 +676,6 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
         }
     }
     if (status == TAPER_DEVICE_LOST) {
-        call->run->why = s->gpu->trouble;
         return tell_trouble(segment, call->run);
     }
     call->run->kernel = s->api->name;

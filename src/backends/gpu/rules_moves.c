@@ -351,7 +351,7 @@ static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *l
             ? list->outputs[0].uses->user
             : NULL;
     const taper_gpu_rule_row *row = user != NULL ? taper_gpu_find_rule(user) : NULL;
-    return row != NULL && row->rule == taper_gpu_rule_cat ? user : NULL;
+    return row != NULL && row->rule == taper_gpu_rule_cat && row->code == 0 ? user : NULL;
 }
 
 // The dimension that parts follow each other in. Where it is the packed one every part has to be whole vectors, but for
@@ -412,24 +412,48 @@ taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *va
     return taper_gpu_new(e, shape, packed, view);
 }
 
+// A part of a quantized join: with the join's scale and zero point, which the first part has where the node has none.
+static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_ir_value *value,
+                                   const taper_gpu_view *from, const taper_gpu_view *to, taper_gpu_table *table)
+{
+    const taper_val *scale = taper_read_constant(&e->reader, taper_node_in(node, 2));
+    const taper_val *point = taper_read_constant(&e->reader, taper_node_in(node, 3));
+    const taper_ir_value *first = taper_node_in(taper_node_in(node, 0)->node, 0);
+    double from_scale;
+    int64_t from_point;
+    taper_gpu_view packed;
+    TAPER_GPU_REFUSE(e, scale == NULL || point == NULL, "a scale that is no constant");
+    TAPER_TRY(taper_gpu_quantizer(e, first, &table->scale, &table->zero_point));
+    table->scale = scale->tag == TAPER_DOUBLE ? scale->as.f : table->scale;
+    table->zero_point = point->tag == TAPER_INT ? point->as.i : table->zero_point;
+    TAPER_TRY(taper_gpu_quantizer(e, value, &from_scale, &from_point));
+    taper_val args[] = {taper_val_none(), taper_val_int(0), taper_val_double(table->scale),
+                        taper_val_int(table->zero_point)};
+    TAPER_TRY(taper_gpu_make_table(e, node->op, from_scale, from_point, true, args, sizeof args / sizeof *args, table));
+    TAPER_TRY(taper_gpu_repack(e, from, to->packed, &packed));
+    return taper_gpu_look_up(e, &packed, table, to);
+}
+
+// code 1: of quantized tensors.
 taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *list = taper_node_in(node, 0);
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    const unsigned dtypes = code != 0 ? TAPER_GPU_QUANTS : TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
     taper_gpu_view out, first;
+    taper_gpu_table table;
     int64_t at = 0;
     int d;
-    (void)code;
     TAPER_TRY(taper_gpu_dim(e, node, "dim", shape.rank, 0, &d));
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
     for (size_t i = 0; i < list->node->input_count; i++) {
-        TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
+        TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(list->node, i), dtypes));
     }
     if (e->asking) {
         return TAPER_OK;
     }
     const taper_gpu_value *slot = &e->values[node->outputs[0].id - e->first_id];
-    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &first));
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, 0), dtypes, &first));
     TAPER_GPU_REFUSE(e, first.rank != shape.rank, "a join of other dimensions");
     if (slot->planned) {
         out = slot->view;
@@ -440,17 +464,23 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     }
     for (size_t i = 0; i < list->node->input_count; i++) {
         taper_gpu_view from;
-        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, i), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
+        TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(list->node, i), dtypes, &from));
         TAPER_GPU_REFUSE(e, from.rank != shape.rank, "a join of other dimensions");
         for (int k = 0; k < out.rank; k++) {
             TAPER_GPU_REFUSE(e, k == d ? from.sizes[k] > out.sizes[k] - at : from.sizes[k] != out.sizes[k],
                              "a join of other sizes");
         }
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
-        if (from.buffer != to.buffer || from.offset != to.offset) { // else it was made there
+        if (code != 0) {
+            TAPER_TRY(join_quantized(e, node, taper_node_in(list->node, i), &from, &to, &table));
+        } else if (from.buffer != to.buffer || from.offset != to.offset) { // else it was made there
             TAPER_TRY(taper_gpu_move(e, &from, &to));
         }
         at += from.sizes[d];
+    }
+    if (code != 0) {
+        taper_gpu_give_quantized(e, &node->outputs[0], &out, table.scale, table.zero_point);
+        return TAPER_OK;
     }
     taper_gpu_give(e, &node->outputs[0], &out);
     return TAPER_OK;

@@ -8,9 +8,8 @@
 #include "backends/gpu/layer_parts.h"
 #include "ops/quantized/quantized_pack.h"
 
-// Scale and zero point of a result, as the node says them.
-static taper_status read_result(taper_gpu_emitter *e, const taper_node *node, size_t at, double *scale,
-                                int64_t *zero_point)
+taper_status taper_gpu_quantized_result(taper_gpu_emitter *e, const taper_node *node, size_t at, double *scale,
+                                        int64_t *zero_point)
 {
     const taper_val *s = taper_read_constant(&e->reader, taper_node_in(node, at));
     const taper_val *z = taper_read_constant(&e->reader, taper_node_in(node, at + 1));
@@ -52,7 +51,7 @@ taper_status taper_gpu_rule_quantize(taper_gpu_emitter *e, const taper_node *nod
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
     TAPER_GPU_REFUSE(e, dtype == NULL || dtype->tag != TAPER_INT || dtype->as.i != TAPER_QU8,
                      "quantized numbers of other than quint8");
-    TAPER_TRY(read_result(e, node, 1, &scale, &zero_point));
+    TAPER_TRY(taper_gpu_quantized_result(e, node, 1, &scale, &zero_point));
     if (e->asking) {
         return TAPER_OK;
     }
@@ -187,7 +186,7 @@ static taper_status read_layer(taper_gpu_emitter *e, const taper_node *node, uin
     TAPER_TRY(taper_gpu_ask_operand_of(e, q->x, TAPER_GPU_QUANTS));
     TAPER_GPU_REFUSE(e, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constant");
     *object = packed->as.object;
-    TAPER_TRY(read_result(e, node, node->input_count - 2, &q->scale, &q->point));
+    TAPER_TRY(taper_gpu_quantized_result(e, node, node->input_count - 2, &q->scale, &q->point));
     return e->asking ? TAPER_OK : taper_gpu_quantizer(e, q->x, &q->in_scale, &q->in_point);
 }
 
@@ -303,7 +302,7 @@ taper_status taper_gpu_rule_quantized_add(taper_gpu_emitter *e, const taper_node
     for (size_t i = 0; i < 2; i++) {
         TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, i), TAPER_GPU_QUANTS));
     }
-    TAPER_TRY(read_result(e, node, 2, &scale, &zero_point));
+    TAPER_TRY(taper_gpu_quantized_result(e, node, 2, &scale, &zero_point));
     if (e->asking) {
         return TAPER_OK;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "ops/nn/recurrent.h"
 
 typedef enum kind { LSTM, GRU } kind;
 
@@ -11,6 +12,7 @@ typedef struct network {
     kind kind;
     int64_t layers, directions, gates, hidden;
     bool has_biases, batch_first;
+    bool is_packed; // the node is of a file prepared for Vulkan
     const taper_tensor *params[256];
     size_t param_count;
 } network;
@@ -24,16 +26,20 @@ static taper_status add_param(taper_gpu_emitter *e, const taper_tensor *tensor, 
     return TAPER_OK;
 }
 
+static taper_status add_params(taper_gpu_emitter *e, const taper_val *items, size_t count, network *net)
+{
+    for (size_t i = 0; i < count; i++) {
+        const taper_val *item = &items[i];
+        TAPER_TRY(add_param(e, item->tag == TAPER_TENSOR ? item->as.tensor : NULL, net));
+    }
+    return TAPER_OK;
+}
+
 static taper_status read_params(taper_gpu_emitter *e, const taper_ir_value *list, network *net)
 {
     const taper_val *constant = taper_read_constant(&e->reader, list);
-    net->param_count = 0;
     if (constant != NULL && constant->tag == TAPER_LIST) {
-        for (size_t i = 0; i < constant->as.list->count; i++) {
-            const taper_val *item = &constant->as.list->items[i];
-            TAPER_TRY(add_param(e, item->tag == TAPER_TENSOR ? item->as.tensor : NULL, net));
-        }
-        return TAPER_OK;
+        return add_params(e, constant->as.list->items, constant->as.list->count, net);
     }
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "weights that are no constants");
     for (size_t i = 0; i < list->node->input_count; i++) {
@@ -42,7 +48,7 @@ static taper_status read_params(taper_gpu_emitter *e, const taper_ir_value *list
     return TAPER_OK;
 }
 
-static taper_status read_network(taper_gpu_emitter *e, const taper_node *node, network *net)
+static taper_status read_arguments(taper_gpu_emitter *e, const taper_node *node, network *net)
 {
     int64_t biases, training, both, first;
     double dropout;
@@ -57,8 +63,28 @@ static taper_status read_network(taper_gpu_emitter *e, const taper_node *node, n
     net->has_biases = biases != 0;
     net->batch_first = first != 0;
     net->directions = both != 0 ? 2 : 1;
+    return read_params(e, taper_node_in(node, 2), net);
+}
+
+// Of files prepared for Vulkan: an object has them.
+static taper_status read_context(taper_gpu_emitter *e, const taper_node *node, network *net)
+{
+    const taper_val *packed = taper_read_constant(&e->reader, taper_node_in(node, net->kind == LSTM ? 3 : 2));
+    taper_rnn_network context;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_GPU_REFUSE(e, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constant");
+    TAPER_GPU_REFUSE(e, !taper_rnn_context_read(packed->as.object, &context), "packed weights that cannot be read");
+    net->layers = context.layers;
+    net->has_biases = context.has_biases;
+    net->batch_first = context.batch_first;
+    net->directions = context.bidirectional ? 2 : 1;
+    return add_params(e, context.params, context.param_count, net);
+}
+
+static taper_status read_network(taper_gpu_emitter *e, const taper_node *node, network *net)
+{
+    TAPER_TRY(net->is_packed ? read_context(e, node, net) : read_arguments(e, node, net));
     net->gates = net->kind == LSTM ? 4 : 3;
-    TAPER_TRY(read_params(e, taper_node_in(node, 2), net));
     const int64_t each = net->has_biases ? 4 : 2;
     TAPER_GPU_REFUSE(e, net->layers < 1 || net->layers > 64, "layers that are none");
     TAPER_GPU_REFUSE(e, (int64_t)net->param_count != net->layers * net->directions * each,
@@ -192,7 +218,10 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
     taper_gpu_view x, h0, c0 = {0}, before, h[128], c[128], outs[2];
     const taper_ir_value *states = taper_node_in(node, 1);
     const int64_t each = net->has_biases ? 4 : 2;
-    if (net->kind == LSTM) {
+    if (net->kind == LSTM && net->is_packed) {
+        TAPER_TRY(taper_gpu_operand(e, states, &h0));
+        TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 2), &c0));
+    } else if (net->kind == LSTM) {
         TAPER_GPU_REFUSE(
             e, states->node == NULL || states->node->kind != TAPER_NODE_LIST || states->node->input_count != 2,
             "states that are not made here");
@@ -244,21 +273,19 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
     return net->kind == LSTM ? give_states(e, &node->outputs[2], c, net->layers * net->directions) : TAPER_OK;
 }
 
-static taper_status recurrent(taper_gpu_emitter *e, const taper_node *node, kind which)
+static taper_status recurrent(taper_gpu_emitter *e, const taper_node *node, kind which, uint32_t code)
 {
-    network net = {.kind = which};
+    network net = {.kind = which, .is_packed = code != 0};
     TAPER_TRY(read_network(e, node, &net));
     return e->asking ? TAPER_OK : emit(e, node, &net);
 }
 
 taper_status taper_gpu_rule_lstm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    (void)code;
-    return recurrent(e, node, LSTM);
+    return recurrent(e, node, LSTM, code);
 }
 
 taper_status taper_gpu_rule_gru(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    (void)code;
-    return recurrent(e, node, GRU);
+    return recurrent(e, node, GRU, code);
 }

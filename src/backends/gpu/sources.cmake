@@ -78,6 +78,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_quirks.c
         src/backends/gpu/gpu_recording.c
         src/backends/gpu/gpu_state.c
+        src/backends/gpu/gpu_trouble.c
         src/backends/gpu/gpu_view.c
         src/backends/gpu/gpu_weights.c
         src/backends/gpu/layer_weights.c
@@ -93,6 +94,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/rules_quantized.c
         src/backends/gpu/rules_recurrent.c
         src/backends/gpu/rules_rows.c
+        src/backends/gpu/rules_tables.c
         src/backends/gpu/rules_winograd.c
     )
     if(TAPER_WITH_VULKAN)

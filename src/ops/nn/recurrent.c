@@ -79,9 +79,27 @@ taper_status taper_op_rnn_relu(taper_call *call)
 
 // ---- files prepared for Vulkan: [params, has_biases, num_layers, dropout, train, bidirectional, batch_first]
 
+bool taper_rnn_context_read(const taper_object *object, taper_rnn_network *network)
+{
+    const taper_val state = object->count != 0 ? object->slots[0] : taper_val_none();
+    const taper_val *items = state.tag == TAPER_LIST && state.as.list->count == 7     ? state.as.list->items
+                             : state.tag == TAPER_TUPLE && state.as.tuple->count == 7 ? state.as.tuple->items
+                                                                                      : NULL;
+    if (items == NULL || items[0].tag != TAPER_LIST || items[1].tag != TAPER_BOOLEAN || items[2].tag != TAPER_INT ||
+        items[5].tag != TAPER_BOOLEAN || items[6].tag != TAPER_BOOLEAN) {
+        return false;
+    }
+    network->params = items[0].as.list->items;
+    network->param_count = items[0].as.list->count;
+    network->has_biases = items[1].as.i != 0;
+    network->layers = items[2].as.i;
+    network->bidirectional = items[5].as.i != 0;
+    network->batch_first = items[6].as.i != 0;
+    return true;
+}
+
 static taper_status run_context(taper_call *call, taper_rnn_kind kind)
 {
-    taper_error *error = call->run->error;
     taper_rnn_network network = {.kind = kind};
     taper_object *object;
     const size_t at = kind == TAPER_RNN_LSTM ? 3 : 2;
@@ -91,22 +109,11 @@ static taper_status run_context(taper_call *call, taper_rnn_kind kind)
         TAPER_TRY(taper_arg_tensor(call, 2, &network.c));
     }
     TAPER_TRY(taper_arg_object(call, at, &object));
-    const taper_val state = object->count != 0 ? object->slots[0] : taper_val_none();
-    const taper_val *items = state.tag == TAPER_LIST && state.as.list->count == 7     ? state.as.list->items
-                             : state.tag == TAPER_TUPLE && state.as.tuple->count == 7 ? state.as.tuple->items
-                                                                                      : NULL;
-    if (items == NULL || items[0].tag != TAPER_LIST || items[1].tag != TAPER_BOOLEAN || items[2].tag != TAPER_INT ||
-        items[5].tag != TAPER_BOOLEAN || items[6].tag != TAPER_BOOLEAN) {
-        TAPER_FAIL(error, TAPER_ERROR_FILE,
+    if (!taper_rnn_context_read(object, &network)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE,
                    "the state of the packed network is not [params, has_biases, num_layers, dropout, train, "
                    "bidirectional, batch_first]");
     }
-    network.params = items[0].as.list->items;
-    network.param_count = items[0].as.list->count;
-    network.has_biases = items[1].as.i != 0;
-    network.layers = items[2].as.i;
-    network.bidirectional = items[5].as.i != 0;
-    network.batch_first = items[6].as.i != 0;
     return taper_rnn_network_run(call, &network);
 }
 

@@ -46,6 +46,9 @@ struct taper_rnn_network {
                                   taper_tensor *c, void *out, int64_t out_step);
 };
 
+// What the packed object of a file prepared for Vulkan says of one: borrowed. False: it cannot be read.
+bool taper_rnn_context_read(const taper_object *object, taper_rnn_network *network);
+
 // Results 0 (outputs), 1 (last h) and, of LSTM, 2 (last c).
 TAPER_MUST_USE taper_status taper_rnn_network_run(taper_call *call, const taper_rnn_network *network);
 

@@ -22,10 +22,7 @@ enum {
 taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *error)
 {
     const char *why = error != nil ? [[error localizedDescription] UTF8String] : NULL;
-    snprintf(metal->gpu.trouble, sizeof metal->gpu.trouble, "%s: %s", what, why != NULL ? why : "none was made");
-    for (char *at = metal->gpu.trouble; *at != '\0'; at++) { // what a compiler says has lines
-        *at = *at == '\n' ? ' ' : *at;
-    }
+    taper_gpu_note(&metal->gpu, "%s: %s", what, why != NULL ? why : "none was made");
     return TAPER_DEVICE_LOST;
 }
 

@@ -186,9 +186,10 @@ static taper_status submit(taper_metal *m, const taper_gpu_recorded *r, size_t f
         return TAPER_OK;
     }
     NSError *const error = [commands error];
-    const taper_status status = taper_metal_fail(m, "a command buffer", error);
     // An app in the background may not use the GPU; it will again.
-    return error != nil && [error code] == MTLCommandBufferErrorNotPermitted ? TAPER_DECLINED : status;
+    return error != nil && [error code] == MTLCommandBufferErrorNotPermitted
+               ? TAPER_DECLINED
+               : taper_metal_fail(m, "a command buffer", error);
 }
 
 taper_status taper_metal_run(taper_gpu *gpu, taper_gpu_recorded *r, double *seconds)

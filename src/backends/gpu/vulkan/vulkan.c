@@ -24,7 +24,7 @@ taper_status taper_vulkan_check(taper_vulkan *v, const char *function, VkResult 
                        : result == VK_ERROR_INITIALIZATION_FAILED ? "initialization failed"
                        : result == VK_TIMEOUT                     ? "it took too long"
                                                                   : "";
-    snprintf(v->gpu.trouble, sizeof v->gpu.trouble, "%s: %s (%d)", function, what, (int)result);
+    taper_gpu_note(&v->gpu, "%s: %s (%d)", function, what, (int)result);
     return TAPER_DEVICE_LOST;
 }
 

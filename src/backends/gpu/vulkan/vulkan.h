@@ -47,7 +47,7 @@ const char *taper_vulkan_load(taper_vulkan *vulkan);
 const char *taper_vulkan_load_instance(taper_vulkan *vulkan);
 const char *taper_vulkan_load_device(taper_vulkan *vulkan);
 
-// TAPER_OK; or trouble is noted, and it is a device that is lost.
+// TAPER_OK; or it is noted, and it is a device that is lost.
 taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkResult result);
 #define TAPER_VULKAN(vulkan, function, ...)                                                                            \
     taper_vulkan_check(vulkan, "vk" #function, (vulkan)->call.function(__VA_ARGS__))

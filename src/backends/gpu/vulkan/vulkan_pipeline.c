@@ -2,6 +2,7 @@
 // Pipelines, and what all of them have in common: their bindings.
 #include "backends/gpu/vulkan/vulkan.h"
 #include "ir/tensor.h"
+#include "ops/call/call.h"
 
 static taper_status make_layout(taper_vulkan *v, int texels)
 {
@@ -112,7 +113,9 @@ taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t
     const VkPipelineCacheCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
     VkPipelineCache cache;
-    TAPER_TRY(TAPER_VULKAN(v, CreatePipelineCache, v->device, &info, NULL, &cache));
+    if (v->call.CreatePipelineCache(v->device, &info, NULL, &cache) != VK_SUCCESS) {
+        return TAPER_DECLINED; // it compiles anew
+    }
     v->call.DestroyPipelineCache(v->device, v->cache, NULL);
     v->cache = cache;
     return TAPER_OK;
@@ -121,5 +124,5 @@ taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t
 taper_status taper_vulkan_compiled(taper_gpu *gpu, void *data, size_t *bytes)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
-    return TAPER_VULKAN(v, GetPipelineCacheData, v->device, v->cache, bytes, data);
+    return v->call.GetPipelineCacheData(v->device, v->cache, bytes, data) == VK_SUCCESS ? TAPER_OK : TAPER_DECLINED;
 }
