@@ -40,6 +40,7 @@
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
 
+#include "base/half.h"
 #include "ops/kernels/arch.h"
 #include "ops/list/op_config.h"
 
@@ -62,6 +63,10 @@ typedef struct taper_gemm_entry {
     uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
+    // What follows is other than fp32, 1 and 0 in the entries of gemm_half.h only.
+    taper_precision precision; // of packed weights
+    uint32_t kr;               // elements of a column that lie side by side; nr * kr is even
+    uint32_t rounds; // 0: A is taken as it is; else it is rounded too, and so many products are added in halves, or one
 } taper_gemm_entry;
 
 // m rows as strips: the first `longer` have a row more than the others.
@@ -104,6 +109,7 @@ typedef struct taper_gemm_pack {
     void (*transpose)(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride);
 } taper_gemm_pack;
 
+// What follows is for weights of floats. Of an entry's own precision: gemm_half.h.
 // Number of floats; 0 when it does not fit size_t. The memory wants 64-byte alignment for speed, not for correctness.
 size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc);
 // Packs the panels [first, last) of ceil(n / nr), so that threads may share the work; `packed` is the first panel's
