@@ -20,6 +20,12 @@
 #include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 
+// What a multiply-add takes, in those of floats: with rounding A, or with widening the weights of a strip.
+static inline double taper_gemm_cost(const taper_gemm_entry *entry)
+{
+    return entry->precision == TAPER_PRECISION_fp32 ? 1 : entry->rounds != 0 ? 0.55 : 1.2;
+}
+
 // ---- packed weights of any entry, in the units of gemm_f32.h: a panel of halves is {bias[nr] as floats, then for
 // every tap, for every kr elements: halves [nr][kr]}, with zeros where the last kr of a tap are not there.
 
