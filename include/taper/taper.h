@@ -120,12 +120,12 @@ typedef struct taper_context_options {
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. No
- * kernel needs TAPER_CPU_NEON_FP16. */
+/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
 #define TAPER_CPU_AVX512VNNI (UINT64_C(1) << 2)
+#define TAPER_CPU_AVX512BF16 (UINT64_C(1) << 3)
 #define TAPER_CPU_NEON (UINT64_C(1) << 16)
 #define TAPER_CPU_NEON_DOT (UINT64_C(1) << 17)
 #define TAPER_CPU_NEON_FP16 (UINT64_C(1) << 18)

@@ -102,11 +102,11 @@ static bool open_models(diffing *d)
 {
     const diff_options *o = d->options;
     model_options wanted = o->model, got = o->model;
-    wanted.precision = NULL;
     if (o->against == NULL) {
         wanted.reference = true;
     } else {
         wanted.no_optimize = got.no_optimize = true;
+        wanted.precision = NULL;
     }
     if (!model_open(&d->wanted, o->positional.items[0], &wanted)) {
         return false;
