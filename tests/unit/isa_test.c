@@ -104,6 +104,7 @@ static void bits_of_the_header(void **state)
     assert_int_equal(TAPER_ISA_neondot, TAPER_CPU_NEON_DOT);
     assert_int_equal(TAPER_ISA_neoni8mm, TAPER_CPU_NEON_I8MM);
     assert_int_equal(TAPER_ISA_neonfp16, TAPER_CPU_NEON_FP16);
+    assert_int_equal(TAPER_ISA_neonbf16, TAPER_CPU_NEON_BF16);
     assert_int_equal(TAPER_ISA_avx512bf16, TAPER_CPU_AVX512BF16);
 }
 
