@@ -359,8 +359,8 @@ typedef struct taper_load_options {
      * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
      * driver that computes on the CPU is only taken by number or name. */
     const char *device;
-    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, of what the weights of 2-D convolutions and linear layers are kept in
-     * and multiplied by: half the memory, and faster where the CPU multiplies halves; what lies between layers is
+    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, of what the weights of 2-D convolutions and linear layers are kept
+     * in and multiplied by: half the memory, and faster where the CPU multiplies halves; what lies between layers is
      * fp32, and so is what other operators do (docs/numerics.md says all). vulkan and metal keep weights and what lies
      * between layers in fp16 and compute in fp32, nnapi computes as it sees fit; bf16 they refuse. */
     const char *precision;

@@ -355,6 +355,9 @@ taper_status taper_precision_read(const char *text, const char *device, taper_pr
     }
     taper_device_name name;
     TAPER_TRY(taper_device_read(device, &name, error));
+    if (!TAPER_WITH_HALVES && *precision != TAPER_PRECISION_fp32 && is_host(&name)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32", text);
+    }
     return *precision != TAPER_PRECISION_bf16 || is_host(&name) ? TAPER_OK : taper_no_bf16(device, error);
 }
 

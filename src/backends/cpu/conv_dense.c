@@ -204,7 +204,8 @@ size_t taper_conv2d_merged_groups(const taper_conv2d *job)
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged)
 {
     const taper_run *run = job->call->run;
-    return taper_gemm_select(run->cpu, merged == 1 ? run->precision : TAPER_PRECISION_fp32);
+    return TAPER_WITH_HALVES && merged == 1 ? taper_gemm_select(run->cpu, run->precision)
+                                            : taper_gemm_f32_select(run->cpu);
 }
 
 static const float *bias_of(const taper_conv2d *job)

@@ -159,7 +159,8 @@ taper_status taper_cpu_linear(taper_call *call);
 taper_status taper_cpu_linear(taper_call *call)
 {
     linear_job job = {.call = call,
-                      .entry = taper_gemm_select(call->run->cpu, call->run->precision),
+                      .entry = TAPER_WITH_HALVES ? taper_gemm_select(call->run->cpu, call->run->precision)
+                                                 : taper_gemm_f32_select(call->run->cpu),
                       .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;

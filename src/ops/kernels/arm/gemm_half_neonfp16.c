@@ -13,7 +13,7 @@
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8)
 #define PARTS(mr) ((mr) == 1 ? 4 : (mr) == 2 ? 2 : 1) // sums of a row, of which the latency would bound the speed
 
-enum { DEPTH = 512, PITCH = DEPTH + 8, MOST_PIECES = 64, ROUNDS = 32 };
+enum { DEPTH = 512, PITCH = DEPTH + 8, MOST_PIECES = 64, ROUNDS = 64 };
 
 typedef struct piece { // of taps that lie side by side
     size_t row, count; // row: of the panel's weights
