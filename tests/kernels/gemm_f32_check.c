@@ -136,18 +136,17 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
             }
         }
     }
-    const taper_gemm_pack pack = {nc,
-                                  ks,
-                                  kc,
-                                  kc * ks,
-                                  1,
-                                  ks,
-                                  check_below(2),
-                                  0,
-                                  p.weights,
-                                  p.scale,
-                                  p.bias,
-                                  check_below(2) == 0 ? NULL : transpose};
+    const taper_gemm_pack pack = {.n = nc,
+                                  .ks = ks,
+                                  .kc = kc,
+                                  .n_stride = kc * ks,
+                                  .tap_stride = 1,
+                                  .k_stride = ks,
+                                  .k_inner = check_below(2),
+                                  .weights = p.weights,
+                                  .scale = p.scale,
+                                  .bias = p.bias,
+                                  .transpose = check_below(2) == 0 ? NULL : transpose};
     const size_t count = taper_gemm_packed_count(entry, nc, ks, kc);
     float *packed = check_floats(count, place, entry->over_read);
     const size_t panels = (nc + entry->nr - 1) / entry->nr, middle = check_below(panels + 1);
@@ -183,6 +182,37 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
                        mr, nc, kc, ks, indirect ? " indirect" : "", i, n, (double)got, want);
         }
     }
+    check_memory_reset();
+}
+
+// Weights of a first layer, whose taps are rows of pixels of a few channels: one product of all, packed as such, beside
+// the same weights in that order.
+static void joined(const taper_gemm_entry *entry, size_t channels, size_t side, size_t nc)
+{
+    const size_t kc = side * channels, depth = kc * side;
+    float *weights = check_floats(nc * depth, CHECK_TAIL, 0), *turned = check_floats(nc * depth, CHECK_TAIL, 0);
+    check_fill(weights, nc * depth, -1, 1); // [n][channel][y][x]
+    for (size_t n = 0; n < nc; n++) {
+        for (size_t k = 0; k < depth; k++)
+            turned[n * depth + k] = weights[n * depth + k % channels * side * side + k / channels];
+    }
+    const taper_gemm_pack pack = {.n = nc,
+                                  .ks = side,
+                                  .kc = kc,
+                                  .n_stride = depth,
+                                  .tap_stride = side,
+                                  .k_stride = 1,
+                                  .k_inner = channels,
+                                  .k_inner_stride = side * side,
+                                  .joined = true,
+                                  .weights = weights};
+    const taper_gemm_pack plain = {.n = nc, .ks = 1, .kc = depth, .n_stride = depth, .k_stride = 1, .weights = turned};
+    const size_t count = taper_gemm_packed_count(entry, nc, 1, depth), panels = (nc + entry->nr - 1) / entry->nr;
+    float *packed = check_floats(count, CHECK_TAIL, 0), *wanted = check_floats(count, CHECK_TAIL, 0);
+    taper_gemm_pack_panels(entry, &pack, 0, panels, packed);
+    taper_gemm_pack_panels(entry, &plain, 0, panels, wanted);
+    check_that(memcmp(packed, wanted, count * sizeof *packed) == 0, "joined taps: channels %zu side %zu nc %zu",
+               channels, side, nc);
     check_memory_reset();
 }
 
@@ -237,6 +267,10 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1, false, false);
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(4), true, false);
             }
+        }
+        for (size_t channels = 1; channels <= 15; channels++) {
+            for (size_t side = 2; side <= 7; side++)
+                joined(entry, channels, side, 1 + check_below(3 * entry->nr));
         }
         for (size_t mr = 1; mr <= entry->mr; mr += entry->mr - 1) { // more than a block of k holds
             one(entry, mr, 2 * entry->nr, 1000, 1, false, false);

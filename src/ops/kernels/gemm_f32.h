@@ -40,6 +40,8 @@
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
 
+#include <stdbool.h>
+
 #include "base/half.h"
 #include "ops/kernels/arch.h"
 #include "ops/list/op_config.h"
@@ -101,6 +103,7 @@ typedef struct taper_gemm_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
     size_t k_inner, k_inner_stride; // k_inner 0 is 1
+    bool joined;                    // all taps are one of ks * kc elements to who multiplies
     const float *weights;
     const float *scale; // per column, folded into the weights (not the bias); NULL: 1
     const float *bias;  // NULL: 0

@@ -23,7 +23,7 @@
 // What a multiply-add takes, in those of floats: with rounding A, or with widening the weights of a strip.
 static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 {
-    return entry->precision == TAPER_PRECISION_fp32 ? 1 : entry->rounds != 0 ? 0.55 : 1.2;
+    return entry->precision == TAPER_PRECISION_fp32 ? 1 : entry->rounds != 0 ? 0.55 : 1.1;
 }
 
 // ---- packed weights of any entry, in the units of gemm_f32.h: a panel of halves is {bias[nr] as floats, then for
@@ -33,7 +33,7 @@ static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 size_t taper_gemm_panel_floats(const taper_gemm_entry *entry, size_t ks, size_t kc);
 // Number of floats; 0 when it does not fit size_t.
 size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t ks, size_t kc);
-// As taper_gemm_f32_pack. Of halves k_inner is 1.
+// As taper_gemm_f32_pack. Of halves k_inner is 16 at most.
 void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack *pack, size_t first, size_t last,
                             float *packed);
 

@@ -22,9 +22,10 @@ size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t k
     return (n / entry->nr + (n % entry->nr != 0)) * taper_gemm_panel_floats(entry, ks, kc);
 }
 
-// One element of all nr columns.
-static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *to)
+// Element k of all nr columns.
+static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *halves, size_t k)
 {
+    uint16_t *to = halves + k / entry->kr * entry->kr * entry->nr + k % entry->kr;
     if (entry->precision == TAPER_PRECISION_bf16) {
         for (size_t j = 0; j < entry->nr; j++)
             to[j * entry->kr] = taper_float_to_bf16(from[j]);
@@ -34,20 +35,18 @@ static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *
     }
 }
 
-// Elements [k, k + depth) of a tap, of which `halves` are the panel's.
-static void pack_rows(const taper_gemm_entry *entry, const taper_gemm_pack *columns, size_t tap, size_t k, size_t depth,
-                      uint16_t *halves)
+// Elements [k, k + depth) of a tap, which is the panel's from number `at` on.
+static void pack_rows(const taper_gemm_entry *entry, const taper_gemm_pack *columns, size_t tap, size_t at, size_t k,
+                      size_t depth, uint16_t *halves)
 {
     float rows[(PACK_DEPTH + 1) * MOST_NR]; // the first is the bias
     taper_gemm_pack part = *columns;
-    part.weights += tap * columns->tap_stride + k * columns->k_stride;
+    part.weights += tap * columns->tap_stride + k / (columns->k_inner == 0 ? 1 : columns->k_inner) * columns->k_stride;
     part.ks = 1;
     part.kc = depth;
     taper_gemm_f32_pack(entry->nr, &part, 0, 1, rows);
-    const size_t nr = entry->nr, kr = entry->kr;
-    uint16_t *to = halves + (tap * round_up(columns->kc, kr) + k) * nr;
     for (size_t i = 0; i < depth; i++)
-        put_row(entry, rows + (i + 1) * nr, to + i / kr * kr * nr + i % kr);
+        put_row(entry, rows + (i + 1) * entry->nr, halves, at + k + i);
 }
 
 void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack *pack, size_t first, size_t last,
@@ -57,7 +56,10 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         taper_gemm_f32_pack(entry->nr, pack, first, last, packed);
         return;
     }
-    const size_t nr = entry->nr, kr = entry->kr, kc = pack->kc, panel = taper_gemm_panel_floats(entry, pack->ks, kc);
+    const size_t nr = entry->nr, kr = entry->kr, kc = pack->kc, joined = pack->joined ? pack->ks : 1;
+    const size_t taps = pack->ks / joined, length = round_up(joined * kc, kr); // as they are multiplied
+    const size_t panel = taper_gemm_panel_floats(entry, taps, joined * kc);
+    const size_t most = pack->k_inner > 1 ? PACK_DEPTH / pack->k_inner * pack->k_inner : PACK_DEPTH;
     static const float zeros[MOST_NR];
     for (size_t p = first; p < last; p++) {
         const size_t n = p * nr;
@@ -71,13 +73,14 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         for (size_t j = 0; j < nr; j++)
             out[j] = j < columns.n && pack->bias != NULL ? pack->bias[n + j] : 0.0f;
         // All taps of a few elements: those of one column lie side by side in weights as PyTorch has them.
-        for (size_t k = 0; k < kc; k += PACK_DEPTH) {
+        for (size_t k = 0; k < kc; k += most) {
             for (size_t tap = 0; tap < pack->ks; tap++)
-                pack_rows(entry, &columns, tap, k, kc - k < PACK_DEPTH ? kc - k : PACK_DEPTH, halves);
+                pack_rows(entry, &columns, tap, tap * (pack->joined ? kc : length), k, kc - k < most ? kc - k : most,
+                          halves);
         }
-        for (size_t tap = 0; tap < pack->ks; tap++) {
-            for (size_t k = kc; k < round_up(kc, kr); k++)
-                put_row(entry, zeros, halves + (tap * round_up(kc, kr) + k / kr * kr) * nr + k % kr);
+        for (size_t tap = 0; tap < taps; tap++) {
+            for (size_t k = joined * kc; k < length; k++)
+                put_row(entry, zeros, halves, tap * length + k);
         }
     }
 }
