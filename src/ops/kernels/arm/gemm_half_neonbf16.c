@@ -42,8 +42,8 @@ typedef struct call {
 
 static void round_rows(block *b, size_t mr, const float *const *rows, size_t depth)
 {
-    for (size_t i = 0; i < mr; i++) {
-        const float *x = rows[i];
+    for (size_t i = 0; i < mr + mr % 2; i++) { // of an odd number the last one twice
+        const float *x = rows[i < mr ? i : mr - 1];
         bfloat16_t *to = b->a[i / 2] + 8 * b->fours + 4 * (i % 2);
         size_t k = 0;
         for (; k + 4 <= depth; k += 4, to += 8)
@@ -185,10 +185,8 @@ static void add_piece(block *b, size_t mr, const float **rows, size_t row, size_
         rows[i] += depth;
 }
 
-// The missing row of the last pair is multiplied too.
 static void begin(block *b)
 {
-    memset(b->a, 0, sizeof b->a);
     b->count = b->fours = 0;
     b->first = true;
     b->last = false;
