@@ -51,7 +51,8 @@ static double error_bound(const taper_gemm_entry *entry, size_t terms, double ma
     const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;
     const double tiny =
         entry->precision != TAPER_PRECISION_fp32 ? 1e-37 : 0; // some instructions make zeros of denormals
-    return entry->rounds > 1 ? sums + (double)entry->rounds * (0x1p-11 * magnitude + 0x1p-24) : sums + tiny;
+    const double halves = (double)(terms < entry->rounds ? terms : entry->rounds);
+    return entry->rounds > 1 ? sums + (halves + 1) * (0x1p-11 * magnitude + 0x1p-24) : sums + tiny;
 }
 
 // The result of element (i, n) in double, and the sum of the magnitudes.
