@@ -27,6 +27,7 @@ limit_of() {
     TAPER_WITH_RECORDINGS) echo 8200 ;;
     TAPER_WITH_CACHING) echo 4100 ;;
     TAPER_WITH_WINOGRAD) echo 49200 ;;
+    TAPER_WITH_HALVES) echo 8200 ;;
     TAPER_WITH_PACKS_FILE) echo 8200 ;;
     TAPER_WITH_ZLIB) echo 4100 ;;
     *) echo 0 ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""counts.py FOLDER [MODEL...] [--size N] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
+"""counts.py FOLDER [MODEL...] [--size N] [--precision P] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
 
 Instructions (millions) that one inference executes on arm64, per model and core: the library is cross-built in FOLDER, linked with
 infer.c, and run under qemu-user with count.c. Models are of images; files and the library's sources are the only input, and the counts
@@ -55,8 +55,9 @@ def marks(text):
     return total, re.findall(r"^function (\d+) (.*)$", found, flags=re.M)
 
 
-def count(program, plugin, core, model, size, top):
-    return marks(run("qemu-aarch64", "-cpu", core, "-plugin", "%s,top=%d" % (plugin, top), program, model, str(size)).stderr)
+def count(program, plugin, core, model, options):
+    return marks(run("qemu-aarch64", "-cpu", core, "-plugin", "%s,top=%d" % (plugin, options.top), program, model, str(options.size),
+                     options.precision).stderr)
 
 
 def count_torch(scripts, folder, core, model, size):
@@ -109,7 +110,7 @@ def mca():
             costs = []
             for core in MCA_CORES:
                 # A core of the list may lack the newest instructions: they are asked for by name.
-                answer = subprocess.run(["llvm-mca", "-mtriple=aarch64-linux-gnu", "-mcpu=" + core, "-mattr=+dotprod,+i8mm",
+                answer = subprocess.run(["llvm-mca", "-mtriple=aarch64-linux-gnu", "-mcpu=" + core, "-mattr=+dotprod,+i8mm,+fullfp16",
                                          "-iterations=100"], input="\n".join(loop) + "\n", capture_output=True, text=True)
                 cycles = re.search(r"Total Cycles:\s+(\d+)", answer.stdout)
                 costs.append("%11.2f" % (int(cycles.group(1)) / 100 / products) if cycles else "%11s" % "?")
@@ -122,6 +123,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("models", nargs="*")
     parser.add_argument("--size", type=int, default=224)
+    parser.add_argument("--precision", default="fp32")
     parser.add_argument("--cores", default=CORES)
     parser.add_argument("--top", type=int, default=0)
     parser.add_argument("--mca", action="store_true")
@@ -133,7 +135,7 @@ def main():
         print("%-40s %-12s %10s%s" % ("model", "core", "Taper", "    PyTorch  ratio" if options.torch else ""))
     for model in options.models:
         for core in options.cores.split(","):
-            total, functions = count(program, plugin, core, model, options.size, options.top)
+            total, functions = count(program, plugin, core, model, options)
             beside = ""
             if options.torch:
                 other = count_torch(options.torch, os.path.abspath(options.folder), core, model, options.size)

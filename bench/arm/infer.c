@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// infer MODEL SIZE: runs a model of images, 1 x 3 x SIZE x SIZE, twice in one thread; between marks 1 and 2 of count.c
-// lies the second run. Prints the sum of the results' magnitudes.
+// infer MODEL SIZE [PRECISION]: runs a model of images, 1 x 3 x SIZE x SIZE, twice in one thread; between marks 1 and 2
+// of count.c lies the second run. Prints the sum of the results' magnitudes.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@ int main(int argc, char **argv)
     taper_model *model;
     taper_session *session;
     taper_value *input, *result = NULL;
-    const long size = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+    const long size = argc == 3 || argc == 4 ? strtol(argv[2], NULL, 10) : 0;
     if (size < 1 || size > 4096) {
-        fprintf(stderr, "usage: infer MODEL SIZE\n");
+        fprintf(stderr, "usage: infer MODEL SIZE [PRECISION]\n");
         return 2;
     }
     const int64_t sizes[] = {1, 3, size, size};
@@ -33,7 +33,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         data[i] = (float)(i * 2654435761u % 1000) / 250.0f - 2.0f;
     const taper_context_options context_options = {.struct_size = sizeof context_options, .threads = 1};
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .precision = argc == 4 ? argv[3] : NULL};
     int failed = taper_context_create(&context_options, &context, error) != TAPER_OK ||
                  taper_model_load(context, argv[1], &options, &model, error) != TAPER_OK ||
                  taper_session_create(model, NULL, &session, error) != TAPER_OK ||

@@ -41,10 +41,11 @@ static void run(void *argument)
 {
     const job *j = argument;
     const shape *s = j->s;
-    const size_t m = s->h * s->w, mr = j->entry->mr, nr = j->entry->nr, kt = s->k * s->taps;
+    const size_t m = s->h * s->w, mr = j->entry->mr, nr = j->entry->nr;
     const taper_gemm_epilogue e = {NULL, 0, 0.0f, 6.0f};
     size_t block = (size_t)1 << 20;
-    block = block / (kt + 1) / sizeof(float) / nr * nr;
+    const size_t panel = taper_gemm_panel_floats(j->entry, s->taps, s->k);
+    block = block / sizeof(float) / panel * nr;
     if (block < nr)
         block = nr;
     for (size_t n = 0; n < s->n; n += block) {
@@ -52,7 +53,7 @@ static void run(void *argument)
         const size_t strips = (m + mr - 1) / mr;
         for (size_t i = 0; i < strips; i++) {
             const size_t first = m * i / strips, rows = m * (i + 1) / strips - first;
-            const float *w = j->w + n * (kt + 1);
+            const float *w = j->w + n / nr * panel;
             float *c = j->c + first * s->n + n;
             if (s->taps == 1) {
                 j->entry->gemm(rows, nc, s->k, j->a + first * s->k, s->k, w, c, s->n, &e);
@@ -67,8 +68,12 @@ int main(int argc, char **argv)
 {
     const uint64_t cpu = bench_cpu();
     double total[2] = {0, 0};
-    for (size_t x = 0; taper_gemm_f32_entry(x) != NULL; x++) {
-        const taper_gemm_entry *entry = taper_gemm_f32_entry(x);
+    const taper_gemm_entry *entry;
+    size_t floats = 0;
+    while (taper_gemm_f32_entry(floats) != NULL)
+        floats++;
+    for (size_t x = 0; (entry = x < floats ? taper_gemm_f32_entry(x) : taper_gemm_half_entry(x - floats)) != NULL;
+         x++) {
         if ((entry->cpu & cpu) != entry->cpu)
             continue;
         if (argc > 1 && strstr(entry->name, argv[1]) == NULL)
@@ -80,7 +85,7 @@ int main(int argc, char **argv)
             const size_t m = s->h * s->w, kt = s->k * s->taps;
             job j = {entry, s, NULL, NULL, NULL, NULL, NULL};
             float *a = bench_floats(m * s->k), *zero = bench_floats(s->k), *weights = bench_floats(s->n * kt);
-            float *packed = bench_floats(taper_gemm_f32_packed_count(entry->nr, s->n, s->taps, s->k));
+            float *packed = bench_floats(taper_gemm_packed_count(entry, s->n, s->taps, s->k));
             float *pointer_memory = bench_floats(m * s->taps * sizeof(void *) / sizeof(float));
             memset(zero, 0, s->k * sizeof(float));
             const taper_gemm_pack pack = {.n = s->n,
@@ -90,7 +95,7 @@ int main(int argc, char **argv)
                                           .tap_stride = 1,
                                           .k_stride = s->taps,
                                           .weights = weights};
-            taper_gemm_f32_pack(entry->nr, &pack, 0, (s->n + entry->nr - 1) / entry->nr, packed);
+            taper_gemm_pack_panels(entry, &pack, 0, (s->n + entry->nr - 1) / entry->nr, packed);
             j.a = a, j.w = packed, j.zero = zero;
             j.c = bench_floats(m * s->n);
             j.pointers = (const float **)(void *)pointer_memory;

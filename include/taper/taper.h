@@ -120,16 +120,17 @@ typedef struct taper_context_options {
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. No
- * kernel needs TAPER_CPU_NEON_FP16. */
+/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
 #define TAPER_CPU_AVX512VNNI (UINT64_C(1) << 2)
+#define TAPER_CPU_AVX512BF16 (UINT64_C(1) << 3)
 #define TAPER_CPU_NEON (UINT64_C(1) << 16)
 #define TAPER_CPU_NEON_DOT (UINT64_C(1) << 17)
 #define TAPER_CPU_NEON_FP16 (UINT64_C(1) << 18)
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
+#define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
 typedef struct taper_context taper_context;
 
@@ -358,8 +359,10 @@ typedef struct taper_load_options {
      * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
      * driver that computes on the CPU is only taken by number or name. */
     const char *device;
-    /* Of what is computed: "fp32" (NULL); "fp16", on devices that have it: vulkan and metal keep weights and what lies
-     * between layers in half precision and compute in fp32, nnapi computes as it sees fit. "bf16" is refused. */
+    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, of what the weights of 2-D convolutions and linear layers are kept
+     * in and multiplied by: half the memory, and faster where the CPU multiplies halves; what lies between layers is
+     * fp32, and so is what other operators do (docs/numerics.md says all). vulkan and metal keep weights and what lies
+     * between layers in fp16 and compute in fp32, nnapi computes as it sees fit; bf16 they refuse. */
     const char *precision;
     /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+// What weights of layers are kept in, and computed with as far as the CPU has instructions for it.
+typedef enum taper_precision { TAPER_PRECISION_fp32, TAPER_PRECISION_fp16, TAPER_PRECISION_bf16 } taper_precision;
+
 inline float taper_bits_to_float(uint32_t bits)
 {
     float f;

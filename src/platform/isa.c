@@ -8,7 +8,7 @@
 #ifdef TAPER_ARCH_x86
 #include <cpuid.h>
 
-typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, X86_WORDS } x86_word;
+typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, LEAF_7_1_EAX, X86_WORDS } x86_word;
 typedef struct x86_words {
     uint32_t of[X86_WORDS];
     uint32_t saved; // the registers that the system saves: XCR0
@@ -27,6 +27,9 @@ static x86_words ask_x86(void)
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
         words.of[LEAF_7_EBX] = b;
         words.of[LEAF_7_ECX] = c;
+    }
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) {
+        words.of[LEAF_7_1_EAX] = a;
     }
     return words;
 }

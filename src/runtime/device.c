@@ -64,26 +64,18 @@ static taper_status absent(const taper_device_name *name, const char *why, taper
 
 static const char unknown[] = "is not part of this build";
 
-static taper_status no_half(bool missing, taper_error *error)
-{
-    return missing ? taper_fail(
-                         error, TAPER_ERROR_UNSUPPORTED,
-                         "precision fp16 is what GPUs have (device \"vulkan\" or \"metal\"): the CPU computes in fp32")
-                   : TAPER_OK;
-}
-
-#ifdef TAPER_WITHOUT_DEVICES // the CPU alone
 static bool is_host(const taper_device_name *name)
 {
     return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0 && name->called == 0;
 }
 
+#ifdef TAPER_WITHOUT_DEVICES // the CPU alone
 taper_status taper_context_device(taper_context *context, const char *text, const char *options, bool half,
                                   taper_device **device, const char **why, taper_error *error)
 {
     taper_device_name name;
     (void)options; // the CPU has none
-    TAPER_TRY(no_half(half, error));
+    (void)half;    // which the model knows
     *why = unknown;
     TAPER_TRY(taper_device_read(text, &name, error));
     *device = is_host(&name) ? context->host : NULL;
@@ -230,8 +222,10 @@ taper_status taper_context_device(taper_context *context, const char *text, cons
         if (backend->open == NULL && *options != '\0') {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options: device %s has none", backend->name);
         }
-        if (half) {
-            TAPER_TRY(no_half(backend->half == NULL, error));
+        if (half && backend->open != NULL) { // the CPU's weights are the model's
+            if (backend->half == NULL) {
+                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "device %s has no precision fp16", backend->name);
+            }
             const int length = snprintf(all, sizeof all, "%s%s%s", backend->half, *options != '\0' ? "," : "", options);
             if (length < 0 || (size_t)length >= sizeof all) {
                 TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options are longer than there is room for");
@@ -349,17 +343,28 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
     return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
 }
 
-taper_status taper_precision_read(const char *text, const char *device, bool *half, taper_error *error)
+taper_status taper_precision_read(const char *text, const char *device, taper_precision *precision, taper_error *error)
 {
-    *half = text != NULL && strcmp(text, "fp16") == 0;
-    if (text == NULL || strcmp(text, "fp32") == 0 || *half) {
-        return no_half(*half && device == NULL, error);
+    static const char names[][5] = {
+        [TAPER_PRECISION_fp32] = "fp32", [TAPER_PRECISION_fp16] = "fp16", [TAPER_PRECISION_bf16] = "bf16"};
+    *precision = TAPER_PRECISION_fp32;
+    while (text != NULL && strcmp(text, names[*precision]) != 0) {
+        if (++*precision > TAPER_PRECISION_bf16) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision \"%.100s\" should be fp32, fp16 or bf16", text);
+        }
     }
-    if (strcmp(text, "bf16") == 0) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32, or fp16 on a GPU",
-                   text);
+    taper_device_name name;
+    TAPER_TRY(taper_device_read(device, &name, error));
+    if (!TAPER_WITH_HALVES && *precision != TAPER_PRECISION_fp32 && is_host(&name)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32", text);
     }
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision \"%.100s\" should be fp32, fp16 or bf16", text);
+    return *precision != TAPER_PRECISION_bf16 || is_host(&name) ? TAPER_OK : taper_no_bf16(device, error);
+}
+
+taper_status taper_no_bf16(const char *device, taper_error *error)
+{
+    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision bf16 is the CPU's: use fp32 or fp16 on device %.100s",
+               device);
 }
 
 taper_status taper_value_to_device(taper_value *value, const char *device, taper_value **moved, taper_error *error)
@@ -369,7 +374,7 @@ taper_status taper_value_to_device(taper_value *value, const char *device, taper
     TAPER_NEED(value, error);
     TAPER_NEED(device, error);
     TAPER_TRY(taper_device_read(device, &name, error));
-    if (name.length != 3 || memcmp(name.text, "cpu", 3) != 0 || name.index != 0 || name.called != 0) {
+    if (!is_host(&name)) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "device %.100s is not part of this build: the value stays on the CPU", device);
     }

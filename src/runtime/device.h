@@ -33,7 +33,9 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
 TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
                                                        taper_error *error);
 
-// "fp32" (NULL); "fp16" (*half), which is for a device beside the CPU; or one that is not part of this build.
-TAPER_MUST_USE taper_status taper_precision_read(const char *text, const char *device, bool *half, taper_error *error);
+// "fp32" (NULL), "fp16" or "bf16", which no device has beside the CPU.
+TAPER_MUST_USE taper_status taper_precision_read(const char *text, const char *device, taper_precision *precision,
+                                                 taper_error *error);
+TAPER_MUST_USE taper_status taper_no_bf16(const char *device, taper_error *error); // fails
 
 #endif

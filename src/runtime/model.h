@@ -38,6 +38,7 @@ struct taper_model {
     taper_packs *packs;
     taper_types *types;
     bool reference, low_memory;
+    taper_precision precision;             // of what the CPU computes; fp32 where there is a device
     const struct taper_compiler *compiler; // that optimized it; NULL: none
     struct taper_device *device;           // asked for, beside the host's; NULL: none
     bool insists;

@@ -47,13 +47,15 @@ static const char *device_of_file(const taper_model *model, const taper_load_opt
 taper_status taper_model_find_device(taper_model *model, const taper_load_options *load, taper_error *error)
 {
     const char *const prepared = device_of_file(model, load), *name = prepared != NULL ? prepared : load->device;
-    bool half;
+    taper_precision precision;
     const taper_context *context = model->context;
     taper_device *device;
     const char *why;
     char line[400];
-    TAPER_TRY(taper_precision_read(load->precision, name, &half, error));
-    TAPER_TRY(taper_context_device(model->context, name, load->device_options, half, &device, &why, error));
+    TAPER_TRY(taper_precision_read(load->precision, load->device, &precision, error));
+    TAPER_TRY(taper_context_device(model->context, name, load->device_options, precision == TAPER_PRECISION_fp16,
+                                   &device, &why, error));
+    model->precision = device == NULL || device == context->host ? precision : TAPER_PRECISION_fp32;
     if (device == NULL) {
         const int length =
             prepared != NULL
@@ -61,6 +63,7 @@ taper_status taper_model_find_device(taper_model *model, const taper_load_option
                 : snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
         context->log(context->log_user, prepared != NULL ? TAPER_LOG_INFO : TAPER_LOG_WARNING, line, (size_t)length);
     } else if (TAPER_DEVICES && device != context->host) {
+        TAPER_TRY(precision == TAPER_PRECISION_bf16 ? taper_no_bf16(name, error) : TAPER_OK); // the file's own device
         model->device = device;
         model->insists = strchr(name, '!') != NULL;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The file of packed weights in the host's directory, found by the content of the model's file: of an archive what its
-// directory says, checksums above all, of a flatbuffer, which has none, the bytes.
+// directory says, checksums above all, of a flatbuffer, which has none, the bytes; and of the precision.
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@
 static uint64_t identity_of(const taper_model *model, const taper_blob *blob)
 {
     taper_zip zip = {0};
-    uint64_t identity = blob->size;
+    uint64_t identity = taper_hash((uint64_t)model->precision, &blob->size, sizeof blob->size);
     if (taper_zip_open(model->allocator, blob->data, blob->size, &zip, NULL) != TAPER_OK) {
         return taper_hash(identity, blob->data, blob->size);
     }

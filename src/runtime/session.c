@@ -84,6 +84,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .rng = &s->rng,
                          .portable = model->reference || context->host == NULL,
                          .low_memory = model->low_memory,
+                         .precision = model->precision,
                          .log = context->log,
                          .log_user = context->log_user,
                          .context = context,

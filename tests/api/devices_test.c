@@ -161,8 +161,15 @@ static void precisions(void **state)
     world w;
     open_world(&w);
     expect(&w, NULL, "fp32", TAPER_OK, "");
-    expect(&w, NULL, "fp16", TAPER_ERROR_UNSUPPORTED, "precision fp16 is what GPUs have");
-    expect(&w, "opencl", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16");
+    static const char *const here[] = {NULL, "cpu", "cpu!", "cpu:0"};
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
+        expect(&w, here[i], "fp16", TAPER_OK, "");
+        expect(&w, here[i], "bf16", TAPER_OK, "");
+    }
+    expect(&w, "opencl", "bf16", TAPER_ERROR_UNSUPPORTED,
+           "precision bf16 is the CPU's: use fp32 or fp16 on device opencl");
+    assert_int_equal(load(&w, "opencl", "fp16", 0), TAPER_OK); // which the CPU has
+    assert_int_equal(w.heard.lines, 1);
     expect(&w, "opencl!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
     static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -182,10 +189,9 @@ static void drafts(void **state)
     static const struct {
         const char *device, *precision;
         taper_status status;
-    } rows[] = {{"opencl", NULL, TAPER_OK},
-                {"opencl!", NULL, TAPER_ERROR_UNSUPPORTED},
-                {"?", NULL, TAPER_ERROR_ARGUMENT},
-                {NULL, "fp16", TAPER_ERROR_UNSUPPORTED}};
+    } rows[] = {{"opencl", NULL, TAPER_OK},        {"opencl!", NULL, TAPER_ERROR_UNSUPPORTED},
+                {"?", NULL, TAPER_ERROR_ARGUMENT}, {"opencl", "bf16", TAPER_ERROR_UNSUPPORTED},
+                {NULL, "bf16", TAPER_OK},          {NULL, "fp64", TAPER_ERROR_ARGUMENT}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const taper_load_options options = {.struct_size = sizeof options,
                                             .compiler = taper_compiler(),

@@ -199,6 +199,7 @@ int main(int argc, char **argv)
         void (*run)(bool bench);
     } families[] = {
         {"gemm_f32", check_gemm_f32},
+        {"gemm_half", check_gemm_half},
         {"gemm_i8", check_gemm_i8},
         {"dwconv_f32", check_dwconv_f32},
         {"dwconv_i8", check_dwconv_i8},

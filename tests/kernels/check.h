@@ -46,6 +46,7 @@ bool check_failed(void); // has this entry failed already?
 void check_dwconv_f32(bool bench);
 void check_dwconv_i8(bool bench);
 void check_gemm_f32(bool bench);
+void check_gemm_half(bool bench);
 void check_gemm_i8(bool bench);
 void check_vector_f32(bool bench);
 void check_vector_u8(bool bench);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm: every entry, all rows and tails of columns, taps with padding, sums, clamps.
+// gemm and igemm of floats, and with weights of halves: every entry, all rows and tails of columns, taps with padding,
+// sums, clamps.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
 }
 
 typedef struct problem {
+    const taper_gemm_entry *entry;
     size_t mr, nc, kc, ks;
     bool indirect, special;
     size_t step; // of windows; 0: rows of A have their own memory
@@ -39,6 +41,23 @@ static const float *row(const problem *p, size_t i, size_t tap)
     return x == p->zero ? x : x + p->a_offset / sizeof(float);
 }
 
+static float rounded(taper_precision precision, float x)
+{
+    return precision == TAPER_PRECISION_bf16   ? taper_bf16_to_float(taper_float_to_bf16(x))
+           : precision == TAPER_PRECISION_fp16 ? taper_f16_to_float(taper_float_to_f16(x))
+                                               : x;
+}
+
+// How far from the exact sum of rounded numbers the sums may be: floats, and those of so many halves in a row.
+static double error_bound(const taper_gemm_entry *entry, size_t terms, double magnitude)
+{
+    const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;
+    const double tiny =
+        entry->precision != TAPER_PRECISION_fp32 ? 1e-37 : 0; // some instructions make zeros of denormals
+    const double halves = (double)(terms < entry->rounds ? terms : entry->rounds);
+    return entry->rounds > 1 ? sums + (halves + 1) * (0x1p-11 * magnitude + 0x1p-24) : sums + tiny;
+}
+
 // The result of element (i, n) in double, and the sum of the magnitudes.
 static double expected(const problem *p, size_t i, size_t n, double *magnitude)
 {
@@ -50,7 +69,9 @@ static double expected(const problem *p, size_t i, size_t n, double *magnitude)
             continue;
         const float *w = p->weights + (n * p->kc) * p->ks + t;
         for (size_t k = 0; k < p->kc; k++) {
-            const double v = (double)x[k] * (double)(w[k * p->ks] * (p->scale != NULL ? p->scale[n] : 1.0f));
+            const float weight = rounded(p->entry->precision, w[k * p->ks] * (p->scale != NULL ? p->scale[n] : 1.0f));
+            const double v =
+                (double)(p->entry->rounds != 0 ? rounded(p->entry->precision, x[k]) : x[k]) * (double)weight;
             sum += v;
             *magnitude += fabs(v);
         }
@@ -70,7 +91,8 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
                    bool special, size_t step)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
-    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .indirect = indirect, .special = special, .step = step};
+    problem p = {
+        .entry = entry, .mr = mr, .nc = nc, .kc = kc, .ks = ks, .indirect = indirect, .special = special, .step = step};
     p.a_stride = (mr - 1) * step + kc + (check_below(2) ? check_below(9) : 0);
     p.c_stride = nc + (check_below(2) ? check_below(9) : 0);
     p.add_stride = nc + (check_below(2) ? check_below(9) : 0);
@@ -120,23 +142,22 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
             }
         }
     }
-    const taper_gemm_pack pack = {nc,
-                                  ks,
-                                  kc,
-                                  kc * ks,
-                                  1,
-                                  ks,
-                                  check_below(2),
-                                  0,
-                                  p.weights,
-                                  p.scale,
-                                  p.bias,
-                                  check_below(2) == 0 ? NULL : transpose};
-    const size_t count = taper_gemm_f32_packed_count(entry->nr, nc, ks, kc);
+    const taper_gemm_pack pack = {.n = nc,
+                                  .ks = ks,
+                                  .kc = kc,
+                                  .n_stride = kc * ks,
+                                  .tap_stride = 1,
+                                  .k_stride = ks,
+                                  .k_inner = check_below(2),
+                                  .weights = p.weights,
+                                  .scale = p.scale,
+                                  .bias = p.bias,
+                                  .transpose = check_below(2) == 0 ? NULL : transpose};
+    const size_t count = taper_gemm_packed_count(entry, nc, ks, kc);
     float *packed = check_floats(count, place, entry->over_read);
     const size_t panels = (nc + entry->nr - 1) / entry->nr, middle = check_below(panels + 1);
-    taper_gemm_f32_pack(entry->nr, &pack, middle, panels, packed);
-    taper_gemm_f32_pack(entry->nr, &pack, 0, middle, packed);
+    taper_gemm_pack_panels(entry, &pack, middle, panels, packed);
+    taper_gemm_pack_panels(entry, &pack, 0, middle, packed);
     const size_t c_count = (mr - 1) * p.c_stride + nc;
     float *c = check_floats(c_count, place, 0);
     for (size_t i = 0; i < c_count; i++)
@@ -168,7 +189,7 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
             }
             double magnitude;
             const double want = expected(&p, i, n, &magnitude);
-            const float bound = (float)(((double)(kc * ks) + 4) * 0x1p-24 * magnitude);
+            const float bound = (float)error_bound(entry, kc * ks, magnitude);
             check_that(check_close(got, (float)want, bound), "mr %zu nc %zu kc %zu ks %zu%s: (%zu, %zu) is %g, not %g",
                        mr, nc, kc, ks,
                        step != 0  ? " windows"
@@ -183,6 +204,37 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
 static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect, bool special)
 {
     one_of(entry, mr, nc, kc, ks, indirect, special, 0);
+}
+
+// Weights of a first layer, whose taps are rows of pixels of a few channels: one product of all, packed as such, beside
+// the same weights in that order.
+static void joined(const taper_gemm_entry *entry, size_t channels, size_t side, size_t nc)
+{
+    const size_t kc = side * channels, depth = kc * side;
+    float *weights = check_floats(nc * depth, CHECK_TAIL, 0), *turned = check_floats(nc * depth, CHECK_TAIL, 0);
+    check_fill(weights, nc * depth, -1, 1); // [n][channel][y][x]
+    for (size_t n = 0; n < nc; n++) {
+        for (size_t k = 0; k < depth; k++)
+            turned[n * depth + k] = weights[n * depth + k % channels * side * side + k / channels];
+    }
+    const taper_gemm_pack pack = {.n = nc,
+                                  .ks = side,
+                                  .kc = kc,
+                                  .n_stride = depth,
+                                  .tap_stride = side,
+                                  .k_stride = 1,
+                                  .k_inner = channels,
+                                  .k_inner_stride = side * side,
+                                  .joined = true,
+                                  .weights = weights};
+    const taper_gemm_pack plain = {.n = nc, .ks = 1, .kc = depth, .n_stride = depth, .k_stride = 1, .weights = turned};
+    const size_t count = taper_gemm_packed_count(entry, nc, 1, depth), panels = (nc + entry->nr - 1) / entry->nr;
+    float *packed = check_floats(count, CHECK_TAIL, 0), *wanted = check_floats(count, CHECK_TAIL, 0);
+    taper_gemm_pack_panels(entry, &pack, 0, panels, packed);
+    taper_gemm_pack_panels(entry, &plain, 0, panels, wanted);
+    check_that(memcmp(packed, wanted, count * sizeof *packed) == 0, "joined taps: channels %zu side %zu nc %zu",
+               channels, side, nc);
+    check_memory_reset();
 }
 
 typedef struct bench_job {
@@ -205,22 +257,22 @@ static void bench(const taper_gemm_entry *entry)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bench_job j = {entry, NULL, NULL, NULL, sizes[i][0], sizes[i][1]};
         float *a = bench_floats(entry->mr * j.k), *c = bench_floats(entry->mr * j.n);
-        float *w = bench_floats(taper_gemm_f32_packed_count(entry->nr, j.n, 1, j.k));
+        float *w = bench_floats(taper_gemm_packed_count(entry, j.n, 1, j.k));
         j.a = a, j.w = w, j.c = c;
         const double t = bench_best(bench_run, &j, 20, 0.0005);
-        printf("gemm_f32 %-16s m %2u n %3zu k %3zu %8.1f GFLOP/s of %.1f\n", entry->name, (unsigned)entry->mr, j.n, j.k,
+        printf("gemm %-24s m %2u n %3zu k %3zu %8.1f GFLOP/s of %.1f\n", entry->name, (unsigned)entry->mr, j.n, j.k,
                2e-9 * (double)(entry->mr * j.n * j.k) / t, bench_peak(entry->cpu));
         bench_free(a), bench_free(c), bench_free(w);
     }
 }
 
-void check_gemm_f32(bool benchmark)
+static void check_entries(const char *family, const taper_gemm_entry *(*entry_at)(size_t index), bool benchmark)
 {
-    for (size_t x = 0; taper_gemm_f32_entry(x) != NULL; x++) {
-        const taper_gemm_entry *entry = taper_gemm_f32_entry(x);
+    for (size_t x = 0; entry_at(x) != NULL; x++) {
+        const taper_gemm_entry *entry = entry_at(x);
         if ((entry->cpu & check_cpu()) != entry->cpu)
             continue;
-        check_begin("gemm_f32", entry->name);
+        check_begin(family, entry->name);
         if (benchmark) {
             bench(entry);
             continue;
@@ -237,11 +289,19 @@ void check_gemm_f32(bool benchmark)
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(4), true, false);
             }
         }
-        one(entry, entry->mr, 2 * entry->nr, 1000, 1, false, false);
         for (size_t m = entry->mr; entry->windows != NULL && m <= 3 * entry->mr + 1; m++) {
             for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5)
                 one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), false, check_below(4) == 0,
                        1 + check_below(2));
+        }
+        for (size_t channels = 1; channels <= 15; channels++) {
+            for (size_t side = 2; side <= 7; side++)
+                joined(entry, channels, side, 1 + check_below(3 * entry->nr));
+        }
+        for (size_t mr = 1; mr <= entry->mr; mr += entry->mr - 1) { // more than a block of k holds
+            one(entry, mr, 2 * entry->nr, 1000, 1, false, false);
+            one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
+            one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
         }
         for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
             for (size_t times = 0; times < 3; times++)
@@ -249,4 +309,14 @@ void check_gemm_f32(bool benchmark)
             one(entry, m, 3 * entry->nr / 2, 16, 1, false, false);
         }
     }
+}
+
+void check_gemm_f32(bool benchmark)
+{
+    check_entries("gemm_f32", taper_gemm_f32_entry, benchmark);
+}
+
+void check_gemm_half(bool benchmark)
+{
+    check_entries("gemm_half", taper_gemm_half_entry, benchmark);
 }

@@ -41,3 +41,5 @@ done
 compile "$out/kernel_check" -DTAPER_SMALL=1
 printf 'small: '
 "$qemu" -cpu max "$out/kernel_check" gemm_f32
+printf 'small: '
+"$qemu" -cpu max "$out/kernel_check" gemm_half

@@ -39,6 +39,20 @@ class Loading(unittest.TestCase):
         self.assertEqual(models[13].methods, ["forward"])
         self.assertEqual(models[0].methods, ["forward", "classes"])
 
+    def test_precision(self):
+        model = support.model_path("classifier.ptl")
+        x = np.random.default_rng(2).standard_normal((1, 3, 96, 96)).astype(np.float32)
+        wanted = taper.load(model, cpu="scalar")(x).numpy()
+        for precision, bound in [("fp16", 2e-3), ("bf16", 2e-2)]:
+            error = np.abs(taper.load(model, cpu="scalar", precision=precision)(x).numpy() - wanted).max() / np.abs(wanted).max()
+            self.assertLess(error, bound)
+            self.assertGreater(error, bound / 1000)
+        for wrong in ["fp64", ""]:
+            with self.assertRaisesRegex(taper.Error, "should be fp32, fp16 or bf16"):
+                taper.load(model, precision=wrong)
+        with self.assertRaisesRegex(TypeError, "precision"):
+            taper.load(model, precision=16)
+
     def test_exported_programs(self):
         folder = os.path.join(support.SOURCE, "tests/data/pt2")
         opened = 0

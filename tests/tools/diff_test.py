@@ -49,6 +49,18 @@ class Diff(ToolCase):
             with self.subTest(arguments):
                 self.misused("diff", *arguments, says=says)
 
+    def test_precision(self):
+        figures = {}
+        for precision in ["fp32", "fp16", "bf16"]:
+            figures[precision] = self.diff(LITE, "-i", self.x, "--precision", precision)
+            with self.subTest(precision, against=True):
+                same = self.diff(LITE, "--against", LITE, "-i", self.x, "--precision", precision)
+                self.assertEqual(same["outputs"][0]["max_difference"] == 0, precision == "fp32")
+        errors = [figures[p]["outputs"][0]["max_difference"] for p in ["fp32", "fp16", "bf16"]]
+        self.assertLess(4 * errors[0], errors[1])
+        self.assertLess(2 * errors[1], errors[2])
+        self.diff(LITE, "-i", self.x, "--precision", "bf16", "--tolerance", "1e-5", status=1)
+
     def test_failures(self):
         self.save("small.npy", np.zeros((1, 1, 96, 96), np.float32))
         for arguments, says in [

@@ -45,7 +45,7 @@ class Usage(ToolCase):
         for command, arguments in [("run", []), ("bench", []), ("diff", []), ("classify", ["x.png"]),
                                    ("segment", ["x.png", "-o", "y.png"])]:
             for options, says in [(["--device", "opencl!"], "device opencl is not part of this build"),
-                                  (["--device", "a b"], "NAME[:INDEX][!]"), (["--precision", "fp16"], "is what GPUs have"),
+                                  (["--device", "a b"], "NAME[:INDEX][!]"), (["--precision", "bf16", "--device", "opencl"], "is the CPU's"),
                                   (["--precision", "half"], "should be fp32, fp16 or bf16")]:
                 with self.subTest(command, options=options):
                     self.fails(command, VALUES, *arguments, *options, says=says)

@@ -35,6 +35,9 @@ static const struct {
 #define FAMILY "gemm_f32"
 #include "ops/kernels/gemm_f32_list.inc"
 #undef FAMILY
+#define FAMILY "gemm_half"
+#include "ops/kernels/gemm_half_list.inc"
+#undef FAMILY
 #define FAMILY "gemm_i8"
 #include "ops/kernels/gemm_i8_list.inc"
 #undef FAMILY
@@ -100,9 +103,9 @@ static void bits_of_the_header(void **state)
     assert_int_equal(TAPER_ISA_neon, TAPER_CPU_NEON);
     assert_int_equal(TAPER_ISA_neondot, TAPER_CPU_NEON_DOT);
     assert_int_equal(TAPER_ISA_neoni8mm, TAPER_CPU_NEON_I8MM);
-    for (size_t i = 0; i < ROWS; i++) {
-        assert_int_equal(rows[i].bit & TAPER_CPU_NEON_FP16, 0);
-    }
+    assert_int_equal(TAPER_ISA_neonfp16, TAPER_CPU_NEON_FP16);
+    assert_int_equal(TAPER_ISA_neonbf16, TAPER_CPU_NEON_BF16);
+    assert_int_equal(TAPER_ISA_avx512bf16, TAPER_CPU_AVX512BF16);
 }
 
 static const char kernel_folder[] = TEST_UNIT_DATA "/../../../src/ops/kernels";
@@ -264,12 +267,16 @@ static void best_kernel_is_chosen(void **state)
             continue;
         }
         const uint64_t cpu = taper_cpu_features() & mask;
-        const char *gemm_f32 = NULL, *gemm_i8 = NULL, *vector_f32 = NULL;
+        const char *gemm_f32 = NULL, *gemm_halves[] = {"", NULL, NULL}, *gemm_i8 = NULL, *vector_f32 = NULL;
 #define FIRST(best, isa, name)                                                                                         \
     if ((best) == NULL && (cpu & TAPER_ISA_##isa) == TAPER_ISA_##isa)                                                  \
         (best) = (name);
 #define KERNEL(isa, tile, ...) FIRST(gemm_f32, isa, #tile "_" #isa)
 #include "ops/kernels/gemm_f32_list.inc"
+#undef KERNEL
+#define KERNEL(isa, precision, tile, ...)                                                                              \
+    FIRST(gemm_halves[TAPER_PRECISION_##precision], isa, #precision "_" #tile "_" #isa)
+#include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 #define KERNEL(isa, tile, ...) FIRST(gemm_i8, isa, #tile "_" #isa)
 #include "ops/kernels/gemm_i8_list.inc"
@@ -278,15 +285,19 @@ static void best_kernel_is_chosen(void **state)
 #include "ops/kernels/vector_f32_list.inc"
 #undef KERNEL
         assert_string_equal(taper_gemm_f32_select(cpu)->name, gemm_f32);
+        assert_ptr_equal(taper_gemm_select(cpu, TAPER_PRECISION_fp32), taper_gemm_f32_select(cpu));
+        assert_string_equal(taper_gemm_select(cpu, TAPER_PRECISION_fp16)->name, gemm_halves[TAPER_PRECISION_fp16]);
+        assert_string_equal(taper_gemm_select(cpu, TAPER_PRECISION_bf16)->name, gemm_halves[TAPER_PRECISION_bf16]);
         assert_string_equal(taper_gemm_i8_select(cpu)->name, gemm_i8);
         assert_string_equal(taper_vector_f32_select(cpu)->name, vector_f32);
         // No kernel above it.
         const uint64_t above = ~(rows[i].bit | rows[i].needs);
         assert_int_equal((taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |
                           taper_vector_u8_select(cpu)->cpu | taper_gemm_f32_select(cpu)->cpu |
-                          taper_gemm_i8_select(cpu)->cpu | taper_vector_f32_select(cpu)->cpu |
-                          taper_cast_select(cpu)->cpu | taper_native_select(cpu)->cpu |
-                          taper_fft_f32_select(cpu)->cpu) &
+                          taper_gemm_select(cpu, TAPER_PRECISION_fp16)->cpu |
+                          taper_gemm_select(cpu, TAPER_PRECISION_bf16)->cpu | taper_gemm_i8_select(cpu)->cpu |
+                          taper_vector_f32_select(cpu)->cpu | taper_cast_select(cpu)->cpu |
+                          taper_native_select(cpu)->cpu | taper_fft_f32_select(cpu)->cpu) &
                              above,
                          0);
     }

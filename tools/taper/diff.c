@@ -13,13 +13,14 @@ static const char usage[] =
     "Exit status: 0 when nothing diverges, 1 when something does (the first is named on stderr) or the work failed.\n\n"
     "  --device cpu        compare the portable reference operators, the model as it was saved, with the device's\n"
     "                      fast ones and the optimizer (default)\n" DEVICE_OPTION_USAGE
-    "  --precision fp32    the device's\n"
+    "  --precision P       the device's, or MODEL2's: fp32, fp16 or bf16\n"
     "  --against MODEL2    compare with another file of the same network: quantized, optimized, .pt or .ptl; both run\n"
     "                      as they were saved, and their operators are aligned by name, order and module\n"
     "  -i, --input INPUT   as for `taper run`\n"
     "  --bundled K         use MODEL's bundled inputs, number K\n"
     "  --method NAME       the method to call (default: forward)\n"
-    "  --tolerance R[,A]   max|a-b| may be R max|b| + A, b being the reference's or MODEL's (default: 1e-4,1e-5);\n"
+    "  --tolerance R[,A]   max|a-b| may be R max|b| + A, b being the reference's or MODEL's (default: 1e-4,1e-5; with\n"
+    "                      fp16 1e-2,1e-4, with bf16 8e-2,1e-3);\n"
     "                      integers, and quantized tensors of one scale, must be equal\n"
     "  --top N             show the N results that differ most (default: 10)\n"
     "  --json              print all figures as JSON\n"
@@ -42,7 +43,10 @@ typedef struct diff_options {
 static int check_tolerance(diff_options *o)
 {
     char first[64];
-    o->tolerance = (diff_tolerance){1e-4, 1e-5};
+    const char *precision = o->model.precision != NULL ? o->model.precision : "";
+    o->tolerance = strcmp(precision, "bf16") == 0   ? (diff_tolerance){8e-2, 1e-3}
+                   : strcmp(precision, "fp16") == 0 ? (diff_tolerance){1e-2, 1e-4}
+                                                    : (diff_tolerance){1e-4, 1e-5};
     if (o->tolerance_text == NULL) {
         return ARGS_GO_ON;
     }
@@ -102,6 +106,7 @@ static bool open_models(diffing *d)
         wanted.reference = true;
     } else {
         wanted.no_optimize = got.no_optimize = true;
+        wanted.precision = NULL;
     }
     if (!model_open(&d->wanted, o->positional.items[0], &wanted)) {
         return false;

@@ -332,9 +332,18 @@ static void put_memory_json(const plan_view *view)
     fputs("]", stdout);
 }
 
-static void put_all_json(const plan_views *views)
+// Of the layers that have run.
+static size_t packed_bytes(const opened_model *opened)
+{
+    taper_memory_info info = {.struct_size = sizeof info};
+    taper_session_memory(opened->session, &info);
+    return info.packed_bytes;
+}
+
+static void put_all_json(const plan_views *views, const opened_model *opened)
 {
     put_memory_json(views->of);
+    printf(", \"packed_bytes\": %zu", packed_bytes(opened));
     if (views->count > 1) {
         fputs(", \"device\": [", stdout);
         for (size_t i = 1; i < views->count; i++) {
@@ -430,7 +439,7 @@ bool inspect_print_memory(const opened_model *opened, bool json, const char *pat
     if (path != NULL) {
         done = draw_plans(&views, opened->path, path);
     } else if (json) {
-        put_all_json(&views);
+        put_all_json(&views, opened);
     } else {
         for (size_t i = 0; i < views.count; i++) {
             char whose[300] = "";
@@ -440,6 +449,7 @@ bool inspect_print_memory(const opened_model *opened, bool json, const char *pat
             fputs(i != 0 ? "\n" : "", stdout);
             print_plan(&views.of[i], whose);
         }
+        printf("\npacked weights of %.2f MB\n", (double)packed_bytes(opened) / 1e6);
     }
     free_views(&views);
     return done;

@@ -65,7 +65,7 @@ enum { THREADS_LIMIT = 1024 };
     "  --device NAME       where to run: cpu, which stands in for any other, vulkan, metal or nnapi;\n"                \
     "                      vulkan:1, vulkan:NAME: the second, or the one called so; NAME! refuses when NAME\n"         \
     "                      is not here, or declines\n" DEVICE_OPTION_USAGE                                             \
-    "  --precision fp16    half precision in memory, on a GPU; fp32\n"                                                 \
+    "  --precision P       of weights: fp16, on a GPU of all that lies in memory; bf16, on the CPU; fp32\n"            \
     "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n" FILE_OPTION_USAGE                                      \

@@ -149,7 +149,8 @@ bool binding_load_read(PyObject *dict, binding_load *load)
         !binding_dict_u64(dict, "memory_limit", &o->memory_limit) ||
         !binding_dict_u64(dict, "step_limit", &o->step_limit) || !binding_dict_text(dict, "device", &o->device) ||
         !binding_dict_text(dict, "device_options", &o->device_options) ||
-        !binding_dict_int(dict, "low_memory", &o->low_memory) || !binding_dict_int(dict, "no_guards", &o->no_guards) ||
+        !binding_dict_text(dict, "precision", &o->precision) || !binding_dict_int(dict, "low_memory", &o->low_memory) ||
+        !binding_dict_int(dict, "no_guards", &o->no_guards) ||
         !binding_dict_names(dict, "methods", &o->methods, &o->method_count, &load->held)) {
         return false;
     }

@@ -199,6 +199,7 @@ def load(
     reference: bool = False,
     methods: Union[None, str, Iterable[str]] = None,
     low_memory: bool = False,
+    precision: Optional[str] = None,
     guards: bool = True,
     device_options: Optional[str] = None,
     cpu: Optional[str] = None,

@@ -84,7 +84,7 @@ def passes_of(names, what):
 
 
 def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, disable_passes=None, evaluation=False, copy=False,
-         reference=False, methods=None, low_memory=False, guards=True, device_options=None, cpu=None, context=None,
+         reference=False, methods=None, low_memory=False, precision=None, guards=True, device_options=None, cpu=None, context=None,
          time_budget=None, instruction_budget=None, memory_budget=None, load_memory_limit=None, load_step_limit=None, results_stay=False):
     """Loads a model. `source` is a path, bytes, a file open for reading, a torch.jit.ScriptModule or a torch.export.ExportedProgram.
 
@@ -96,6 +96,8 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
     copy                      True: the file is read, not mapped, so that whoever truncates it later does no harm
     reference                 True: the portable operators only, to check results
     methods                   of a TorchScript file: which to read besides forward
+    precision                 of the layers' weights, "fp32", "fp16" or "bf16": halves take half the memory, and are multiplied faster by
+                              CPUs that have instructions for them; of a GPU "fp16" is all that lies in its memory
     guards                    False: inputs of an exported program are not checked against the sizes it was exported for
     time_budget, instruction_budget, memory_budget
                               of each run: seconds, executed instructions, bytes
@@ -108,7 +110,7 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
     options = {
         "optimize": bool(optimize), "disable_passes": passes_of(disable_passes, "disable_passes"), "evaluation": bool(evaluation),
         "copy": bool(copy), "reference": bool(reference), "methods": None if methods is None else names_of(methods, "methods"),
-        "low_memory": bool(low_memory), "no_guards": not guards, "device": device, "device_options": device_options,
+        "low_memory": bool(low_memory), "precision": precision, "no_guards": not guards, "device": device, "device_options": device_options,
         "memory_limit": load_memory_limit, "step_limit": load_step_limit,
     }
     budgets = {"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget,

@@ -55,7 +55,9 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
     const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes, taps * (double)job->out_c) *
+    const taper_gemm_entry *own = taper_conv2d_entry(job, 1); // of halves, maybe, which are half as many bytes
+    const double weights = taps * (double)job->out_c / (own->precision != TAPER_PRECISION_fp32 ? 2 : 1);
+    const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes * taper_gemm_cost(own), weights) *
                           taper_conv_strips_share(job, entry->mr);
     const taper_winograd_entry *best = NULL;
     double least = direct;
@@ -81,18 +83,19 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
     const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w == 2 ? 3 : 4;
     const taper_run *run = job->call->run;
-    const taper_gemm_entry *gemm = taper_gemm_f32_select(run->cpu);
+    const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
+    const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
     if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
         return false;
     }
-    const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const double pixels = (double)(job->batch * job->out_h * job->out_w), groups = (double)job->groups;
     const double taps = (double)(job->kernel_h * job->kernel_w);
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
     const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
-    const double product = pixels * groups / (double)merged *
-                           (taps * group_in * (double)merged * vectors * strip + pointer * taps + store * vectors);
+    const double product =
+        pixels * groups / (double)merged *
+        (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) + pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
     // Of all the phases of the strides, with what lies in the padding; and the slack behind each plane.
     const double phases = (double)(job->stride_h * job->stride_w),

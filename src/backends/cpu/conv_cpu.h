@@ -63,6 +63,8 @@ TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 bool taper_conv2d_planar_pays(const taper_conv2d *job);
 // How many groups the dense path takes at a time: as many as give a vector's worth of outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);
+// Its kernel: of the model's precision, but for merged groups, whose weights are few.
+const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged);
 
 // 3x3 with stride 1 and any dilation, or stride 2, by Winograd's transforms.
 TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);

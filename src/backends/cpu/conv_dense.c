@@ -225,6 +225,13 @@ size_t taper_conv2d_merged_groups(const taper_conv2d *job)
     return merged;
 }
 
+const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged)
+{
+    const taper_run *run = job->call->run;
+    return TAPER_WITH_HALVES && merged == 1 ? taper_gemm_select(run->cpu, run->precision)
+                                            : taper_gemm_f32_select(run->cpu);
+}
+
 static const float *bias_of(const taper_conv2d *job)
 {
     return job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
@@ -248,7 +255,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
     const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups,
                  taps = job->kernel_h * job->kernel_w, panels = (group_out + entry->nr - 1) / entry->nr;
     const float *bias = bias_of(job);
-    const size_t count = taper_gemm_f32_packed_count(entry->nr, group_out, taps, group_in);
+    const size_t count = taper_gemm_packed_count(entry, group_out, taps, group_in);
     for (size_t next; first < end; first = next) {
         const size_t g = first / panels;
         const taper_gemm_pack pack = {.n = group_out,
@@ -263,7 +270,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
                                       .bias = bias != NULL ? bias + g * group_out : NULL,
                                       .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
         next = taper_min_size(end, (g + 1) * panels);
-        taper_gemm_f32_pack(entry->nr, &pack, first - g * panels, next - g * panels, (float *)data + g * count);
+        taper_gemm_pack_panels(entry, &pack, first - g * panels, next - g * panels, (float *)data + g * count);
     }
 }
 
@@ -276,7 +283,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
 static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *leaks)
 {
     taper_run *run = job->call->run;
-    const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    const taper_gemm_entry *entry = taper_conv2d_entry(job, merged);
     dense_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan, .name = entry->name},
                        .entry = entry,
                        .groups = job->groups / merged,
@@ -288,7 +295,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h &&
                      job->out_w == job->in_w && job->pad_top == 0 && job->pad_left == 0;
     plan.head.rows = plan.pointwise && job->groups == 1 ? run_band : NULL;
-    plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
+    plan.group_floats = taper_gemm_packed_count(entry, plan.group_out, plan.taps, plan.group_in);
     if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS ||
         plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {
         return TAPER_DECLINED;
@@ -298,7 +305,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
         return TAPER_DECLINED;
     }
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
-    plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
+    plan.panel_floats = taper_gemm_panel_floats(entry, plan.taps, plan.group_in);
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work = taper_gemm_work(entry, plan.head.flops * (double)merged);
     // Tiles of strips have one each, however many pixels that is.

@@ -140,12 +140,13 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .k_stride = (size_t)w->strides[3],
                                   .k_inner = job->in_c,
                                   .k_inner_stride = (size_t)w->strides[1],
+                                  .joined = true,
                                   .weights = taper_tensor_data(w),
                                   .scale = job->scale,
                                   .bias = job->shift != NULL       ? job->shift
                                           : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
                                                                    : NULL};
-    taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
+    taper_gemm_pack_panels(entry, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 
 static taper_status run_plan(const taper_conv2d_plan *head)
@@ -171,7 +172,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
 {
     const taper_run *run = job->call->run;
     stem_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
-                      .entry = taper_gemm_f32_select(run->cpu),
+                      .entry = taper_conv2d_entry(job, 1),
                       .vector = taper_vector_f32_select(run->cpu),
                       .kc = job->kernel_w * job->in_c};
     const size_t pixels = job->batch * job->out_h * job->out_w;
@@ -184,7 +185,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;
-    const size_t packed = taper_gemm_f32_packed_count(plan.entry->nr, job->out_c, job->kernel_h, plan.kc);
+    const size_t packed = taper_gemm_packed_count(plan.entry, job->out_c, 1, plan.kc * job->kernel_h);
     size_t floats;
     if (packed == 0 || !taper_mul_size(job->batch * job->in_h + 1, plan.row_floats, &floats) ||
         !taper_mul_size(floats, sizeof(float), &plan.row_bytes) ||

@@ -168,7 +168,7 @@ static bool scratch_of(windows_plan *plan, size_t rows)
 
 bool taper_conv2d_is_windows(const taper_conv2d *job)
 {
-    const taper_gemm_entry *entry = taper_gemm_f32_select(job->call->run->cpu);
+    const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // those of halves have none
     const taper_tensor *w = job->args.weight;
     return entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
            job->in_c * job->kernel_h <= MOST_TAPS &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file; more rows
-// use packed weights and the gemm kernels, in the tiles of tiles.h.
+// Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file; more
+// rows, and any where weights are halves, use packed weights and the gemm kernels, in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
@@ -83,7 +83,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
                                   .weights = job->weight,
                                   .bias = job->bias,
                                   .transpose = job->vector->transpose};
-    taper_gemm_f32_pack(job->entry->nr, &pack, first, end, data);
+    taper_gemm_pack_panels(job->entry, &pack, first, end, data);
 }
 
 // ---- runs, and what is kept for others
@@ -125,11 +125,11 @@ static taper_status run_and_keep(linear_job *job, bool keeps)
 static taper_status run_packed(linear_job *job, bool keeps)
 {
     const taper_gemm_entry *entry = job->entry;
-    const size_t floats = taper_gemm_f32_packed_count(entry->nr, job->out, 1, job->in);
+    const size_t floats = taper_gemm_packed_count(entry, job->out, 1, job->in);
     if (floats == 0) {
         return TAPER_DECLINED;
     }
-    job->panel_floats = (job->in + 1) * entry->nr;
+    job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
     job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out);
     job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
                                   job->panel_floats * sizeof(float), job->work);
@@ -159,7 +159,8 @@ taper_status taper_cpu_linear(taper_call *call);
 taper_status taper_cpu_linear(taper_call *call)
 {
     linear_job job = {.call = call,
-                      .entry = taper_gemm_f32_select(call->run->cpu),
+                      .entry = TAPER_WITH_HALVES ? taper_gemm_select(call->run->cpu, call->run->precision)
+                                                 : taper_gemm_f32_select(call->run->cpu),
                       .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
@@ -183,7 +184,8 @@ taper_status taper_cpu_linear(taper_call *call)
         const bool keeps = x == a->input && taper_call_has_constant_weights(call, a->weight, a->bias);
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
-        if (job.rows == 1 && job.epilogue.add == NULL && (in_stride(&job) == 1 || job.in == 1)) {
+        if (job.rows == 1 && call->run->precision == TAPER_PRECISION_fp32 && job.epilogue.add == NULL &&
+            (in_stride(&job) == 1 || job.in == 1)) {
             job.work = taper_floats_work((double)job.in * (double)job.out);
             status = run_and_keep(&job, keeps);
         } else {

@@ -12,6 +12,7 @@
 #ifndef TAPER_OPS_CALL_H
 #define TAPER_OPS_CALL_H
 
+#include "base/half.h"
 #include "ir/op.h"
 #include "ir/schema.h"
 #include "ir/tensor.h"
@@ -46,6 +47,7 @@ struct taper_run {
     bool draws;                        // its lock is held
     bool portable;   // the portable loops alone, which others are held against: no kernels of instruction sets
     bool low_memory; // no weights in a form that takes more memory than they do
+    taper_precision precision; // of the packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
     // Why the run is to end: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE when its time is spent, or would be after

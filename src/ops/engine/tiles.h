@@ -40,7 +40,7 @@ size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most);
 // The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
 static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops)
 {
-    return 4 * flops / (double)(entry->mr * entry->nr);
+    return 4 * flops * taper_gemm_cost(entry) / (double)(entry->mr * entry->nr);
 }
 
 static inline double taper_gemm_i8_work(const taper_gemm_i8_entry *entry, double operations)

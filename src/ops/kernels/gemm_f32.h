@@ -44,6 +44,9 @@
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
 
+#include <stdbool.h>
+
+#include "base/half.h"
 #include "ops/kernels/arch.h"
 #include "ops/list/op_config.h"
 
@@ -71,6 +74,10 @@ typedef struct taper_gemm_entry {
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
     taper_gemm_f32_windows_function *windows; // NULL where rows had better be copied together, and in builds for size
+    // What follows is other than fp32, 1 and 0 in the entries of gemm_half.h only.
+    taper_precision precision; // of packed weights
+    uint32_t kr;               // elements of a column that lie side by side; nr * kr is even
+    uint32_t rounds; // 0: A is taken as it is; else it is rounded too, and so many products are added in halves, or one
 } taper_gemm_entry;
 
 #if TAPER_SMALL
@@ -113,6 +120,7 @@ typedef struct taper_gemm_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
     size_t k_inner, k_inner_stride; // k_inner 0 is 1
+    bool joined;                    // all taps are one of ks * kc elements to who multiplies
     const float *weights;
     const float *scale; // per column, folded into the weights (not the bias); NULL: 1
     const float *bias;  // NULL: 0
@@ -121,6 +129,7 @@ typedef struct taper_gemm_pack {
     void (*transpose)(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride);
 } taper_gemm_pack;
 
+// What follows is for weights of floats. Of an entry's own precision: gemm_half.h.
 // Number of floats; 0 when it does not fit size_t. The memory wants 64-byte alignment for speed, not for correctness.
 size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc);
 // Packs the panels [first, last) of ceil(n / nr), so that threads may share the work; `packed` is the first panel's

@@ -12,8 +12,19 @@ static const taper_gemm_entry gemm_entries[] = {
 #define KERNEL(isa, tile, mr, nr, over_read, windows)                                                                  \
     TAPER_IF_ISA(isa,                                                                                                  \
                  {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                   \
-                  taper_igemm_f32_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_f32_windows_##tile##_##isa)}, )
+                  taper_igemm_f32_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_f32_windows_##tile##_##isa),         \
+                  TAPER_PRECISION_fp32, 1, 0}, )
 #include "ops/kernels/gemm_f32_list.inc"
+#undef KERNEL
+};
+
+static const taper_gemm_entry gemm_half_entries[] = {
+#define KERNEL(isa, precision, tile, mr, nr, kr, rounds, over_read)                                                    \
+    TAPER_IF_ISA(isa,                                                                                                  \
+                 {#precision "_" #tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read,                                   \
+                  taper_gemm_##precision##_##tile##_##isa, taper_igemm_##precision##_##tile##_##isa, NULL,             \
+                  TAPER_PRECISION_##precision, kr, rounds}, )
+#include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 };
 
@@ -112,6 +123,21 @@ const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu)
     while (!allows(cpu, gemm_entries[i].cpu))
         i++;
     return &gemm_entries[i];
+}
+
+const taper_gemm_entry *taper_gemm_half_entry(size_t index)
+{
+    return index < COUNT(gemm_half_entries) ? &gemm_half_entries[index] : NULL;
+}
+
+const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision)
+{
+    if (precision == TAPER_PRECISION_fp32)
+        return taper_gemm_f32_select(cpu);
+    size_t i = 0;
+    while (!allows(cpu, gemm_half_entries[i].cpu) || gemm_half_entries[i].precision != precision)
+        i++;
+    return &gemm_half_entries[i];
 }
 
 const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index)

@@ -7,6 +7,7 @@
 #include "ops/kernels/kernels.h"
 
 const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
+const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision); // with weights of this precision
 // NULL when no kernel of this shape is as good as what taper_dwconv_taps_f32_select gives (never NULL).
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
@@ -23,6 +24,7 @@ const taper_fft_entry *taper_fft_f32_select(uint64_t cpu);
 
 // For checks and benchmarks: entry `index` of the list, NULL behind the last.
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index);
+const taper_gemm_entry *taper_gemm_half_entry(size_t index);
 const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index);
 const taper_vector_entry *taper_vector_f32_entry(size_t index);

@@ -35,6 +35,7 @@ set(TAPER_COMPILES_any ON)
 set(TAPER_KERNEL_SOURCES
     src/ops/kernels/kernel_select.c
     src/ops/kernels/scalar/gemm_f32_pack.c
+    src/ops/kernels/scalar/gemm_half_pack.c
     src/ops/kernels/scalar/gemm_i8_pack.c
 )
 set(TAPER_LEVEL_DEFINITIONS) # for what includes the lists

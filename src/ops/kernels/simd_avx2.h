@@ -24,6 +24,15 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return _mm256_loadu_ps(p);
 }
+TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
+{
+    const __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
 TAPER_TEMPLATE void v_store(float *p, V x)
 {
     _mm256_storeu_ps(p, x);

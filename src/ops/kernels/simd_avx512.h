@@ -24,6 +24,15 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return _mm512_loadu_ps(p);
 }
+TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
+{
+    const __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
 TAPER_TEMPLATE void v_store(float *p, V x)
 {
     _mm512_storeu_ps(p, x);

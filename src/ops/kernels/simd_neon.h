@@ -24,6 +24,14 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return vld1q_f32(p);
 }
+TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
+{
+    return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
+}
+TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
+{
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+}
 TAPER_TEMPLATE void v_store(float *p, V x)
 {
     vst1q_f32(p, x);

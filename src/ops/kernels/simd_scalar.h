@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "base/half.h"
 #include "ops/kernels/arch.h"
 
 #define SIMD(name) name##_scalar
@@ -32,6 +33,15 @@ typedef size_t VT;
 TAPER_TEMPLATE V v_load(const float *p)
 {
     return *p;
+}
+// VN halves as floats.
+TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
+{
+    return taper_bf16_to_float(*p);
+}
+TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
+{
+    return taper_f16_to_float(*p);
 }
 TAPER_TEMPLATE void v_store(float *p, V x)
 {

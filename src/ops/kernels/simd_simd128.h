@@ -5,6 +5,7 @@
 
 #include <wasm_simd128.h>
 
+#include "base/half.h"
 #include "ops/kernels/arch.h"
 
 #define SIMD(name) name##_simd128
@@ -23,6 +24,15 @@ typedef size_t VT;
 TAPER_TEMPLATE V v_load(const float *p)
 {
     return wasm_v128_load(p);
+}
+TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
+{
+    return wasm_i32x4_shl(wasm_u32x4_load16x4(p), 16);
+}
+TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
+{
+    return wasm_f32x4_make(taper_f16_to_float(p[0]), taper_f16_to_float(p[1]), taper_f16_to_float(p[2]),
+                           taper_f16_to_float(p[3]));
 }
 TAPER_TEMPLATE void v_store(float *p, V x)
 {

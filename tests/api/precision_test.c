@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Half precision on the CPU: results of whole networks beside those of floats, with every set of instructions that this
+// machine has; weights that take half the memory; runs that allocate nothing; and packs that are kept apart.
+#define _POSIX_C_SOURCE 200809L // mkdtemp
+#include <glob.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/api/fixture.h"
+#include "tests/cpu_mask.h"
+
+// Networks in whose sums there are layers of halves.
+static const test_call networks[] = {
+    {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false},
+    {"classifier.ptl", "forward", "f3,3,96,96", TAPER_OK, false},
+    {"segmenter.ptl", "forward", "f1,3,64,64", TAPER_OK, false},
+    {"s01_convnet.ptl", "forward", "f1,3,10,12", TAPER_OK, false},
+    {"s01_convnet.pt", "forward", "f2,3,10,12", TAPER_OK, false},
+    {"s11_xnnpack.ptl", "forward", "f1,3,10,12", TAPER_OK, false},
+};
+enum { NETWORKS = sizeof networks / sizeof *networks };
+
+static void say_nothing(void *user, taper_log_level level, const char *text, size_t length)
+{
+    (void)user, (void)level, (void)text, (void)length;
+}
+
+// What one run gave: the result, and the bytes of packed weights.
+typedef struct answer {
+    taper_value *result;
+    size_t packed;
+} answer;
+
+static answer ask(const test_call *call, const char *precision, uint64_t mask, int low_memory, const char *directory)
+{
+    taper_error *error = taper_error_create();
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = mask, .cache_dir = directory};
+    const taper_load_options load = {.struct_size = sizeof load,
+                                     .compiler = taper_compiler(),
+                                     .device = "cpu",
+                                     .precision = precision,
+                                     .low_memory = low_memory};
+    char path[512];
+    taper_context *context;
+    taper_model *model;
+    taper_session *session;
+    answer a = {NULL, 0};
+    test_path(call->file, path, sizeof path);
+    assert_int_equal(taper_context_create(&options, &context, error), TAPER_OK);
+    if (taper_model_load(context, path, &load, &model, error) != TAPER_OK) {
+        fail_msg("%s: %s", call->file, taper_error_message(error));
+    }
+    assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
+    taper_memory_info info = {.struct_size = sizeof info};
+    for (size_t run = 0; run < 3; run++) {
+        taper_value *result;
+        if (test_run(context, session, call, &result, error) != TAPER_OK) {
+            fail_msg("%s, %s: %s", call->file, precision, taper_error_message(error));
+        }
+        assert_true(a.result == NULL || test_same(a.result, result));
+        taper_value_release(a.result);
+        a.result = result;
+        taper_session_memory(session, &info);
+    }
+    assert_int_equal(info.allocator_calls, 0);
+    a.packed = info.packed_bytes;
+    taper_session_destroy(session);
+    taper_model_release(model);
+    taper_context_release(context);
+    taper_error_destroy(error);
+    return a;
+}
+
+// The largest difference, in parts of the largest number; INFINITY where they are no tensors of one shape.
+static double difference(const taper_value *value, const taper_value *other)
+{
+    taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    if (taper_value_kind(value) == TAPER_KIND_DICT) { // of the segmenter: its only item
+        taper_value *a, *b;
+        assert_int_equal(taper_value_item(value, 0, &a, NULL), TAPER_OK);
+        assert_int_equal(taper_value_item(other, 0, &b, NULL), TAPER_OK);
+        const double found = difference(a, b);
+        taper_value_release(a);
+        taper_value_release(b);
+        return found;
+    }
+    assert_int_equal(taper_value_get_tensor(value, &x, NULL), TAPER_OK);
+    assert_int_equal(taper_value_get_tensor(other, &y, NULL), TAPER_OK);
+    assert_int_equal(x.dtype, TAPER_F32);
+    assert_int_equal(x.rank, y.rank);
+    size_t count = 1;
+    for (size_t i = 0; i < x.rank; i++) {
+        assert_int_equal(x.sizes[i], y.sizes[i]);
+        assert_int_equal(x.strides[i], y.strides[i]);
+        count *= (size_t)x.sizes[i];
+    }
+    double most = 0, error = 0;
+    for (size_t i = 0; i < count; i++) { // dense, in whatever order
+        const float a = ((const float *)x.data)[i], b = ((const float *)y.data)[i];
+        most = fmax(most, fabs((double)a));
+        error = isfinite(b) ? fmax(error, fabs((double)a - (double)b)) : INFINITY;
+    }
+    return error / most;
+}
+
+// Roundings of weights and inputs of a layer are independent, so what they add up to is a few of them.
+static void results_are_near(void **state)
+{
+    (void)state;
+    uint64_t mask = test_cpu_mask();
+    const char *set = "all";
+    for (size_t i = 0; set != NULL; set = taper_cpu_set(i++, &mask)) {
+        for (size_t n = 0; n < NETWORKS; n++) {
+            const answer floats = ask(&networks[n], "fp32", mask, 1, NULL);
+            static const struct {
+                const char *name;
+                double half_ulp;
+            } halves[] = {{"bf16", 0x1p-9}, {"fp16", 0x1p-12}};
+            for (size_t h = 0; h < 2; h++) {
+                const answer a = ask(&networks[n], halves[h].name, mask, 1, NULL);
+                const double found = difference(floats.result, a.result) / halves[h].half_ulp;
+                if (found > 4 || found < 0.01) {
+                    fail_msg("%s %s in %s with %s: %g roundings away from floats", networks[n].file, networks[n].args,
+                             halves[h].name, set, found);
+                }
+                taper_value_release(a.result);
+            }
+            taper_value_release(floats.result);
+        }
+    }
+}
+
+static void weights_are_halved(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 3; n++) {
+        const answer floats = ask(&networks[n], NULL, test_cpu_mask(), 1, NULL);
+        static const char *const names[] = {"bf16", "fp16"};
+        for (size_t h = 0; h < 2; h++) {
+            const answer a = ask(&networks[n], names[h], test_cpu_mask(), 1, NULL);
+            if ((double)a.packed > 0.6 * (double)floats.packed) {
+                fail_msg("%s in %s: %zu bytes of packed weights, of floats %zu", networks[n].file, names[h], a.packed,
+                         floats.packed);
+            }
+            taper_value_release(a.result);
+        }
+        taper_value_release(floats.result);
+    }
+}
+
+static void kept_packs_are_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"fp32", "bf16", "fp16"};
+    char directory[] = "cache-XXXXXX", pattern[64];
+    assert_non_null(mkdtemp(directory));
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t p = 0; p < 3; p++) {
+            const answer made = ask(&networks[0], names[p], test_cpu_mask(), 0, NULL);
+            const answer kept = ask(&networks[0], names[p], test_cpu_mask(), 0, directory);
+            assert_true(test_same(made.result, kept.result));
+            taper_value_release(made.result);
+            taper_value_release(kept.result);
+        }
+    }
+    glob_t found;
+    (void)snprintf(pattern, sizeof pattern, "%s/taper-*.packs", directory);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 3);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        assert_int_equal(unlink(found.gl_pathv[i]), 0);
+    }
+    globfree(&found);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+// The reference computes with floats whatever was asked for.
+static void the_reference_has_floats(void **state)
+{
+    (void)state;
+    taper_context *context = test_context(NULL, 1);
+    taper_value *results[2];
+    for (size_t i = 0; i < 2; i++) {
+        const taper_load_options load = {
+            .struct_size = sizeof load, .reference = 1, .precision = i == 0 ? "bf16" : "fp32"};
+        char path[512];
+        taper_model *model;
+        taper_session *session;
+        test_path(networks[3].file, path, sizeof path);
+        assert_int_equal(taper_model_load(context, path, &load, &model, NULL), TAPER_OK);
+        assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
+        assert_int_equal(test_run(context, session, &networks[3], &results[i], NULL), TAPER_OK);
+        taper_session_destroy(session);
+        taper_model_release(model);
+    }
+    assert_true(test_same(results[0], results[1]));
+    taper_value_release(results[0]);
+    taper_value_release(results[1]);
+    taper_context_release(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(results_are_near), cmocka_unit_test(weights_are_halved),
+                                       cmocka_unit_test(kept_packs_are_apart),
+                                       cmocka_unit_test(the_reference_has_floats)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
