@@ -42,6 +42,11 @@ typedef struct taper_conv2d_plan {
 
 // The weights' values before packing: fills job->scale and job->shift when there is a batch norm.
 void taper_conv2d_fold(const taper_conv2d *job);
+// What the sums start with, once that is done; NULL: zero.
+static inline const float *taper_conv2d_bias(const taper_conv2d *job)
+{
+    return job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+}
 // The key of a pack of this convolution's weights.
 void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request);
 

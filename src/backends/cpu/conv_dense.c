@@ -232,18 +232,13 @@ const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merge
                                             : taper_gemm_f32_select(run->cpu);
 }
 
-static const float *bias_of(const taper_conv2d *job)
-{
-    return job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
-}
-
 static void fill_weights(const taper_pack_request *request, void *data)
 {
     const taper_conv2d *job = request->user;
     const size_t merged = (size_t)-request->numbers[MERGED];
     taper_conv2d_fold(job);
     if (merged > 1) {
-        fill_merged(job, request->kind, merged, bias_of(job), data);
+        fill_merged(job, request->kind, merged, taper_conv2d_bias(job), data);
     }
 }
 
@@ -254,7 +249,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
     const taper_tensor *w = job->args.weight;
     const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups,
                  taps = job->kernel_h * job->kernel_w, panels = (group_out + entry->nr - 1) / entry->nr;
-    const float *bias = bias_of(job);
+    const float *bias = taper_conv2d_bias(job);
     const size_t count = taper_gemm_packed_count(entry, group_out, taps, group_in);
     for (size_t next; first < end; first = next) {
         const size_t g = first / panels;

@@ -116,9 +116,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const taper_conv2d *job = request->user;
     const taper_dwconv_taps_entry *entry = request->kind;
     taper_conv2d_fold(job);
-    const float *bias = job->shift != NULL       ? job->shift
-                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                 : NULL;
+    const float *bias = taper_conv2d_bias(job);
     taper_dwconv_f32_pack(entry->block, job->out_c, job->kernel_h * job->kernel_w, taper_tensor_data(job->args.weight),
                           job->scale, bias, data);
 }

@@ -181,9 +181,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const size_t taps = job->kernel_h * job->kernel_w;
     const size_t tap_stride = (size_t)(job->kernel_w > 1 ? t->strides[3] : t->strides[2]);
     taper_conv2d_fold(job);
-    const float *bias = job->shift != NULL       ? job->shift
-                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                 : NULL;
+    const float *bias = taper_conv2d_bias(job);
     float *w = data;
     for (size_t n = 0; n < job->out_c;) {
         const size_t outputs = taper_min_size(entry->block, group_out - n % group_out);

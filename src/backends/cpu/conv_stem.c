@@ -143,9 +143,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .joined = true,
                                   .weights = taper_tensor_data(w),
                                   .scale = job->scale,
-                                  .bias = job->shift != NULL       ? job->shift
-                                          : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                                   : NULL};
+                                  .bias = taper_conv2d_bias(job)};
     taper_gemm_pack_panels(entry, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 

@@ -146,9 +146,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .k_stride = (size_t)w->strides[3],
                                   .weights = taper_tensor_data(w),
                                   .scale = job->scale,
-                                  .bias = job->shift != NULL       ? job->shift
-                                          : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                                   : NULL};
+                                  .bias = taper_conv2d_bias(job)};
     taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 

@@ -215,9 +215,7 @@ static void fill_bias(const taper_pack_request *request, void *data)
 {
     const taper_conv2d *job = request->user;
     taper_conv2d_fold(job);
-    const float *shift = job->shift != NULL       ? job->shift
-                         : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                  : NULL;
+    const float *shift = taper_conv2d_bias(job);
     float *bias = (float *)data + request->bytes / sizeof(float) - job->out_c;
     for (size_t n = 0; n < job->out_c; n++) {
         bias[n] = shift != NULL ? shift[n] : 0.0f;
