@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Making recordings. While a plan is recorded, a trace notes the calls that were prepared; once the plan is made, each
 // stretch of them becomes a recording. Without memory there are none, and nothing fails.
+#include "ops/list/op_table.h"
 #include "runtime/recording.h"
 #include "runtime/recording_parts.h"
 
@@ -13,7 +14,8 @@ typedef struct noted_step {
     taper_prepared *prepared; // a reference
     uint32_t birth, uses;
     uint32_t source; // the step that made argument 0; UINT32_MAX: none
-    uint32_t varies; // arguments that are no constants
+    uint32_t varies; // arguments that are no constants, the same one counted once
+    uint32_t passed; // checks behind it, which what the stretch's guards compare has passed for good
     uint32_t joined; // so many steps from this one on are run together
     double saved;    // by joints from here on
     size_t origin;   // the birth that argument 0 lies in; SIZE_MAX: none of this run
@@ -157,6 +159,21 @@ void taper_recorder_before(taper_session *session)
     recorder->trace->births = taper_planner_births(session->planner);
 }
 
+// A check of the rank of a value that the stretch knows: its guards compare as much.
+static bool passes_for_good(taper_trace *t, const taper_program *program, const taper_instruction *in)
+{
+    const uint32_t *operands = program->operands + in->in;
+    if (in != t->expected || t->births != t->births_end || in->opcode != TAPER_DO_OP || in->op == NULL ||
+        in->op != TAPER_OP(taper_expect_rank) || (operands[0] & TAPER_OPERAND_CONSTANT) != 0) {
+        return false;
+    }
+    bool known = holder_of(t, operands[0])->stretch == t->stretch;
+    for (size_t i = 1; i < in->in_count; i++) {
+        known = known && (operands[i] & TAPER_OPERAND_CONSTANT) != 0;
+    }
+    return known;
+}
+
 void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
                          const taper_call *call, taper_status status)
 {
@@ -171,6 +188,9 @@ void taper_recorder_note(taper_session *session, const taper_program *program, c
             empty_trace(session, t);
             return;
         }
+        expected = behind_clears(program, in);
+    } else if (status == TAPER_OK && births == t->births && passes_for_good(t, program, in)) {
+        t->steps[t->step_count - 1].passed++;
         expected = behind_clears(program, in);
     }
     t->expected = expected;
@@ -227,13 +247,32 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     if (r == NULL) {
         ++*(h->what == HOLDS_RESULT ? &m->steps[h->index].uses : &m->inputs[h->index].uses);
         m->steps[i].source = at == 0 && h->what == HOLDS_RESULT ? h->index : m->steps[i].source;
-        m->steps[i].varies++;
+        const uint32_t first = m->steps[i].program->operands[m->steps[i].in->in];
+        m->steps[i].varies += at == 0 || (operand & TAPER_OPERAND_INDEX) != (first & TAPER_OPERAND_INDEX);
     } else if (h->what == HOLDS_RESULT && !r->steps[h->index].fresh) {
         *arg = TAPER_VAL(r->steps[h->index].call.shell);
     } else {
         r->uses[(*(h->what == HOLDS_RESULT ? &r->steps[h->index].use_end : &r->outside[h->index].use_end))++] = arg;
     }
     return true;
+}
+
+// Behind step i, the checks and instructions that only empty registers.
+static const taper_instruction *behind_step(making *m, size_t i)
+{
+    const noted_step *s = &m->steps[i];
+    const taper_instruction *next = behind(s->program, s->in);
+    for (size_t checks = s->passed; next->opcode == TAPER_DO_CLEAR || checks > 0; next++, m->instructions++) {
+        const bool clears = next->opcode == TAPER_DO_CLEAR;
+        for (size_t k = 0; k < next->in_count; k++) {
+            const uint32_t operand = s->program->operands[next->in + k];
+            if (clears || (operand & TAPER_OPERAND_LAST) != 0) {
+                empties(m, i, operand);
+            }
+        }
+        checks -= !clears;
+    }
+    return next;
 }
 
 // Goes through the stretch: counts, or fills in arguments and what is emptied. False: it cannot be kept.
@@ -261,13 +300,7 @@ static bool walk(making *m)
         if ((out & TAPER_OPERAND_LAST) != 0) {
             empties(m, i, out);
         }
-        const taper_instruction *next = behind(program, s->in);
-        for (; next->opcode == TAPER_DO_CLEAR; next++) {
-            for (size_t k = 0; k < next->in_count; k++) {
-                empties(m, i, program->operands[next->in + k]);
-            }
-            m->instructions++;
-        }
+        const taper_instruction *next = behind_step(m, i);
         m->instructions++;
         m->arg_count += s->in->in_count;
         if (m->to != NULL) {

@@ -88,6 +88,12 @@ def cases():
     yield "an image of 7x7", nn.Sequential(conv(3, 64, 7, 2, act="relu"), conv(64, 64, 3, 2, groups=64), conv(64, 8)), (2, 3, 301, 333), True
     yield "a first layer with stride 1", nn.Sequential(conv(3, 32, 3, 1, dilation=1), conv(32, 32, 3, 2, groups=32)), (1, 3, 190, 201), True
     yield "a grey image", nn.Sequential(conv(1, 32, 5, 1), conv(32, 32, 3, 2, groups=32)), (1, 1, 211, 190), True
+    yield "an image and its pool", nn.Sequential(conv(3, 64, 7, 2, act="relu"), nn.MaxPool2d(3, 2, 1), conv(64, 24)), (1, 3, 259, 260), True
+    yield "an image and its pool, again", nn.Sequential(conv(3, 64, 3, 1, act="six"), nn.MaxPool2d(2, 2), conv(64, 24)), (2, 3, 131, 120), True
+    yield "a pool whose windows lie apart", ends(16, conv(16, 96), nn.MaxPool2d(3, 2, 1, dilation=2, ceil_mode=True), conv(96, 8)), \
+        (1, 16, 150, 151), True
+    yield "averages", ends(16, conv(16, 96), nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), conv(96, 8)), (2, 16, 120, 111), True
+    yield "averages of few", ends(16, conv(16, 96), nn.AvgPool2d((2, 3), (1, 2)), conv(96, 96, 3, groups=96)), (1, 16, 120, 151), True
     yield "narrow and tall", ends(16, inverted(16, 96, 16)), (1, 16, 1500, 15), True
     yield "long rows", ends(8, inverted(8, 48, 8)), (1, 8, 9, 9000), None
     yield "small images", ends(16, inverted(16, 96, 16)), (1, 16, 14, 14), False
@@ -136,7 +142,8 @@ def main():
             torch.manual_seed(number)
             x, other = torch.randn(sizes), torch.randn(*sizes[:2], sizes[2] - 3, sizes[3] + 2)
             network = network.eval()
-            torch.jit.trace(network, x).save(model)
+            # Scripted ones check the ranks of values between layers.
+            (torch.jit.script(network) if number % 2 else torch.jit.trace(network, x)).save(model)
             inputs = [x, x, -x, x, other, x, other, other, x]
             with torch.no_grad():
                 wanted = [network(i).numpy() for i in inputs]

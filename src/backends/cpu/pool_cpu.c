@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "backends/cpu/quantized_pool_cpu.h"
+#include "ops/call/bands.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/pool.h"
@@ -11,13 +12,16 @@
 enum { POINTERS = 1024, CHANNELS = 64 };
 
 typedef struct pool_job {
+    taper_call *call;
     const taper_vector_entry *vector;
     const taper_pooling *pooling;
     taper_volume x, y;
     const float *in;
     float *out;
     bool max, count_padding;
+    bool sums;       // each window has the input's whole width
     int64_t divisor; // 0: by the window
+    double work;
 } pool_job;
 
 static double divisor_of(const pool_job *job, const taper_pool_window *h, const taper_pool_window *w)
@@ -32,8 +36,8 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
 // Padding of averages; never read.
 static const float no_pixel[1];
 
-static void run_strip(const pool_job *job, const float *image, float *row, const taper_pool_window *h, int64_t first,
-                      size_t count, size_t taps_w)
+static void run_strip(const pool_job *job, const taper_ring *image, float *row, const taper_pool_window *h,
+                      int64_t first, size_t count, size_t taps_w)
 {
     const taper_volume *x = &job->x;
     const size_t taps = (size_t)h->taps * taps_w;
@@ -41,13 +45,14 @@ static void run_strip(const pool_job *job, const float *image, float *row, const
     float scale[POINTERS];
     for (size_t i = 0; i < count; i++) {
         const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)i);
-        const float *pixel = image + h->first * x->stride[1] + w.first * x->stride[2];
         const float **to = pointers + i;
         for (int64_t ty = 0; ty < h->taps; ty++) {
+            const size_t y = ((size_t)(h->first + ty * h->step) - image->from) % image->ring;
+            const float *pixel = (const float *)(const void *)image->at + (int64_t)y * x->stride[1];
             for (size_t tx = 0; tx < taps_w; tx++, to += count) {
                 const bool inside = tx < (size_t)w.taps;
-                const int64_t at = ty * h->step * x->stride[1] + (inside ? (int64_t)tx : 0) * w.step * x->stride[2];
-                *to = inside || job->max ? pixel + at : no_pixel;
+                const int64_t at = w.first + (inside ? (int64_t)tx : 0) * w.step;
+                *to = inside || job->max ? pixel + at * x->stride[2] : no_pixel;
             }
         }
         scale[i] = (float)(1.0 / divisor_of(job, h, &w));
@@ -61,31 +66,37 @@ static void run_strip(const pool_job *job, const float *image, float *row, const
     }
 }
 
+// Row y of the result of an image.
+static void run_row(const pool_job *job, const taper_ring *image, int64_t y, float *row)
+{
+    const int64_t out_w = job->pooling->axis[2].output;
+    const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
+    int64_t first = 0;
+    while (first < out_w) {
+        // As many pixels as there are pointers for, by the widest window among them.
+        size_t count = 0, widest = 1;
+        while (first + (int64_t)count < out_w) {
+            const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);
+            const size_t wider = taper_max_size(widest, (size_t)w.taps);
+            if (count > 0 && (count + 1) * wider * (size_t)h.taps > POINTERS) {
+                break;
+            }
+            widest = wider;
+            count++;
+        }
+        run_strip(job, image, row, &h, first, count, widest);
+        first += (int64_t)count;
+    }
+}
+
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     const pool_job *job = argument;
-    const int64_t out_h = job->pooling->axis[1].output, out_w = job->pooling->axis[2].output;
+    const int64_t out_h = job->pooling->axis[1].output;
     for (size_t r = begin; r < end; r++) {
         const int64_t n = (int64_t)r / out_h, y = (int64_t)r % out_h;
-        const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
-        const float *image = job->in + n * job->x.stride_n;
-        float *row = job->out + n * job->y.stride_n + y * job->y.stride[1];
-        int64_t first = 0;
-        while (first < out_w) {
-            // As many pixels as there are pointers for, by the widest window among them.
-            size_t count = 0, widest = 1;
-            while (first + (int64_t)count < out_w) {
-                const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);
-                const size_t wider = taper_max_size(widest, (size_t)w.taps);
-                if (count > 0 && (count + 1) * wider * (size_t)h.taps > POINTERS) {
-                    break;
-                }
-                widest = wider;
-                count++;
-            }
-            run_strip(job, image, row, &h, first, count, widest);
-            first += (int64_t)count;
-        }
+        const taper_ring image = {(char *)(uintptr_t)(job->in + n * job->x.stride_n), 0, SIZE_MAX};
+        run_row(job, &image, y, job->out + n * job->y.stride_n + y * job->y.stride[1]);
     }
 }
 
@@ -107,6 +118,84 @@ static void sums_range(void *argument, size_t begin, size_t end)
         job->vector->sum_rows((size_t)(h.taps * w.taps), taper_min_size(CHANNELS, channels - first), from,
                               (size_t)x->stride[2], (float)(1.0 / divisor_of(job, &h, &w)),
                               job->out + n * y->stride_n + row % out_h * y->stride[1] + first);
+    }
+}
+
+// ---- what is kept, and bands of it
+
+typedef struct kept_pool {
+    pool_job job;
+    taper_pooling pooling;
+    taper_banded banded;
+} kept_pool;
+
+static taper_status run_job(const pool_job *job)
+{
+    const size_t rows = (size_t)(job->x.n * job->pooling->axis[1].output), channels = (size_t)job->x.c;
+    const size_t count = job->sums ? rows * ((channels + CHANNELS - 1) / CHANNELS) : rows;
+    return taper_run_floats(job->call->run, job->sums ? sums_range : rows_range, (void *)(uintptr_t)job, count,
+                            job->work / (double)count);
+}
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    kept_pool *k = data;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    k->job.call = call;
+    k->job.in = taper_tensor_data(call->args[0].as.tensor);
+    k->job.out = taper_tensor_mutable(y);
+    return run_job(&k->job);
+}
+
+static taper_status begin_bands(taper_call *call, void *data)
+{
+    (void)call, (void)data;
+    return TAPER_OK;
+}
+
+static void run_band(void *data, const taper_band *band)
+{
+    const kept_pool *k = data;
+    const size_t row = k->banded.out_row / sizeof(float);
+    float *to = (float *)(void *)band->y.at + (band->begin - band->y.from) % band->y.ring * row;
+    for (size_t y = band->begin; y < band->end; y++, to += row) {
+        run_row(&k->job, &band->x, (int64_t)y, to);
+    }
+}
+
+// Rows that lie one behind the other, of windows that are all alike.
+static void say_bands(taper_call *call, kept_pool *k)
+{
+    const taper_pool_axis *h = &k->pooling.axis[1];
+    const taper_volume *x = &k->job.x, *y = &k->job.y;
+    const int64_t in_row = k->pooling.axis[2].input * x->c, out_row = k->pooling.axis[2].output * y->c;
+    if (k->job.sums || h->adaptive || x->stride[1] != in_row || x->stride_n != in_row * h->input ||
+        y->stride[1] != out_row || y->stride_n != out_row * h->output) {
+        return;
+    }
+    k->banded = (taper_banded){.images = (size_t)x->n,
+                               .in_rows = (size_t)h->input,
+                               .out_rows = (size_t)h->output,
+                               .in_row = (size_t)in_row * sizeof(float),
+                               .out_row = (size_t)out_row * sizeof(float),
+                               .stride = (size_t)h->stride,
+                               .span = (size_t)((h->kernel - 1) * h->dilation + 1),
+                               .pad = (size_t)h->padding,
+                               .work = taper_floats_work(k->job.work),
+                               .begin = begin_bands,
+                               .run = run_band};
+    taper_prepare_bands(call, &k->banded);
+}
+
+static void keep(const pool_job *job)
+{
+    kept_pool *kept = taper_prepare(job->call, run_kept, sizeof *kept);
+    if (kept != NULL) {
+        kept->job = *job;
+        kept->pooling = *job->pooling;
+        kept->job.pooling = &kept->pooling;
+        say_bands(job->call, kept);
     }
 }
 
@@ -144,9 +233,9 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
         return TAPER_DECLINED;
     }
     const int64_t most_h = largest_window(&axis[1]), most_w = largest_window(&axis[2]);
-    const bool sums = !job->max && axis[2].output == 1 && most_w == axis[2].input && most_w * most_h > 4 &&
-                      (job->x.stride[1] == job->x.size[2] * job->x.stride[2] || most_h == 1);
-    if (most_h == 0 || most_w == 0 || (!sums && (most_h > POINTERS || most_w > POINTERS / most_h))) {
+    job->sums = !job->max && axis[2].output == 1 && most_w == axis[2].input && most_w * most_h > 4 &&
+                (job->x.stride[1] == job->x.size[2] * job->x.stride[2] || most_h == 1);
+    if (most_h == 0 || most_w == 0 || (!job->sums && (most_h > POINTERS || most_w > POINTERS / most_h))) {
         return TAPER_DECLINED;
     }
     taper_tensor *y;
@@ -155,13 +244,12 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
     job->in = taper_tensor_data(x);
     job->out = taper_tensor_mutable(y);
     job->vector = taper_vector_f32_select(call->run->cpu);
-    const size_t rows = (size_t)(job->x.n * axis[1].output), channels = (size_t)job->x.c;
-    const size_t window = (size_t)(most_h * most_w);
-    if (sums) {
-        return taper_run_floats(call->run, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
-                                (double)(window * taper_min_size(channels, CHANNELS)));
-    }
-    return taper_run_floats(call->run, rows_range, job, rows, (double)((size_t)axis[2].output * channels * window));
+    job->call = call;
+    job->work = (double)job->x.n * (double)axis[1].output * (double)axis[2].output * (double)job->x.c *
+                (double)(most_h * most_w);
+    TAPER_TRY(run_job(job));
+    keep(job);
+    return TAPER_OK;
 }
 
 taper_status taper_cpu_max_pool2d(taper_call *call);
