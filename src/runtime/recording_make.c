@@ -1,209 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making recordings. While a plan is recorded, a trace notes the calls that were prepared; once the plan is made, each
-// stretch of them becomes a recording. Without memory there are none, and nothing fails.
-#include "ops/list/op_table.h"
-#include "runtime/recording.h"
-#include "runtime/recording_parts.h"
+// Making recordings: once the plan of a traced run is made, each stretch of prepared calls becomes a recording. Without
+// memory there are none, and nothing fails.
+#include "runtime/recording_trace.h"
 
 enum { LEAST_STEPS = 2 };
-
-typedef struct noted_step {
-    const taper_program *program;
-    const taper_instruction *in;
-    taper_call call;
-    taper_prepared *prepared; // a reference
-    uint32_t birth, uses;
-    uint32_t source; // the step that made argument 0; UINT32_MAX: none
-    uint32_t varies; // arguments that are no constants, the same one counted once
-    uint32_t passed; // checks behind it, which what the stretch's guards compare has passed for good
-    uint32_t joined; // so many steps from this one on are run together
-    double saved;    // by joints from here on
-    size_t origin;   // the birth that argument 0 lies in; SIZE_MAX: none of this run
-    uint32_t inputs; // of the first one of a stretch: the stretch's
-    bool first;      // of a stretch
-    bool dies;       // its result is emptied in the stretch
-} noted_step;
-
-typedef struct noted_input {
-    taper_guard guard;
-    uint32_t reg, uses;
-} noted_input;
-
-// What a register holds, in the stretch of this number: the result of a step, or an input.
-typedef struct holder {
-    uint32_t stretch, index;
-    enum { HOLDS_RESULT, HOLDS_INPUT, HOLDS_NOTHING } what;
-} holder;
-
-typedef struct taper_trace {
-    noted_step *steps;
-    noted_input *inputs;
-    holder *registers;
-    size_t step_count, step_capacity, input_count, input_capacity, register_capacity;
-    uint32_t stretch;
-    size_t first;              // step of the stretch
-    size_t births, births_end; // before this instruction, behind the last noted one
-    const taper_instruction *expected;
-} taper_trace;
-
-// ---- tracing
-
-// What runs behind it.
-static const taper_instruction *behind(const taper_program *program, const taper_instruction *in)
-{
-    return in->opcode == TAPER_DO_SEGMENT ? &program->code[in->target] : in + 1;
-}
-
-// Likewise: instructions that only empty registers are part of it.
-static const taper_instruction *behind_clears(const taper_program *program, const taper_instruction *in)
-{
-    for (in = behind(program, in); in->opcode == TAPER_DO_CLEAR; in++) {
-    }
-    return in;
-}
-
-// Its memory stays.
-static void empty_trace(const taper_session *session, taper_trace *t)
-{
-    for (size_t i = 0; i < t->step_count; i++) {
-        taper_prepared_drop(session->heap, t->steps[i].prepared);
-    }
-    t->step_count = t->input_count = 0;
-    t->expected = NULL;
-}
-
-void taper_recorder_trim(taper_session *session)
-{
-    taper_trace *t = session->recorder.trace;
-    if (t == NULL) {
-        return;
-    }
-    const taper_allocator *allocator = session->model->allocator;
-    empty_trace(session, t);
-    taper_free(allocator, t->steps, t->step_capacity * sizeof *t->steps);
-    taper_free(allocator, t->inputs, t->input_capacity * sizeof *t->inputs);
-    taper_free(allocator, t->registers, t->register_capacity * sizeof *t->registers);
-    taper_free(allocator, t, sizeof *t);
-    session->recorder.trace = NULL;
-}
-
-static holder *holder_of(taper_trace *t, uint32_t operand)
-{
-    return &t->registers[operand & TAPER_OPERAND_INDEX];
-}
-
-static bool make_room(taper_trace *t, const taper_allocator *allocator, size_t registers, size_t inputs)
-{
-    const size_t before = t->register_capacity;
-    if (TAPER_GROW(allocator, t->steps, t->step_capacity, t->step_count + 1, NULL) != TAPER_OK ||
-        TAPER_GROW(allocator, t->inputs, t->input_capacity, t->input_count + inputs, NULL) != TAPER_OK ||
-        TAPER_GROW(allocator, t->registers, t->register_capacity, registers, NULL) != TAPER_OK) {
-        return false;
-    }
-    memset(t->registers + before, 0, (t->register_capacity - before) * sizeof *t->registers);
-    return true;
-}
-
-static size_t origin_of(const taper_planner *planner, const taper_call *call)
-{
-    return call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR
-               ? taper_planner_birth_of(planner, call->args[0].as.tensor->storage)
-               : SIZE_MAX;
-}
-
-static bool note(taper_session *session, const taper_program *program, const taper_instruction *in,
-                 const taper_call *call)
-{
-    taper_trace *t = session->recorder.trace;
-    const uint32_t *operands = program->operands + in->in;
-    if (!make_room(t, session->model->allocator, program->register_count, in->in_count)) {
-        return false;
-    }
-    const bool first = in != t->expected || t->births != t->births_end;
-    t->stretch += first;
-    uint32_t count = 0;
-    for (size_t i = 0; i < in->in_count; i++) {
-        holder *h = holder_of(t, operands[i]);
-        if ((operands[i] & TAPER_OPERAND_CONSTANT) == 0 && h->stretch != t->stretch) {
-            *h = (holder){t->stretch, 0, HOLDS_INPUT};
-            count++;
-            noted_input *input = &t->inputs[t->input_count++];
-            *input = (noted_input){.reg = operands[i] & TAPER_OPERAND_INDEX};
-            (void)taper_guard_make(&input->guard, call->args[i]); // it was made for the call
-        }
-    }
-    holder_of(t, program->operands[in->out])->stretch = t->stretch;
-    t->steps[t->step_count++] = (noted_step){.program = program,
-                                             .in = in,
-                                             .call = *call,
-                                             .prepared = *call->prepared,
-                                             .birth = (uint32_t)t->births,
-                                             .origin = origin_of(session->planner, call),
-                                             .first = first};
-    (*call->prepared)->refs++;
-    t->first = first ? t->step_count - 1 : t->first;
-    t->steps[t->first].inputs += count;
-    return true;
-}
-
-void taper_recorder_before(taper_session *session)
-{
-    taper_recorder *recorder = &session->recorder;
-    if (recorder->trace == NULL) {
-        recorder->trace = taper_alloc_zeroed(session->model->allocator, sizeof *recorder->trace);
-        if (recorder->trace == NULL) {
-            recorder->traces = false;
-            return;
-        }
-    }
-    recorder->trace->births = taper_planner_births(session->planner);
-}
-
-// A check of the rank of a value that the stretch knows: its guards compare as much.
-static bool passes_for_good(taper_trace *t, const taper_program *program, const taper_instruction *in)
-{
-    const uint32_t *operands = program->operands + in->in;
-    if (in != t->expected || t->births != t->births_end || in->opcode != TAPER_DO_OP || in->op == NULL ||
-        in->op != TAPER_OP(taper_expect_rank) || (operands[0] & TAPER_OPERAND_CONSTANT) != 0) {
-        return false;
-    }
-    bool known = holder_of(t, operands[0])->stretch == t->stretch;
-    for (size_t i = 1; i < in->in_count; i++) {
-        known = known && (operands[i] & TAPER_OPERAND_CONSTANT) != 0;
-    }
-    return known;
-}
-
-void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
-                         const taper_call *call, taper_status status)
-{
-    taper_trace *t = session->recorder.trace;
-    const taper_instruction *expected = NULL;
-    const size_t births = taper_planner_births(session->planner);
-    // One storage was born, the result's: an argument that was revealed had one as well.
-    if (status == TAPER_OK && *call->prepared != NULL && (*call->prepared)->replays && births == t->births + 1 &&
-        taper_prepared_fits(*call->prepared, call)) {
-        if (!note(session, program, in, call)) {
-            session->recorder.traces = false;
-            empty_trace(session, t);
-            return;
-        }
-        expected = behind_clears(program, in);
-    } else if (status == TAPER_OK && births == t->births && passes_for_good(t, program, in)) {
-        t->steps[t->step_count - 1].passed++;
-        expected = behind_clears(program, in);
-    }
-    t->expected = expected;
-    t->births_end = births;
-}
-
-// ---- from the trace to recordings
 
 typedef struct making {
     const taper_session *session;
     taper_trace *trace;
-    noted_step *steps; // of the stretch
-    noted_input *inputs;
+    taper_noted_step *steps; // of the stretch
+    taper_noted_input *inputs;
     size_t step_count, noted_inputs, input_count, arg_count, emptied_count, shell_count, use_count, band_count,
         instructions;
     taper_recording *to; // NULL: counting
@@ -213,7 +19,7 @@ typedef struct making {
 // The register is emptied behind step i.
 static void empties(making *m, size_t i, uint32_t operand)
 {
-    holder *h = holder_of(m->trace, operand);
+    taper_holder *h = taper_holder_of(m->trace, operand);
     const bool known = h->stretch == m->trace->stretch;
     if (known && h->what == HOLDS_RESULT) {
         m->steps[h->index].dies = true;
@@ -223,7 +29,7 @@ static void empties(making *m, size_t i, uint32_t operand)
         }
         m->emptied_count++;
     }
-    *h = (holder){m->trace->stretch, 0, HOLDS_NOTHING};
+    *h = (taper_holder){m->trace->stretch, 0, HOLDS_NOTHING};
 }
 
 // Argument at of step i. False: nobody knows what it is.
@@ -231,7 +37,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
 {
     taper_recording *r = m->to;
     taper_val *arg = r != NULL ? m->args + at : NULL;
-    holder *h = holder_of(m->trace, operand);
+    taper_holder *h = taper_holder_of(m->trace, operand);
     if ((operand & TAPER_OPERAND_CONSTANT) != 0) {
         if (r != NULL) {
             *arg = m->session->constants[operand & TAPER_OPERAND_INDEX];
@@ -239,7 +45,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
         return true;
     }
     if (h->stretch != m->trace->stretch) {
-        *h = (holder){m->trace->stretch, (uint32_t)m->input_count++, HOLDS_INPUT};
+        *h = (taper_holder){m->trace->stretch, (uint32_t)m->input_count++, HOLDS_INPUT};
     }
     if (h->what == HOLDS_NOTHING || (h->what == HOLDS_RESULT && h->index >= i)) {
         return false;
@@ -260,8 +66,8 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
 // Behind step i, the checks and instructions that only empty registers.
 static const taper_instruction *behind_step(making *m, size_t i)
 {
-    const noted_step *s = &m->steps[i];
-    const taper_instruction *next = behind(s->program, s->in);
+    const taper_noted_step *s = &m->steps[i];
+    const taper_instruction *next = taper_behind(s->program, s->in);
     for (size_t checks = s->passed; next->opcode == TAPER_DO_CLEAR || checks > 0; next++, m->instructions++) {
         const bool clears = next->opcode == TAPER_DO_CLEAR;
         for (size_t k = 0; k < next->in_count; k++) {
@@ -281,7 +87,7 @@ static bool walk(making *m)
     m->trace->stretch++;
     m->input_count = m->arg_count = m->emptied_count = m->instructions = 0;
     for (size_t i = 0; i < m->step_count; i++) {
-        const noted_step *s = &m->steps[i];
+        const taper_noted_step *s = &m->steps[i];
         const taper_program *program = s->program;
         const uint32_t *operands = program->operands + s->in->in;
         const size_t emptied = m->emptied_count;
@@ -296,7 +102,7 @@ static bool walk(making *m)
             }
         }
         const uint32_t out = program->operands[s->in->out];
-        *holder_of(m->trace, out) = (holder){m->trace->stretch, (uint32_t)i, HOLDS_RESULT};
+        *taper_holder_of(m->trace, out) = (taper_holder){m->trace->stretch, (uint32_t)i, HOLDS_RESULT};
         if ((out & TAPER_OPERAND_LAST) != 0) {
             empties(m, i, out);
         }
@@ -337,7 +143,7 @@ static size_t chain_at(const making *m, const taper_birth *births, size_t i, tap
 {
     size_t count = 0;
     for (; count < TAPER_BANDS_MOST && i < m->step_count; count++, i++) {
-        const noted_step *s = &m->steps[i];
+        const taper_noted_step *s = &m->steps[i];
         if (count != 0 && (s->source != i - 1 || s[-1].uses != 1 || s[-1].varies != 1 || !s[-1].dies ||
                            births[s[-1].birth].died == UINT32_MAX)) {
             break;
@@ -353,7 +159,7 @@ static void choose_joints(making *m, const taper_birth *births)
     taper_prepared *calls[TAPER_BANDS_MOST];
     taper_bands bands;
     for (size_t i = m->step_count; i-- > 0;) {
-        noted_step *s = &m->steps[i];
+        taper_noted_step *s = &m->steps[i];
         const size_t most = chain_at(m, births, i, calls);
         s->joined = 1;
         s->saved = i + 1 < m->step_count ? s[1].saved : 0;
@@ -372,7 +178,7 @@ static void join(making *m, taper_planner *planner)
 {
     choose_joints(m, taper_planner_recorded(planner));
     for (size_t i = 0; i < m->step_count;) {
-        const noted_step *s = &m->steps[i];
+        const taper_noted_step *s = &m->steps[i];
         const size_t last = i + s->joined - 1;
         if (last != i && s->origin != SIZE_MAX) { // is still read when the last one's result is written
             taper_planner_hold(planner, s->origin, m->steps[last].birth);
@@ -385,7 +191,7 @@ static void join(making *m, taper_planner *planner)
 
 // A result that goes to a register is made before what earlier steps empty has gone, and must not lie there: only the
 // first call's argument is known not to (join).
-static bool may_join(const taper_recording *r, const noted_step *noted, size_t first, size_t last)
+static bool may_join(const taper_recording *r, const taper_noted_step *noted, size_t first, size_t last)
 {
     const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;
     bool may = true;
@@ -395,7 +201,7 @@ static bool may_join(const taper_recording *r, const noted_step *noted, size_t f
     return may;
 }
 
-static void use_bands(taper_recording *r, const noted_step *noted, const taper_run *run)
+static void use_bands(taper_recording *r, const taper_noted_step *noted, const taper_run *run)
 {
     for (size_t i = 0, made = 0; i < r->step_count; i++) {
         taper_prepared *calls[TAPER_BANDS_MOST];
@@ -413,7 +219,7 @@ static void use_bands(taper_recording *r, const noted_step *noted, const taper_r
 // ---- recordings
 
 // A shell of the memory that the plan gives to a birth.
-static void make_shell(taper_shell *shell, const noted_step *step, const taper_birth *birth, taper_heap *heap)
+static void make_shell(taper_shell *shell, const taper_noted_step *step, const taper_birth *birth, taper_heap *heap)
 {
     shell->tensor = taper_tensor_local(&step->prepared->result);
     shell->tensor.head.heap = heap;
@@ -426,7 +232,7 @@ static void make_shell(taper_shell *shell, const noted_step *step, const taper_b
     shell->offset = birth->offset;
 }
 
-static void make_step(taper_step *to, noted_step *from, taper_shell *shell, uint32_t *use)
+static void make_step(taper_step *to, taper_noted_step *from, taper_shell *shell, uint32_t *use)
 {
     to->call = from->call;
     to->prepared = from->prepared;
@@ -477,7 +283,7 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
         return NULL;
     }
     for (size_t i = 0; i < m->step_count; i++) {
-        noted_step *s = &m->steps[i];
+        taper_noted_step *s = &m->steps[i];
         s->dies = s->dies && births[s->birth].died != UINT32_MAX;
         m->shell_count += s->dies;
         m->band_count += s->joined > 1;
@@ -509,7 +315,7 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
         make_step(&r->steps[i], &m->steps[i], shell, &use);
     }
     for (size_t i = 0; i < m->input_count; i++) {
-        const noted_input *input = &m->inputs[i];
+        const taper_noted_input *input = &m->inputs[i];
         r->outside[i] = (taper_outside){.guard = input->guard, .reg = input->reg, .use = use, .use_end = use};
         r->outside[i].last.tag = TAPER_UNDEFINED;
         use += input->uses;
@@ -574,6 +380,6 @@ void taper_recorder_end(taper_session *session, taper_recording **where)
     if (where != NULL) {
         taper_recorder_trim(session);
     } else if (t != NULL) {
-        empty_trace(session, t); // the next run will want it, if this one failed
+        taper_trace_empty(session, t); // the next run will want it, if this one failed
     }
 }
