@@ -89,6 +89,7 @@ def cases():
     yield "a first layer with stride 1", nn.Sequential(conv(3, 32, 3, 1, dilation=1), conv(32, 32, 3, 2, groups=32)), (1, 3, 190, 201), True
     yield "a grey image", nn.Sequential(conv(1, 32, 5, 1), conv(32, 32, 3, 2, groups=32)), (1, 1, 211, 190), True
     yield "narrow and tall", ends(16, inverted(16, 96, 16)), (1, 16, 1500, 15), True
+    yield "rings of less than a kilobyte", ends(1, inverted(1, 5, 2)), (1, 1, 31000, 2), True
     yield "long rows", ends(8, inverted(8, 48, 8)), (1, 8, 9, 9000), None
     yield "small images", ends(16, inverted(16, 96, 16)), (1, 16, 14, 14), False
     yield "looked at twice", Twice(conv(16, 96), conv(96, 96, 3, groups=96)), (1, 16, 150, 150), False
