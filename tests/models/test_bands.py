@@ -95,6 +95,7 @@ def cases():
     yield "averages", ends(16, conv(16, 96), nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), conv(96, 8)), (2, 16, 120, 111), True
     yield "averages of few", ends(16, conv(16, 96), nn.AvgPool2d((2, 3), (1, 2)), conv(96, 96, 3, groups=96)), (1, 16, 120, 151), True
     yield "narrow and tall", ends(16, inverted(16, 96, 16)), (1, 16, 1500, 15), True
+    yield "rings of less than a kilobyte", ends(1, inverted(1, 5, 2)), (1, 1, 31000, 2), True
     yield "long rows", ends(8, inverted(8, 48, 8)), (1, 8, 9, 9000), None
     yield "small images", ends(16, inverted(16, 96, 16)), (1, 16, 14, 14), False
     yield "looked at twice", Twice(conv(16, 96), conv(96, 96, 3, groups=96)), (1, 16, 150, 150), False

@@ -164,12 +164,24 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->scratch <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
 }
 
+// The last tile of a row of pixels goes over some of them once more, where conv_stem.c, which cuts all pixels one
+// behind the other, has no such edges. What that costs must be less than its copying, which is counted in products of
+// one output: so many for each kernel row of a pixel and for each float under it, measured with registers of 16 floats.
+static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry)
+{
+    enum { OF_A_ROW = 100, OF_A_FLOAT = 5, MEASURED_COLUMNS = 32 };
+    const double under = (double)job->in_c * (double)job->kernel_w;
+    const double again = (double)(((job->out_w - 1) / entry->mr + 1) * entry->mr - job->out_w);
+    return again * under * (double)job->out_c * MEASURED_COLUMNS <=
+           (double)job->out_w * (OF_A_ROW + OF_A_FLOAT * under) * (double)entry->nr;
+}
+
 bool taper_conv2d_is_windows(const taper_conv2d *job)
 {
     const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // those of halves have none
     const taper_tensor *w = job->args.weight;
     return entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
-           job->in_c * job->kernel_h <= MOST_TAPS &&
+           job->in_c * job->kernel_h <= MOST_TAPS && wastes_little(job, entry) &&
            (job->in_c == 1 || w->strides[1] == taper_mul_stride((int64_t)job->kernel_h, w->strides[2]));
 }
 

@@ -144,11 +144,21 @@ static bool scratch_of(windows_plan *plan, size_t rows)
            (plan->scratch += TAPER_OVERREAD) <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
 }
 
+// The dense path multiplies four bytes for every pixel under a kernel row and has no last tile that goes over some
+// pixels of the row once more; but its gathering costs about as much as two pixels of each kernel row.
+static bool multiplies_little(const taper_conv2d_i8 *job, const taper_gemm_i8_entry *entry)
+{
+    enum { DENSE_BYTES = 4, GATHERED = 2 };
+    const double own = (double)job->in_c * (double)taper_round_up(job->kernel_w, entry->kr);
+    return own * (double)(((job->out_w - 1) / entry->mr + 1) * entry->mr) <=
+           DENSE_BYTES * (double)(job->kernel_w + GATHERED) * (double)job->out_w;
+}
+
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job)
 {
     const taper_gemm_i8_entry *entry = taper_gemm_i8_select(job->call->run->cpu);
     return job->stem && entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
-           job->kernel_h <= MOST_TAPS / job->in_c;
+           job->kernel_h <= MOST_TAPS / job->in_c && multiplies_little(job, entry);
 }
 
 taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x)

@@ -31,7 +31,7 @@ static size_t cut(taper_bands *bands, size_t step)
     const size_t last = bands->count - 1;
     size_t rows = step, touched = step * bands->stages[last]->out_row;
     bands->step = step;
-    bands->scratch = 0;
+    bands->scratch = TAPER_OVERREAD; // depthwise kernels read behind the last pixel
     for (size_t i = last; i > 0; i--) {
         rows = (rows - 1) * bands->stages[i]->stride + bands->stages[i]->span;
         bands->rings[i - 1] = rows;

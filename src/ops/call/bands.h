@@ -52,7 +52,7 @@ typedef struct taper_bands {
     size_t count;
     size_t step;                    // rows of the last result at a time
     size_t rings[TAPER_BANDS_MOST]; // rows of each result but the last
-    size_t scratch;                 // bytes of all rings
+    size_t scratch;                 // bytes of all rings, and TAPER_OVERREAD
     size_t least;                   // rows of the last result that are worth a thread's edges
     double work;
 } taper_bands;

@@ -38,11 +38,11 @@ bool taper_guard_holds(const taper_guard *guard, taper_val value);
 typedef struct taper_prepared {
     taper_prepared_run run;
     void *data;
-    void (*release)(void *data); // NULL: nothing to do
+    void (*release)(void *data);       // NULL: nothing to do
     const struct taper_banded *banded; // how some rows are made alone (ops/call/bands.h); NULL: all at once
-    bool replays;                // it keeps the whole promise: result says what its result is like
-    unsigned refs;               // the instruction's slot, recordings; all in one session
-    unsigned made;               // how often it was made anew
+    bool replays;                      // it keeps the whole promise: result says what its result is like
+    unsigned refs;                     // the instruction's slot, recordings; all in one session
+    unsigned made;                     // how often it was made anew
     size_t bytes, guard_count;
     unsigned copies;     // taper_heap_copies when the constants were last looked at
     bool changeable;     // a constant object or list of tensors is among the arguments
