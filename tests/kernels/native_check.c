@@ -394,10 +394,10 @@ static void join(taper_native_fold fold, bool real, const void *x, size_t item, 
                                       : *i + (v != 0);
 }
 
-// What rounding may have made of n numbers.
+// What rounding may have made of n numbers: of products of denormal size a unit of these, too.
 static bool is_close(double got, double want, size_t n, taper_native_fold fold, double size)
 {
-    const double most = fold == TAPER_FOLD_PRODUCT ? fabs(want) * 0x1p-23 : size * 0x1p-50;
+    const double most = fold == TAPER_FOLD_PRODUCT ? fabs(want) * 0x1p-23 + 0x1p-1074 : size * 0x1p-50;
     return got == want || (isnan(got) && isnan(want)) || fabs(got - want) <= most * (double)n;
 }
 
