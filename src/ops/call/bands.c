@@ -180,31 +180,35 @@ void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands)
     }
 }
 
-// With places for the rings.
+static void end_stages(const banded_run *r, taper_call *const *calls, size_t begun)
+{
+    for (size_t i = 0; i < begun; i++) {
+        if (r->bands->stages[i]->end != NULL) {
+            r->bands->stages[i]->end(calls[i], r->data[i]);
+        }
+    }
+}
+
+// With places for the rings. What stages want beside is memory, too.
 static taper_status run_all(banded_run *r, taper_call *const *calls, size_t parts, size_t *at)
 {
     const taper_bands *bands = r->bands;
     const size_t last = bands->count - 1;
     taper_tensor *y;
-    *at = last;
-    TAPER_TRY(taper_ret_prepared(calls[last], &y));
-    r->y = taper_tensor_mutable(y);
-    taper_status status = TAPER_OK;
-    size_t begun = 0;
-    for (; status == TAPER_OK && begun < bands->count; begun++) {
-        r->data[begun] = (*calls[begun]->prepared)->data;
-        status = bands->stages[begun]->begin(calls[begun], r->data[begun]);
-        *at = status == TAPER_OK ? *at : begun;
-    }
-    begun -= status != TAPER_OK;
-    if (status == TAPER_OK) {
-        status = taper_run_range(calls[0]->run, run_parts, r, parts, 1, bands->work);
-    }
-    for (size_t i = 0; i < begun; i++) {
-        if (bands->stages[i]->end != NULL) {
-            bands->stages[i]->end(calls[i], r->data[i]);
+    for (size_t i = 0; i < bands->count; i++) {
+        r->data[i] = (*calls[i]->prepared)->data;
+        if (bands->stages[i]->begin(calls[i], r->data[i]) != TAPER_OK) {
+            end_stages(r, calls, i);
+            return TAPER_DECLINED;
         }
     }
+    *at = last;
+    taper_status status = taper_ret_prepared(calls[last], &y);
+    if (status == TAPER_OK) {
+        r->y = taper_tensor_mutable(y);
+        status = taper_run_range(calls[0]->run, run_parts, r, parts, 1, bands->work);
+    }
+    end_stages(r, calls, bands->count);
     return status;
 }
 

@@ -62,8 +62,8 @@ typedef struct taper_bands {
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands);
 // Has the heap keep the memory that running them takes, so that the first time asks nobody for any.
 void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands);
-// Makes the last call's result. *at: the call whose part failed. TAPER_DECLINED: there is no memory for the rings, and
-// nothing happened.
+// Makes the last call's result. *at: the call whose part failed. TAPER_DECLINED: there is no memory for rings and what
+// calls need beside, and nothing happened.
 TAPER_MUST_USE taper_status taper_bands_run(const taper_bands *bands, taper_call *const *calls, size_t *at);
 
 #endif
