@@ -56,14 +56,15 @@ static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
 enum { TINY = 256 };
 static void tiny_f32(const taper_gemm *gemm)
 {
-    const float *a = gemm->a;
-    float *c = gemm->c;
-    for (int64_t i = 0; i < gemm->m; i++, a += gemm->a_row, c += gemm->c_row) {
+    // No address behind the last element is made: strides of sizes of one are anything.
+    for (int64_t i = 0; i < gemm->m; i++) {
+        const float *a = (const float *)gemm->a + i * gemm->a_row;
+        float *c = (float *)gemm->c + i * gemm->c_row;
         for (int64_t j = 0; j < gemm->n; j++) {
-            const float *x = a, *y = (const float *)gemm->b + j * gemm->b_column;
+            const float *b = (const float *)gemm->b + j * gemm->b_column;
             float sum = 0;
-            for (int64_t p = 0; p < gemm->k; p++, x += gemm->a_column, y += gemm->b_row) {
-                sum += *x * *y;
+            for (int64_t p = 0; p < gemm->k; p++) {
+                sum += a[p * gemm->a_column] * b[p * gemm->b_row];
             }
             c[j * gemm->c_column] = gemm->add ? c[j * gemm->c_column] + sum : sum;
         }
