@@ -57,8 +57,9 @@ def make_models(options, name, size):
                 if os.path.exists(os.path.join(scratch, "x.ncnn." + end)):
                     os.replace(os.path.join(scratch, "x.ncnn." + end), path + ".ncnn." + end)
     if not os.path.exists(path + ".mnn") and os.path.exists(os.path.join(bin_folder, "mnnconvert")) and os.path.exists(path + ".onnx"):
-        subprocess.run([os.path.join(bin_folder, "mnnconvert"), "-f", "ONNX", "--modelFile", path + ".onnx", "--MNNModel", path + ".mnn",
-                        "--bizCode", "x"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        whole = os.path.abspath(path)
+        subprocess.run([os.path.join(bin_folder, "mnnconvert"), "-f", "ONNX", "--modelFile", whole + ".onnx", "--MNNModel", whole + ".mnn",
+                        "--bizCode", "x"], cwd=os.path.dirname(whole), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wanted = [peer for peer in EDGE if peer in options.peers and not os.path.exists(path + FORMS[peer])]
     if wanted and "int8" not in name and subprocess.run([options.edge, "-c", "import torch, torchvision"], capture_output=True).returncode == 0:
         subprocess.run([options.edge, os.path.join(HERE, "make_edge.py"), path, name, str(size)], stdout=subprocess.DEVNULL,
