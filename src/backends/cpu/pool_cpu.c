@@ -248,7 +248,9 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
     job->work = (double)job->x.n * (double)axis[1].output * (double)axis[2].output * (double)job->x.c *
                 (double)(most_h * most_w);
     TAPER_TRY(run_job(job));
-    keep(job);
+    if (!TAPER_SMALL) { // a few microseconds of a run; not worth a page of the library
+        keep(job);
+    }
     return TAPER_OK;
 }
 
