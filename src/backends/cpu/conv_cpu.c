@@ -413,7 +413,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const taper_tensor *summand = plain_summand(&job);
+    const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job); // which have none
     const size_t summand_bytes = summand != NULL ? (size_t)taper_tensor_numel(summand) * sizeof(float) + 1024 : 0;
     float *brought = summand != NULL ? taper_heap_alloc(run->heap, summand_bytes) : NULL;
     if (summand != NULL && brought == NULL) {

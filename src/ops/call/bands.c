@@ -20,6 +20,12 @@ static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *
     *first = taper_min_size(*first, *last);
 }
 
+// Windows, steps and padding that fit the image: whatever is made of their sizes is no more than a few of it.
+static bool is_regular(const taper_banded *b)
+{
+    return b->span <= b->in_rows && b->pad < b->span && b->stride <= b->in_rows;
+}
+
 static bool follows(const taper_banded *a, const taper_banded *b)
 {
     return a->images == b->images && a->out_rows == b->in_rows && a->out_row == b->in_row;
@@ -33,7 +39,8 @@ static size_t cut(taper_bands *bands, size_t step)
     bands->step = step;
     bands->scratch = TAPER_OVERREAD; // depthwise kernels read behind the last pixel
     for (size_t i = last; i > 0; i--) {
-        rows = (rows - 1) * bands->stages[i]->stride + bands->stages[i]->span;
+        rows = taper_min_size((rows - 1) * bands->stages[i]->stride + bands->stages[i]->span,
+                              bands->stages[i]->in_rows); // there are no more
         bands->rings[i - 1] = rows;
         bands->scratch += rows * bands->stages[i]->in_row;
         touched += bands->stages[i]->weights;
@@ -76,7 +83,7 @@ double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;
-        if (b == NULL || (i > 0 && !follows(bands->stages[i - 1], b))) {
+        if (b == NULL || !is_regular(b) || (i > 0 && !follows(bands->stages[i - 1], b))) {
             return 0;
         }
         wide += i > 0 && b->span > 1;
