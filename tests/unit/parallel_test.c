@@ -162,7 +162,7 @@ typedef struct user {
 static void use_place(void *argument, size_t begin, size_t end)
 {
     user *u = argument;
-    size_t *place = taper_place_take(&u->places);
+    size_t *place = taper_place_take(&u->places, begin, 5000);
     const size_t index = begin + end;
     for (size_t i = 0; i < 10; i++) {
         place[i] = index;
@@ -185,11 +185,18 @@ static void places(void **state)
         user u = {.wrong = 0};
         assert_true(taper_places_open(&run, 10 * sizeof(size_t), 5000, &u.places));
         assert_int_equal(u.places.count, threads);
+        for (size_t item = 0; item < 5000; item++) { // every thread's part has a place, which begins with 0
+            size_t *place = taper_place_take(&u.places, item, 5000);
+            const size_t lane = item * threads / 5000;
+            assert_true(*place == 0 || *place == lane + 1);
+            *place = lane + 1;
+            taper_place_leave(place);
+        }
         assert_int_equal(taper_run_range(&run, use_place, &u, 5000, 1, 1e9), TAPER_OK);
         assert_int_equal(atomic_load(&u.wrong), 0);
         taper_places_close(&run, &u.places);
         assert_true(taper_places_open(&run, 0, 3, &u.places)); // nothing is needed
-        assert_null(taper_place_take(&u.places));
+        assert_null(taper_place_take(&u.places, 0, 1));
         taper_place_leave(NULL);
         taper_places_close(&run, &u.places);
         assert_false(taper_places_open(&run, SIZE_MAX - 3, 3, &u.places));

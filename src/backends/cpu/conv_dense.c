@@ -302,7 +302,8 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_floats = taper_gemm_panel_floats(entry, plan.taps, plan.group_in);
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
-    plan.head.work = taper_gemm_work(entry, plan.head.flops * (double)merged);
+    plan.head.work =
+        taper_gemm_work(entry, plan.head.flops * (double)merged, (double)(plan.group_floats * plan.groups));
     // Tiles of strips have one each, however many pixels that is.
     const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr, plan.panels,

@@ -131,7 +131,7 @@ static void run_pieces(void *argument, size_t begin, size_t end)
     const planar_plan *plan = r->plan;
     const taper_conv2d *job = plan->head.job;
     const size_t phases = job->stride_h * job->stride_w;
-    float *x = taper_place_take(&r->places);
+    float *x = taper_place_take(&r->places, begin, job->batch * plan->bunches * plan->bands);
     const size_t x_floats = plan->bunch * plan->group_in * phases * plan->plane;
     float *y = x + x_floats;
     memset(x, 0, x_floats * sizeof *x);

@@ -176,7 +176,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     const size_t pixels = job->batch * job->out_h * job->out_w;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
-    plan.head.work = taper_gemm_work(plan.entry, plan.head.flops);
+    plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
     // One block: the kernel takes all columns.
     const size_t mr = taper_min_size(plan.entry->mr, MOST_FLOATS / (plan.kc * job->kernel_h));
     plan.tiles = taper_tiles_make(run, pixels, mr, 1, 1, plan.head.work);

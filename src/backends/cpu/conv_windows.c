@@ -83,7 +83,7 @@ static void run_bands(void *argument, size_t begin, size_t end) // number: image
 {
     const windows_plan *plan = argument;
     const taper_conv2d *job = plan->head.job;
-    float *scratch = taper_place_take(&plan->places);
+    float *scratch = taper_place_take(&plan->places, begin, job->batch * plan->bands);
     const float *images = taper_tensor_data(job->args.input);
     for (; begin < end; begin++) {
         const size_t image = begin / plan->bands, first = begin % plan->bands * plan->rows;
@@ -97,7 +97,7 @@ static void run_bands(void *argument, size_t begin, size_t end) // number: image
 static void run_band(const taper_conv2d_plan *head, const taper_band *band)
 {
     const windows_plan *plan = (const windows_plan *)(const void *)head;
-    float *scratch = taper_place_take(&plan->places);
+    float *scratch = taper_place_take(&plan->places, band->begin, head->job->out_h);
     const size_t row = head->job->out_w * head->job->out_c;
     float *y = (float *)(void *)band->y.at + (band->begin - band->y.from) % band->y.ring * row;
     for (size_t first = band->begin, count; first < band->end; first += count, y += count * row) {
@@ -200,7 +200,7 @@ taper_status taper_conv2d_windows(taper_conv2d *job)
     const size_t pixels = job->batch * job->out_h * job->out_w, ks = job->in_c * job->kernel_h;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(ks * job->kernel_w);
-    plan.head.work = taper_gemm_work(plan.entry, plan.head.flops);
+    plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 3x3 convolution with stride 1 or 2 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
-// convolutions of every d-th row and column. Tiles are taken in chunks: first all inputs of a chunk are transformed,
-// then blocks of columns of the products are made for some strips of tiles at all positions and transformed back, while
-// they are in the cache. The transforms spread an infinity or NaN over the tile: where one comes out, all is computed
-// again, directly.
+// convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile: where one comes
+// out, all is computed again, directly.
+//
+// Tiles are taken in groups. Who has an item, a block of columns of a group, transforms the group's inputs, makes the
+// products of all positions and transforms them back, in a place of his own: what one core wrote another one fetches
+// more slowly than it would have computed it. He keeps the transformed inputs for the other blocks. Threads have groups
+// of their own where there are tiles for all of them, and blocks of columns where the weights come from memory, which
+// is to happen once.
 //
 // Tiles are numbered so that those which have a position are neighbours: of all images and phases of the dilation first
 // those at the lower edge but the last column, then whole ones, those at the right edge, and corners.
@@ -14,7 +18,7 @@
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
 
-enum { MOST_NR = 64, BLOCK_COLUMNS = 64, MOST_STRIPS = 3, LINE_FLOATS = 16 };
+enum { MOST_NR = 64, BLOCK_COLUMNS = 64, MOST_STRIPS = 3, LINE_FLOATS = 16, WEIGHTS_STAY = 4, STREAMED = 4 };
 
 typedef struct winograd_plan {
     taper_conv2d_plan head;
@@ -25,21 +29,29 @@ typedef struct winograd_plan {
     size_t phases_h, phases_w;
     size_t tiles;                       // of all images
     size_t whole, right, corners;       // the first tile of each kind; at the lower edge those before
-    size_t chunk, strip;                // tiles of a chunk, of which there are at most so many in a strip
+    size_t strip;                       // tiles of one at most
+    size_t most;                        // tiles of a group
+    bool streams;                       // the weights come from memory
     size_t panels, panel_floats, block; // block: panels of one
-    size_t v_stride, v_bytes;           // between positions
-    double input_work, product_work;    // of a chunk
+    size_t blocks;                      // of all panels
+    double work;                        // of all items, with the transforms
 } winograd_plan;
 
-// Of a chunk.
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t first, count; // tiles
-    size_t groups;       // of strips
-    float *v;
+    size_t groups;       // of the tiles: as even as can be
+    size_t first, items; // the first group at work
+    size_t v_stride;     // between positions
     taper_places places;
     atomic_uint spread; // an infinity or NaN came out
 } winograd_run;
+
+// A place: behind this are the transformed inputs of the largest group, and a block of products.
+typedef struct winograd_place {
+    size_t group; // whose inputs are there, and one: 0 is none
+    char apart[64 - sizeof(size_t)];
+    float floats[];
+} winograd_place;
 
 // Where a tile's first output is.
 typedef struct place {
@@ -88,17 +100,21 @@ static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin
     *end = !right ? plan->right : lower ? plan->tiles : plan->corners;
 }
 
-// ---- the two steps of a chunk
+// ---- an item
 
-static void transform_inputs(void *argument, size_t begin, size_t end)
+static size_t first_of(const winograd_run *r, size_t group)
 {
-    const winograd_run *r = argument;
+    return (size_t)((uint64_t)r->plan->tiles * group / r->groups);
+}
+
+static void transform_inputs(const winograd_run *r, size_t begin, size_t end, float *v)
+{
     const winograd_plan *plan = r->plan;
     const taper_conv2d *job = plan->head.job;
     const size_t side = taper_winograd_side(plan->winograd);
     const float *x[TAPER_WINOGRAD_POSITIONS];
     for (size_t tile = begin; tile < end; tile++) {
-        const place p = place_of(plan, r->first + tile);
+        const place p = place_of(plan, tile);
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < side; i++) {
             const int64_t y = (int64_t)(p.y * job->stride_h + i * job->dilation_h) - job->pad_top;
@@ -111,7 +127,8 @@ static void transform_inputs(void *argument, size_t begin, size_t end)
                 x[i * side + j] = inside ? image + ((size_t)y * job->in_w + (size_t)at) * job->in_c : job->zero;
             }
         }
-        plan->winograd->input(p.outputs_down, p.outputs_along, job->in_c, x, r->v + tile * job->in_c, plan->v_stride);
+        plan->winograd->input(p.outputs_down, p.outputs_along, job->in_c, x, v + (tile - begin) * job->in_c,
+                              r->v_stride);
     }
 }
 
@@ -142,38 +159,47 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
-static void multiply(void *argument, size_t begin, size_t end) // number: block of columns * groups + group of strips
+// Tiles from `begin` to `end`, columns of the panels from `panel` on.
+static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, const float *v, float *m)
 {
     static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
-    winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
     const size_t nr = plan->entry->nr, in_c = plan->head.job->in_c;
-    float *m = taper_place_take(&r->places);
-    for (size_t item = begin; item < end; item++) {
-        const size_t panel = item / r->groups * plan->block, group = item % r->groups;
-        const size_t panels = taper_min_size(plan->block, plan->panels - panel);
-        const size_t column = panel * nr, columns = taper_min_size(panels * nr, plan->head.job->out_c - column);
-        // Groups are as even as can be.
-        const size_t first = r->count * group / r->groups, count = r->count * (group + 1) / r->groups - first;
-        const size_t m_stride = count * columns + LINE_FLOATS;
-        const float *weights = plan->head.packed + panel * plan->sets * plan->panel_floats;
-        for (size_t position = 0; position < plan->positions; position++) {
-            const float *w = weights + taper_winograd_set(plan->winograd, position) * panels * plan->panel_floats;
-            size_t from, to;
-            tiles_with(plan, position, &from, &to);
-            from = taper_max_size(from, r->first + first);
-            to = taper_min_size(to, r->first + first + count);
-            if (from < to) {
-                plan->entry->gemm(to - from, columns, in_c, r->v + position * plan->v_stride + (from - r->first) * in_c,
-                                  in_c, w, m + position * m_stride + (from - r->first - first) * columns, columns,
-                                  &plain);
-            }
-        }
-        for (size_t tile = 0; tile < count; tile++) {
-            finish_tile(r, r->first + first + tile, m + tile * columns, m_stride, column, columns);
+    const size_t panels = taper_min_size(plan->block, plan->panels - panel);
+    const size_t column = panel * nr, columns = taper_min_size(panels * nr, plan->head.job->out_c - column);
+    const size_t m_stride = (end - begin) * columns + LINE_FLOATS;
+    const float *weights = plan->head.packed + panel * plan->sets * plan->panel_floats;
+    for (size_t position = 0; position < plan->positions; position++) {
+        const float *w = weights + taper_winograd_set(plan->winograd, position) * panels * plan->panel_floats;
+        size_t from, to;
+        tiles_with(plan, position, &from, &to);
+        from = taper_max_size(from, begin);
+        to = taper_min_size(to, end);
+        if (from < to) {
+            plan->entry->gemm(to - from, columns, in_c, v + position * r->v_stride + (from - begin) * in_c, in_c, w,
+                              m + position * m_stride + (from - begin) * columns, columns, &plain);
         }
     }
-    taper_place_leave(m);
+    for (size_t tile = begin; tile < end; tile++) {
+        finish_tile(r, tile, m + (tile - begin) * columns, m_stride, column, columns);
+    }
+}
+
+static void run_items(void *argument, size_t begin, size_t end) // number: group * blocks + block of columns
+{
+    winograd_run *r = argument;
+    const winograd_plan *plan = r->plan;
+    winograd_place *own = taper_place_take(&r->places, begin, r->items);
+    for (size_t item = begin; item < end; item++) {
+        const size_t group = r->first + item / plan->blocks, tile = first_of(r, group), last = first_of(r, group + 1);
+        if (own->group != group + 1) {
+            transform_inputs(r, tile, last, own->floats);
+            own->group = group + 1;
+        }
+        multiply(r, tile, last, item % plan->blocks * plan->block, own->floats,
+                 own->floats + plan->positions * r->v_stride);
+    }
+    taper_place_leave(own);
 }
 
 // ---- preparation
@@ -241,31 +267,41 @@ static taper_status compute_directly(const taper_conv2d *job)
     return status;
 }
 
+// Whether threads have groups of their own: where blocks are not enough for them, or each has tiles for more than a
+// strip, or for so many products of a weight that it does not wait for the next ones.
+static bool gives_each_groups(const winograd_plan *plan, size_t threads)
+{
+    const size_t tiles = plan->tiles / threads;
+    return plan->blocks < threads ? tiles >= 2
+           : plan->streams        ? tiles * plan->positions / plan->sets >= plan->strip
+                                  : tiles >= plan->strip + plan->strip / 2;
+}
+
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
     const winograd_plan *plan = (const winograd_plan *)(const void *)head;
     taper_run *run = head->job->call->run;
-    const size_t most = taper_min_size(plan->chunk, plan->tiles), blocks = (plan->panels - 1) / plan->block + 1;
-    const size_t columns = plan->block * plan->entry->nr, strips = MOST_STRIPS * plan->strip;
-    const size_t m_bytes = plan->positions * (strips * columns + LINE_FLOATS) * sizeof(float);
-    winograd_run r = {.plan = plan, .v = taper_heap_alloc(run->heap, plan->v_bytes)};
+    winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
+    const size_t threads = taper_pool_threads(run->pool);
+    const bool by_rows = gives_each_groups(plan, threads);
+    if (by_rows) {
+        r.groups = ((r.groups - 1) / threads + 1) * threads;
+    }
+    const size_t step = by_rows || threads == 1 ? r.groups : 1; // groups at a time
+    const size_t tiles = (plan->tiles - 1) / r.groups + 1;
+    r.items = step * plan->blocks;
+    r.v_stride = tiles * head->job->in_c + LINE_FLOATS;
+    const size_t m_stride = tiles * plan->block * plan->entry->nr + LINE_FLOATS;
+    const size_t bytes = sizeof(winograd_place) + plan->positions * (r.v_stride + m_stride) * sizeof(float);
     atomic_init(&r.spread, 0u);
-    if (r.v == NULL || !taper_places_open(run, m_bytes, (most / strips + 1) * blocks, &r.places)) {
-        taper_heap_free(run->heap, r.v, plan->v_bytes);
+    if (!taper_places_open(run, bytes, r.items, &r.places)) {
         return taper_fail_memory(run->error);
     }
     taper_status status = TAPER_OK;
-    for (r.first = 0; r.first < plan->tiles && status == TAPER_OK; r.first += plan->chunk) {
-        r.count = taper_min_size(plan->chunk, plan->tiles - r.first);
-        r.groups = (r.count - 1) / strips + 1;
-        const double share = (double)r.count / (double)plan->tiles;
-        status = taper_run_range(run, transform_inputs, &r, r.count, 1, plan->input_work * share);
-        if (status == TAPER_OK) {
-            status = taper_run_range(run, multiply, &r, r.groups * blocks, 1, plan->product_work * share);
-        }
+    for (; r.first < r.groups && status == TAPER_OK; r.first += step) {
+        status = taper_run_range(run, run_items, &r, r.items, 1, plan->work * (double)step / (double)r.groups);
     }
     taper_places_close(run, &r.places);
-    taper_heap_free(run->heap, r.v, plan->v_bytes);
     if (status == TAPER_OK && atomic_load_explicit(&r.spread, memory_order_relaxed) != 0) {
         return compute_directly(head->job);
     }
@@ -308,26 +344,31 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     plan.panel_floats = (job->in_c + 1) * nr;
     plan.block = taper_max_size(BLOCK_COLUMNS / nr, 1);
     plan.strip = plan.entry->mr - (TAPER_SMALL && plan.entry->mr > 1 ? plan.entry->mr % 2 : 0);
-    size_t floats, packed;
-    // One tile at least: what a position of a chunk takes, in all positions.
-    const size_t tile_bytes = plan.positions * job->in_c * sizeof(float), strips = MOST_STRIPS * plan.strip;
-    const size_t budget = 2 * taper_pool_caches(run->pool).l2;
-    plan.chunk = taper_max_size(budget / tile_bytes / strips, 1) * strips;
+    plan.blocks = (plan.panels - 1) / plan.block + 1;
+    size_t packed, tile_floats, most;
     if (nr > MOST_NR || job->out_c % plan.winograd->lanes != 0 || job->in_c < plan.winograd->lanes || tap < 1 ||
         !number_tiles(&plan) || !taper_mul_size(plan.sets * plan.panels, plan.panel_floats, &packed) ||
         packed > SIZE_MAX / sizeof(float) - job->out_c ||
-        !taper_mul_size(taper_min_size(plan.chunk, plan.tiles), job->in_c, &floats) ||
-        floats > SIZE_MAX / sizeof(float) / plan.positions / 2) {
+        !taper_mul_size(plan.positions, job->in_c + plan.block * nr, &tile_floats)) {
         return taper_conv2d_dense(job);
     }
-    plan.v_stride = floats + LINE_FLOATS;
-    plan.v_bytes = plan.positions * plan.v_stride * sizeof(float);
+    // Of weights that stay in a cache the inputs and products may have most of the nearer one; the others are worth
+    // long strips.
+    const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float);
+    plan.streams = packed > WEIGHTS_STAY * cache;
+    plan.most = plan.streams ? STREAMED * cache / tile_floats : cache / 4 * 3 / tile_floats;
+    plan.most = taper_max_size(plan.most / plan.strip, 1) * plan.strip;
+    plan.most = taper_min_size(plan.most, plan.streams ? plan.most : MOST_STRIPS * plan.strip);
+    if (!taper_mul_size(taper_min_size(plan.most, plan.tiles), tile_floats, &most) ||
+        most > SIZE_MAX / sizeof(float) / 2) {
+        return taper_conv2d_dense(job);
+    }
     plan.head.name = plan.winograd->name;
     plan.head.flops = 18.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c * (double)job->in_c;
-    plan.product_work = taper_gemm_work(plan.entry, 2.0 * taper_winograd_count(job, winograd).rows *
-                                                        (double)job->out_c * (double)job->in_c);
-    plan.input_work = taper_floats_work((double)plan.tiles * (double)job->in_c * (double)plan.positions);
-    plan.head.work = plan.product_work;
+    plan.head.work = taper_gemm_work(
+        plan.entry, 2.0 * taper_winograd_count(job, winograd).rows * (double)job->out_c * (double)job->in_c,
+        (double)packed);
+    plan.work = plan.head.work + taper_floats_work((double)plan.tiles * (double)job->in_c * (double)plan.positions);
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.winograd, &request);
     request.layout = "Winograd";

@@ -130,7 +130,7 @@ static taper_status run_packed(linear_job *job, bool keeps)
         return TAPER_DECLINED;
     }
     job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
-    job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out);
+    job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out, (double)floats);
     job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
                                   job->panel_floats * sizeof(float), job->work);
     taper_pack_request request = {.kind = entry,

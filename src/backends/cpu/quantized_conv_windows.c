@@ -83,7 +83,7 @@ static void run_bands(void *argument, size_t begin, size_t end) // number: image
 {
     const windows_run *r = argument;
     const windows_plan *plan = r->plan;
-    uint8_t *scratch = taper_place_take(&r->places);
+    uint8_t *scratch = taper_place_take(&r->places, begin, plan->head.job->batch * plan->bands);
     for (; begin < end; begin++) {
         const size_t first = begin % plan->bands * plan->rows;
         run_band(plan, begin / plan->bands, first, taper_min_size(plan->rows, plan->head.job->out_h - first), scratch);

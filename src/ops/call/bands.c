@@ -156,8 +156,9 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
 static void run_parts(void *argument, size_t begin, size_t end)
 {
     const banded_run *r = argument;
-    void *place = taper_place_take(&r->places);
-    const size_t rows = r->bands->stages[r->bands->count - 1]->out_rows;
+    const taper_banded *last = r->bands->stages[r->bands->count - 1];
+    void *place = taper_place_take(&r->places, begin, r->parts * last->images);
+    const size_t rows = last->out_rows;
     for (; begin < end; begin++) {
         const size_t first = begin % r->parts * r->rows;
         run_part(r, begin / r->parts, first, taper_min_size(first + r->rows, rows), place);
@@ -174,6 +175,10 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     // No thread is to be without because of edges.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
+    const size_t parts = (last->out_rows - 1) / r->rows + 1;
+    if (last->images == 1 && parts > threads && parts < 4 * threads) { // as many for each
+        r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
+    }
     r->rows = taper_round_up(r->rows, 2); // kernels like pairs
     r->parts = (last->out_rows - 1) / r->rows + 1;
     return r->parts * last->images;

@@ -91,18 +91,21 @@ bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_pl
     }
     places->data = taper_heap_alloc(run->heap, places->all_bytes);
     for (size_t i = 0; places->data != NULL && i < places->count; i++) {
-        taper_place_leave(places->data + i * (places->all_bytes / places->count) + FLAG);
+        char *place = places->data + i * (places->all_bytes / places->count) + FLAG;
+        memset(place, 0, sizeof(size_t));
+        taper_place_leave(place);
     }
     return places->data != NULL;
 }
 
-void *taper_place_take(const taper_places *places)
+void *taper_place_take(const taper_places *places, size_t item, size_t items)
 {
     if (places->data == NULL) {
         return NULL;
     }
-    // One is free, or about to be.
-    for (size_t i = 0;; i = (i + 1) % places->count) {
+    // The threads have equal parts of the range. One place is free, or about to be.
+    for (size_t i = (size_t)((double)item * (double)places->count / (double)items) % places->count;;
+         i = (i + 1) % places->count) {
         char *place = places->data + i * (places->all_bytes / places->count);
         if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {
             return place + FLAG;

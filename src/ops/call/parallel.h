@@ -18,14 +18,16 @@ TAPER_MUST_USE taper_status taper_run_range(taper_run *run, taper_range_task tas
 size_t taper_run_pieces(const taper_run *run, double work);
 
 // Scratch for pieces: a place for each that can run at the same time, of pieces that are `most` altogether. A piece
-// takes one (whatever is in it) and leaves it.
+// takes one (whatever is in it, but for a size_t at its beginning, which is 0 at first) and leaves it. That which
+// begins with `item` of the range's `items` mostly gets what the piece before it had: a core fetches what another one
+// wrote far slower than memory.
 typedef struct taper_places {
     size_t count, all_bytes;
     char *data;
 } taper_places;
 // False: there is no memory. bytes 0 is fine, the places are then nowhere.
 TAPER_MUST_USE bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_places *places);
-void *taper_place_take(const taper_places *places);
+void *taper_place_take(const taper_places *places, size_t item, size_t items);
 void taper_place_leave(void *place);
 void taper_places_close(const taper_run *run, taper_places *places);
 

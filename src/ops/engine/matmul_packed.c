@@ -99,7 +99,7 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
 static void run_matrices(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    float *const own = taper_place_take(&job->scratch); // NULL: neither packs nor turns
+    float *const own = taper_place_take(&job->scratch, begin, job->count); // NULL: neither packs nor turns
     float *const rows = own != NULL ? own + job->turned_at : NULL;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;
@@ -264,8 +264,9 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
         return TAPER_DECLINED;
     }
     job.panel_floats = (job.k + 1) * entry->nr;
-    const double work = taper_gemm_work(entry, 2.0 * (double)job.m * (double)job.n * (double)job.k) +
-                        taper_floats_work((job.shared ? 0 : (double)packed_floats) + (double)job.turned_floats);
+    const double work =
+        taper_gemm_work(entry, 2.0 * (double)job.m * (double)job.n * (double)job.k, (double)job.n * (double)job.k) +
+        taper_floats_work((job.shared ? 0 : (double)packed_floats) + (double)job.turned_floats);
     const size_t threads = taper_pool_threads(run->pool);
     const bool apart = threads == 1 || (job.count >= 2 * threads && work < APART);
     job.tiles = taper_tiles_make(run, job.m, entry->mr, (job.n + entry->nr - 1) / entry->nr,
@@ -286,7 +287,7 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
     } else if (apart) {
         status = taper_run_range(run, run_matrices, &job, job.count, 1, work * (double)job.count);
     } else {
-        job.own = taper_place_take(&job.scratch);
+        job.own = taper_place_take(&job.scratch, 0, 1);
         status = run_in_turn(run, &job, work);
     }
     taper_places_close(run, &job.scratch);

@@ -37,10 +37,11 @@ void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
 // follow. Returns how many it stands for; the next one is behind all of them.
 size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most);
 
-// The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
-static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops)
+// The nanoseconds of a product, by the size of the tile that its kernel keeps in registers. weights: floats that are
+// read once, which is what a product of one row waits for.
+static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops, double weights)
 {
-    return 4 * flops * taper_gemm_cost(entry) / (double)(entry->mr * entry->nr);
+    return 4 * flops * taper_gemm_cost(entry) / (double)(entry->mr * entry->nr) + weights / 16;
 }
 
 static inline double taper_gemm_i8_work(const taper_gemm_i8_entry *entry, double operations)

@@ -91,7 +91,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
     const bilinear_job *job = argument;
     const taper_volume *x = job->x, *y = job->y;
     const size_t width = (size_t)job->w->output;
-    float *const rows = taper_place_take(&job->places);
+    float *const rows = taper_place_take(&job->places, begin, (size_t)(x->n * x->c * job->h->output));
     taper_row_pair pair = {{rows, rows + width}, {-1, -1}};
     for (size_t r = begin; r < end; r++) {
         const int64_t plane = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;

@@ -37,7 +37,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
 {
     const bilinear_job *job = argument;
     const taper_volume *x = job->x, *y = job->y;
-    float *const rows = taper_place_take(&job->places);
+    float *const rows = taper_place_take(&job->places, begin, (size_t)(x->n * job->h->output));
     taper_row_pair pair = {{rows, rows + job->w->output * x->c}, {-1, -1}};
     for (size_t r = begin; r < end; r++) {
         const int64_t n = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
