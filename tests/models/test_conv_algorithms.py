@@ -4,7 +4,7 @@
 
 Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
 sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
-behind a layer, infinities and NaN in the input; which kernels ops --config asks for. Each of Winograd's algorithms must have been chosen by some case, and none with
+behind a layer, one to six threads, infinities and NaN in the input; which kernels ops --config asks for. Each of Winograd's algorithms must have been chosen by some case, and none with
 --memory low."""
 import json
 import os
@@ -49,6 +49,8 @@ def cases():
     yield 128, 128, 28, 28, 1, 1, 1, True, True, "relu"
     yield 256, 256, 14, 14, 1, 1, 1, False, False, None
     yield 512, 512, 7, 7, 1, 1, 1, True, False, "relu"
+    yield 256, 64, 14, 14, 1, 1, 1, True, False, "relu"
+    yield 512, 512, 28, 28, 1, 2, 2, True, False, "relu"
     yield 128, 256, 29, 31, 1, 1, 1, False, False, "six"
     yield 256, 128, 17, 18, 2, 0, 1, True, False, "silu"
     yield 144, 208, 20, 20, 1, 2, 1, False, False, None
@@ -124,6 +126,10 @@ def main():
                       "of the direct sums'")
             check(ours[0] <= 2 * direct[0] and ours[0] <= 1e-5 * ours[2],
                   f"{name}: error {ours[0]:.2e}, the direct sums' {direct[0]:.2e}, of {ours[2]:.2e}")
+            for threads in "2", "3", "6":
+                shared = errors(result_of(taper, model, x.numpy(), scratch, "--threads", threads), wanted)
+                check(shared[0] <= 2 * direct[0] and shared[0] <= 1e-5 * shared[2],
+                      f"{name}: error {shared[0]:.2e} with {threads} threads, the direct sums' {direct[0]:.2e}, of {shared[2]:.2e}")
             chosen[kernel.split("_")[0]] = chosen.get(kernel.split("_")[0], 0) + 1
             check(not kernel_of(taper, model, x.shape, "--memory", "low").startswith(("f", "s")), name + ": chosen with --memory low too")
             # What is not finite reaches the outputs over it, and no others.
