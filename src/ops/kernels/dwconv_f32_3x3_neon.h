@@ -29,12 +29,14 @@ typedef struct window {
 typedef struct window_constants {
     const float *w; // bias, nine weights
     float bounds[2];
-    size_t skipped; // columns of inputs that the turns take
+    size_t skipped;                  // columns of inputs that the turns take
+    _Alignas(16) float bias[2 * VN]; // twice that of four channels
 } window_constants;
-_Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below knows where the members are");
+_Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_constants, bias) == 32,
+               "the assembler below knows where the members are");
 
 // Registers: v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, from v28 on sums; x9 is where the
-// bias is.
+// bias is, twice.
 // clang-format off
 #define A_1 12, 13, 14, 15
 #define B_1 16, 17, 18, 19
@@ -65,7 +67,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
     SPREAD(ZERO_##stride, column) \
     LINE(#label "1:")
 
-#define BIAS(sum) LINE("ldr q" #sum ", [x9]") // from memory: a copy would take the arithmetic's time
+#define BIAS(sum, next) LINE("ldp q" #sum ", q" #next ", [x9]") // from memory: a copy would take the arithmetic's time
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
 #define FIRST_PRODUCT(sum, x, w) LINE("fmul v" #sum ".4s, v" #x ".4s, v" #w ".4s")
 #define PLUS(sum, other) LINE("fadd v" #sum ".4s, v" #sum ".4s, v" #other ".4s")
@@ -78,10 +80,10 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define PLAIN_TWO
 #define PLAIN_FOUR
 
-// Outputs of columns a to c, and of b to d; stride 1. The columns c and d are loaded on the way.
-#define OUTPUTS_OF_FOUR(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
-    TAKE_1(c0, c1, c2, c3) BIAS(28) BIAS(29) BIAS(30) BIAS(31) \
-    FOUR(1, a0, a1, b0, b1) FOUR(4, a1, a2, b1, b2) FOUR(7, a2, a3, b2, b3) TAKE_1(d0, d1, d2, d3) \
+// Outputs of columns a to c, and of b to d; stride 1. The columns c and d are loaded on the way; d may be of padding.
+#define OUTPUTS_OF_FOUR(ends, last, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
+    TAKE_1(c0, c1, c2, c3) BIAS(28, 29) BIAS(30, 31) \
+    FOUR(1, a0, a1, b0, b1) FOUR(4, a1, a2, b1, b2) FOUR(7, a2, a3, b2, b3) last##_1(d0, d1, d2, d3) \
     FOUR(2, b0, b1, c0, c1) FOUR(5, b1, b2, c1, c2) FOUR(8, b2, b3, c2, c3) \
     FOUR(3, c0, c1, d0, d1) FOUR(6, c1, c2, d1, d2) FOUR(9, c2, c3, d2, d3) \
     ends##_FOUR PUT(28, 0) PUT(29, 1) PUT(30, 0) PUT(31, 1)
@@ -89,19 +91,28 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
 #define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \
-    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a2) TWO(1, a0, a1) HALF(7, a2, a3) TWO(2, b0, b1) HALF(5, b1, b2) \
+    BIAS(28, 29) FIRST_OF_HALF(4, a1, a2) TWO(1, a0, a1) HALF(7, a2, a3) TWO(2, b0, b1) HALF(5, b1, b2) \
     TWO(8, b2, b3) HALF(3, c0, c1) TWO(6, c1, c2) TWO(9, c2, c3) PLUS(28, 30) PLUS(29, 31) \
     ends##_TWO PUT(28, 0) PUT(29, 1)
 #define OUTPUTS_2(ends, a0, a1, a2, a3, a4, b0, b1, b2, b3, b4, c0, c1, c2, c3, c4) \
-    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a3) TWO(1, a0, a2) HALF(7, a2, a4) TWO(2, b0, b2) HALF(5, b1, b3) \
+    BIAS(28, 29) FIRST_OF_HALF(4, a1, a3) TWO(1, a0, a2) HALF(7, a2, a4) TWO(2, b0, b2) HALF(5, b1, b3) \
     TWO(8, b2, b4) HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) \
     ends##_TWO PUT(28, 0) PUT(29, 1)
 
 // What stands before and behind the turns; after a turn the window is in other registers.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
-#define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, A_1, B_1, C_1, D_1)
-#define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, C_1, D_1, A_1, B_1)
+#define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, A_1, B_1, C_1, D_1)
+#define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, C_1, D_1, A_1, B_1)
 #define BACK_1 SPREAD(COPY_1, A_1, C_1) SPREAD(COPY_1, B_1, D_1)
+// The last two outputs of a row, with padding behind it.
+#define END_1(ends) \
+    LINE("add x10, %[at], #1") \
+    LINE("cmp x10, %[valid]") \
+    LINE("ccmp %[rest], #2, #0, eq") \
+    LINE("b.ne 7f") \
+    SPREAD(OUTPUTS_OF_FOUR, ends, ZERO, A_1, B_1, C_1, D_1) \
+    LINE("b 8f")
+#define END_2(ends)
 #define REST_1(ends) ANY(1, C_1, 6) SPREAD(OUTPUTS_1, ends, A_1, B_1, C_1)
 #define AGAIN_1 SPREAD(COPY_1, A_1, B_1) SPREAD(COPY_1, B_1, C_1)
 #define BEGIN_2 ANY(2, A_2, 1)
@@ -126,6 +137,9 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             LINE("ld1 {v1.4s, v2.4s, v3.4s, v4.4s}, [x10], #64") \
             LINE("ld1 {v5.4s, v6.4s, v7.4s, v8.4s}, [x10], #64") \
             LINE("ld1 {v9.4s}, [x10]") \
+            LINE("ldr q12, [x9]") \
+            LINE("add x9, %[k], #32") \
+            LINE("stp q12, q12, [x9]") \
             BEGIN_##stride \
             LINE("cbz %[turns], 5f") \
             LINE("3:") \
@@ -142,6 +156,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             LINE("ldr x10, [%[k], #16]") \
             LINE("add %[at], %[at], x10") \
             LINE("cbz %[rest], 8f") \
+            END_##stride(ends) \
             LINE("7:") \
             REST_##stride(ends) \
             LINE("subs %[rest], %[rest], #1") \
@@ -214,13 +229,18 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
 #define SLIDES(name, stride, ends)                                                                                     \
     TAPER_INSTANCE void name##_##ends(window *s, window_constants *k, size_t times)                                    \
     {                                                                                                                  \
+        size_t in_next[(stride) + 3];                                                                                  \
+        const size_t out_next = s->out_step[1] != 0 ? VN : 0;                                                          \
+        TAPER_UNROLL                                                                                                   \
+        for (size_t i = 0; i < (stride) + 3; i++)                                                                      \
+            in_next[i] = s->in_step[i] != 0 ? VN : 0;                                                                  \
         for (; times > 0; times--) {                                                                                   \
             slide_##stride##_##ends(*s, k);                                                                            \
             TAPER_UNROLL                                                                                               \
             for (size_t i = 0; i < (stride) + 3; i++)                                                                  \
-                s->in[i] += s->in_step[i] != 0 ? VN : 0;                                                               \
+                s->in[i] += in_next[i];                                                                                \
             s->out[0] += VN;                                                                                           \
-            s->out[1] += s->out_step[1] != 0 ? VN : 0;                                                                 \
+            s->out[1] += out_next;                                                                                     \
             k->w += 10 * VN;                                                                                           \
         }                                                                                                              \
     }
