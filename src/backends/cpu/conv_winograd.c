@@ -18,7 +18,15 @@
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
 
-enum { MOST_NR = 64, BLOCK_COLUMNS = 64, MOST_STRIPS = 3, LINE_FLOATS = 16, WEIGHTS_STAY = 4, STREAMED = 4 };
+enum {
+    MOST_NR = 64,
+    BLOCK_COLUMNS = 64,
+    MOST_STRIPS = 3,
+    LINE_FLOATS = 16,
+    WEIGHTS_STAY = 4,
+    STREAMED = 4,
+    LEAST_TILES = 4
+};
 
 typedef struct winograd_plan {
     taper_conv2d_plan head;
@@ -272,7 +280,7 @@ static taper_status compute_directly(const taper_conv2d *job)
 static bool gives_each_groups(const winograd_plan *plan, size_t threads)
 {
     const size_t tiles = plan->tiles / threads;
-    return plan->blocks < threads ? tiles >= 2
+    return plan->blocks < threads ? tiles >= LEAST_TILES
            : plan->streams        ? tiles * plan->positions / plan->sets >= plan->strip
                                   : tiles >= plan->strip + plan->strip / 2;
 }

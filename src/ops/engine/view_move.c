@@ -2,7 +2,11 @@
 // The element mover: sorts and merges dimensions so that the innermost loop is a memcpy, a strided loop or a blocked
 // transposition; clones and their strides.
 #include "ops/engine/view_move.h"
+
+#include <math.h>
+
 #include "ir/walk.h"
+#include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 
 // The one copy for compilers that call rather than inline.
@@ -174,6 +178,93 @@ static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim in
     return true;
 }
 
+// ---- by several threads
+
+// Planes of outer x inner at all indices of the other dimensions, the last of which is the fastest; each is cut into
+// `across` parts of `height` rows, and these into `along` parts of `width` columns.
+typedef struct shared_move {
+    const taper_run *run;
+    size_t item, count; // of dims
+    const move_dim *dims;
+    move_dim outer, inner;
+    size_t across, along;
+    int64_t height, width;
+    char *to;
+    const char *from;
+} shared_move;
+
+static void move_parts(void *argument, size_t begin, size_t end)
+{
+    const shared_move *m = argument;
+    size_t plane = begin / (m->across * m->along), part = begin % (m->across * m->along);
+    taper_walk walk;
+    taper_walk_begin(&walk, 2);
+    for (size_t n = m->count; n-- > 0; plane /= (size_t)m->dims[n].size) {
+        int64_t *const steps = taper_walk_add(&walk, m->dims[n].size);
+        steps[0] = m->dims[n].to;
+        steps[1] = m->dims[n].from;
+        const int64_t at = walk.dims[walk.rank - 1].at = (int64_t)(plane % (size_t)m->dims[n].size);
+        walk.at[0] += at * steps[0];
+        walk.at[1] += at * steps[1];
+    }
+    for (size_t left = end - begin; left > 0; left--) {
+        move_dim outer = m->outer, inner = m->inner;
+        const int64_t row = (int64_t)(part / m->along) * m->height, column = (int64_t)(part % m->along) * m->width;
+        outer.size = taper_min_i64(m->height, outer.size - row);
+        inner.size = taper_min_i64(m->width, inner.size - column);
+        move_plane(m->run, m->item, &outer, &inner, m->to + walk.at[0] + row * outer.to + column * inner.to,
+                   m->from + walk.at[1] + row * outer.from + column * inner.from);
+        if (++part == m->across * m->along) {
+            part = 0;
+            (void)taper_walk_next(&walk);
+        }
+    }
+}
+
+// Parts of `all` that are whole tiles, about `parts` of them.
+static size_t cut_into(int64_t all, size_t parts, int64_t *length)
+{
+    const int64_t tiles = (all - 1) / TILE + 1;
+    *length = ((tiles - 1) / (int64_t)parts + 1) * TILE;
+    return (size_t)((all - 1) / *length + 1);
+}
+
+// False: it is too little for several threads, or elements of the destination lie on one another.
+static bool move_shared(taper_run *run, shared_move *m)
+{
+    double planes = 1;
+    bool apart = m->outer.to != 0 || m->outer.size == 1;
+    for (size_t d = 0; d < m->count; d++) {
+        planes *= (double)m->dims[d].size;
+        apart &= m->dims[d].to != 0;
+    }
+    const double elements = planes * (double)m->outer.size * (double)m->inner.size;
+    const bool lines = m->inner.to == (int64_t)m->item && m->inner.from == m->inner.to;
+    const double work = taper_floats_work(elements * (lines ? (double)m->item / sizeof(float) : 2));
+    const size_t pieces = taper_run_pieces(run, work);
+    if (pieces < 2 || !apart || m->inner.to == 0 || planes >= 0x1p31) {
+        return false;
+    }
+    m->run = run;
+    m->across = m->along = 1;
+    m->height = m->outer.size;
+    m->width = m->inner.size;
+    if (planes < (double)pieces) {
+        const size_t parts = (pieces - 1) / (size_t)planes + 1;
+        if (m->outer.size >= (int64_t)(parts * TILE) || m->outer.size >= m->inner.size) {
+            m->across = cut_into(m->outer.size, parts, &m->height);
+        } else {
+            m->along = cut_into(m->inner.size, parts, &m->width);
+        }
+    }
+    const double charged = elements * WORK_OF_A_MOVE;
+    if (taper_run_goes_on(run, (uint64_t)(charged - fmin(work, charged)))) {
+        // Whether the run is to end is what the operator is asked for when it returns.
+        (void)!taper_run_range(run, move_parts, m, (size_t)planes * m->across * m->along, 1, work);
+    }
+    return true;
+}
+
 void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides,
                 const void *from, const int64_t *from_strides)
 {
@@ -203,6 +294,11 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
         for (size_t d = pick; d < n; d++) {
             dims[d] = dims[d + 1];
         }
+    }
+    shared_move shared = {
+        .item = item, .count = n, .dims = dims, .outer = outer, .inner = inner, .to = to, .from = from};
+    if (move_shared(run, &shared)) {
+        return;
     }
     taper_walk walk;
     taper_walk_begin(&walk, 2);
