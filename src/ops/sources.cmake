@@ -123,6 +123,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/loss_rows.c
     src/ops/nn/nested.c
     src/ops/nn/norm.c
+    src/ops/nn/norm_channels.c
     src/ops/nn/norm_layer.c
     src/ops/nn/norm_legit.c
     src/ops/nn/norm_stats.c

@@ -46,6 +46,16 @@ for sizes in SIZES:
             CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
                           "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
 
+# Pixels and channels of more than a block, more than a stretch.
+for sizes in ((2, 130, 6, 11), (1, 4, 33, 34)):
+    def build(sizes=sizes):
+        return (random(*sizes),) + statistics(sizes[1])
+
+    for call, what in (("group_norm(x, 2, w, b, 1e-05)", "group"), ("instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)", "instance"),
+                       ("batch_norm(x, w, b, m, v, True, 0.1, 1e-05, False)", "batch")):
+        CASES.append((f"{what}_norm-{sizes}-blocks", f"def f({FIVE}) -> Tensor:\n{prelude('channels_last', 4)}    return torch.{call}\n", build))
+
+
 def doubles(*sizes):
     return tuple(t.double() for t in (random(*sizes),) + statistics(sizes[1]))
 

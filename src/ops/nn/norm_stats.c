@@ -229,7 +229,10 @@ static taper_status planes_vector(const taper_norm *norm, double *mean, double *
 taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares)
 {
     const taper_volume *x = &norm->x;
-    const taper_status status = planes_vector(norm, mean, squares);
+    taper_status status = planes_vector(norm, mean, squares);
+    if (status == TAPER_DECLINED && !TAPER_SMALL) {
+        status = taper_norm_channels(norm, mean, squares);
+    }
     if (status != TAPER_DECLINED) {
         return status;
     }
