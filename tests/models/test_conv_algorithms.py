@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_conv_algorithms.py TAPER
 
-Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
+Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, and transposed ones, against float64: the largest error is at most twice that of direct
 sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
 behind a layer, one to six threads, infinities and NaN in the input; which kernels ops --config asks for. Each of Winograd's algorithms must have been chosen by some case, and none with
 --memory low."""
@@ -77,6 +77,17 @@ def cases():
     yield 160, 48, 57, 63, 1, 1, 1, False, False, "six", 2
 
 
+def transposed_cases():
+    """in, out, height, width, batch, kernel, stride, padding, output padding, dilation, norm"""
+    yield 64, 32, 20, 22, 1, 2, 2, 0, 0, 1, True
+    yield 32, 16, 9, 31, 2, 4, 2, 1, 0, 1, True
+    yield 16, 24, 13, 7, 1, 3, 2, 1, 1, 1, False
+    yield 40, 33, 6, 8, 1, (2, 5), (3, 4), (0, 2), (2, 1), 1, False  # outputs that see no tap
+    yield 24, 8, 5, 9, 1, 3, (2, 3), 2, 1, (2, 3), False
+    yield 520, 130, 8, 9, 1, 4, 2, 1, 0, 1, True  # weights that are no cache's
+    yield 64, 3, 16, 16, 1, 4, 2, 1, 0, 1, False
+
+
 def run(taper, *arguments):
     p = subprocess.run([taper, *arguments], capture_output=True, text=True)
     if p.returncode != 0:
@@ -142,6 +153,20 @@ def main():
                 finite = np.isfinite(own) & np.isfinite(y)
                 check(same.all() and (np.isfinite(own) == np.isfinite(y)).all() and
                       np.abs(own[finite] - y[finite]).max() <= 1e-4 * np.abs(own[finite]).max() + 1e-5, f"{name}: {special} in the input")
+        # Transposed ones, by phases of the stride: the errors of direct sums, whatever the threads.
+        for number, (i, o, h, w, n, kernel, stride, padding, more, dilation, norm) in enumerate(transposed_cases()):
+            torch.manual_seed(number)
+            layer = nn.ConvTranspose2d(i, o, kernel, stride, padding, more, dilation=dilation, bias=not norm)
+            module, x = nn.Sequential(layer, *([nn.BatchNorm2d(o), nn.ReLU()] if norm else [])).eval(), torch.randn(n, i, h, w)
+            name = f"transposed, {i} to {o}, {n} x {h} x {w}, {kernel} by {stride}, padding {padding} and {more}, dilation {dilation}"
+            for make in (lambda: torch.jit.trace(module, x), lambda: torch.jit.script(module)):
+                make().save(model)
+                with torch.no_grad():
+                    wanted = module.double()(x.double()).numpy()
+                module.float()
+                for options in ([], ["--threads", "3"], ["--cpu", "avx2"], ["--cpu", "scalar"]):
+                    error, _, magnitude = errors(result_of(taper, model, x.numpy(), scratch, *options), wanted)
+                    check(error <= 4e-6 * magnitude, f"{name}, {options}: error {error:.2e} of {magnitude:.2e}")
         # A selective build has the kernels that its model's groups are fastest with.
         for channels, groups, planes in (64, 32, True), (64, 8, True), (64, 64, False), (256, 1, False):
             torch.jit.script(nn.Conv2d(channels, channels, 3, 1, 1, groups=groups).eval()).save(model)
