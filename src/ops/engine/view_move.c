@@ -83,6 +83,15 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
         memset(to, *(const unsigned char *)from, (size_t)n * item);
         return;
     }
+    if (from_step == 0 && to_step == 4 && item == 4 && n >= WORTH_A_CALL) {
+        uint32_t same[WORTH_A_CALL];
+        for (size_t i = 0; i < WORTH_A_CALL; i++) {
+            memcpy(&same[i], from, sizeof same[i]);
+        }
+        for (; n >= WORTH_A_CALL; n -= WORTH_A_CALL, to += sizeof same) {
+            memcpy(to, same, sizeof same);
+        }
+    }
     switch (item) {
     case 1:
         STRIDED(1) break;

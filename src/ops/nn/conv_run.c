@@ -2,6 +2,7 @@
 // The reference convolution over any strides, in 1 to 3 dimensions (those that are missing count as size 1). Depthwise
 // ones are computed directly, 1x1 ones are matrix products as they are, the others gather patches into a block of
 // columns first. Transposed ones multiply first and scatter the products.
+#include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/list/op_config.h"
 #include "ops/list/op_features.h"
@@ -22,6 +23,15 @@ typedef struct conv_job {
     int64_t y_batch, y_channel, y_space[3];
     const char *w; // of the packed weight
 } conv_job;
+
+// What is gathered for a block of columns.
+typedef struct patches {
+    const conv_job *job;
+    const void *x;
+    bool points;
+    int64_t first, count; // positions
+    void *column;
+} patches;
 
 enum { TAPS = 16 }; // of which the run is charged together
 
@@ -67,9 +77,12 @@ static conv_range range_inside(int64_t start, int64_t stride, int64_t limit, int
 #undef MOVE
 #undef NAME
 
-static void gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
+static void gather_range(void *argument, size_t begin, size_t end)
 {
-    points ? gather_points(job, x, first, count, column) : gather_rows(job, x, first, count, column);
+    const patches *p = argument;
+    const int64_t from = (int64_t)begin, behind = (int64_t)end;
+    p->points ? gather_points(p->job, p->x, p->first, from, behind, p->column)
+              : gather_rows(p->job, p->x, p->first, p->count, from, behind, p->column);
 }
 #else
 #define SIZE sizeof(ELEMENT)
@@ -97,21 +110,27 @@ typedef struct pair {
 #undef AT
 #undef MOVE
 
-static void gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
+#define GATHER(name)                                                                                                   \
+    (p->points ? name##_points(p->job, x, p->first, from, behind, p->column)                                           \
+               : name##_rows(p->job, x, p->first, p->count, from, behind, p->column))
+static void gather_range(void *argument, size_t begin, size_t end)
 {
-    const void *from = x;
-    switch (job->item) {
+    const patches *p = argument;
+    const void *x = p->x;
+    const int64_t from = (int64_t)begin, behind = (int64_t)end;
+    switch (p->job->item) {
     case 4:
-        points ? gather4_points(job, from, first, count, column) : gather4_rows(job, from, first, count, column);
+        GATHER(gather4);
         break;
     case 8:
-        points ? gather8_points(job, from, first, count, column) : gather8_rows(job, from, first, count, column);
+        GATHER(gather8);
         break;
     default:
-        points ? gather16_points(job, from, first, count, column) : gather16_rows(job, from, first, count, column);
+        GATHER(gather16);
         break;
     }
 }
+#undef GATHER
 #endif
 
 #define ELEMENT float
@@ -125,6 +144,14 @@ static void gather(const conv_job *job, const char *x, bool points, int64_t firs
 #include "ops/nn/conv_direct.h"
 #undef ELEMENT
 #undef NAME
+
+static taper_status gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
+{
+    patches p = {job, x, points, first, count, column};
+    const int64_t depth = job->in_channels * job->taps, items = points ? count : depth;
+    return taper_run_floats(job->run, gather_range, &p, (size_t)items,
+                            (double)(points ? depth : count) * (double)job->item / sizeof(float));
+}
 
 // The same for whole numbers and complex ones, and in small builds for doubles.
 static void other_scatter(const conv_job *job, const char *column, int64_t first, int64_t count, char *y)
@@ -262,12 +289,14 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
                     gemm.b_row = job->x_channel;
                     gemm.b_column = x_step;
                 } else {
-                    gather(job, x, points, p, count, column);
+                    status = gather(job, x, points, p, count, column);
                     gemm.b = column;
                     gemm.b_row = points ? 1 : count;
                     gemm.b_column = points ? depth : 1;
                 }
-                status = taper_gemm_run(job->run, &gemm);
+                if (status == TAPER_OK) {
+                    status = taper_gemm_run(job->run, &gemm);
+                }
             }
         }
     }
@@ -326,27 +355,10 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
 static void fill_bias(const conv_job *job, const taper_tensor *bias)
 {
     static const char zero[16] = {0};
-    for (int64_t n = 0; n < job->batch; n++) {
-        for (int64_t c = 0; c < job->groups * job->out_channels; c++) {
-            const char *value =
-                bias == NULL ? zero : (const char *)taper_tensor_data(bias) + c * bias->strides[0] * (int64_t)job->item;
-            for (int64_t d = 0; d < job->out[0]; d++) {
-                for (int64_t h = 0; h < job->out[1] && taper_run_goes_on(job->run, (uint64_t)job->out[2] * 2); h++) {
-                    char *to =
-                        job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
-                                     (int64_t)job->item;
-                    const int64_t step = job->y_space[2] * (int64_t)job->item;
-                    for (int64_t w = 0; w < job->out[2]; w++) {
-                        if (job->item == 4) {
-                            memcpy(to + w * step, value, 4);
-                        } else {
-                            memcpy(to + w * step, value, job->item);
-                        }
-                    }
-                }
-            }
-        }
-    }
+    const int64_t sizes[] = {job->batch, job->groups * job->out_channels, job->out[0], job->out[1], job->out[2]};
+    const int64_t to[] = {job->y_batch, job->y_channel, job->y_space[0], job->y_space[1], job->y_space[2]};
+    const int64_t from[] = {0, bias == NULL ? 0 : bias->strides[0], 0, 0, 0};
+    taper_move(job->run, job->item, 5, sizes, job->y, to, bias == NULL ? zero : taper_tensor_data(bias), from);
 }
 
 static void clamp_all(const conv_job *job, double min, double max)
