@@ -227,27 +227,26 @@ except KeyboardInterrupt:
 
     def test_interrupt_during_fast_runs(self):
         done = script("""
-def disturb():
-    for _ in range(200):
+def disturb(): # once the one before has been seen, and the loop goes on: none meets the handler
+    for i in range(100):
+        while entered != i:
+            time.sleep(0.0005)
         time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGINT)
-    global over
-    over = True
-over = False
+interrupted, entered = 0, -1
 thread = threading.Thread(target=disturb)
 thread.start()
-interrupted = 0
-while True:
+while interrupted < 100:
     try:
-        while not over:
+        entered = interrupted
+        while True:
             assert model.spin(10) == 9
-        thread.join()
-        break
     except KeyboardInterrupt:
         interrupted += 1
-print(interrupted > 20, model.spin(10))
+thread.join()
+print(interrupted, model.spin(10))
 """)
-        self.assertEqual((done.stdout, done.returncode), ("True 9\n", 0), done.stderr)
+        self.assertEqual((done.stdout, done.returncode), ("100 9\n", 0), done.stderr)
 
 
 class Processes(unittest.TestCase):
