@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
-// dtypes, ranks, out forms, transposed ones of groups) is declined and left to the reference.
+// dtypes, ranks, transposed, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "ops/call/prepared.h"
 
@@ -86,11 +86,10 @@ static bool weights_are_regular(const taper_tensor *w)
 static bool does(const taper_conv2d *job)
 {
     const taper_conv_args *a = &job->args;
-    return a->params.rank == 2 && (!a->params.transposed || (!TAPER_SMALL && a->params.groups == 1)) && !a->unbatched &&
-           a->input->dtype == TAPER_F32 && a->input->rank == 4 && weights_are_regular(a->weight) &&
-           plain_vector(a->bias, (size_t)a->weight->sizes[a->params.transposed ? 1 : 0]) &&
-           taper_ret_target(job->call, 0) == NULL && taper_tensor_numel(a->input) > 0 &&
-           taper_tensor_numel(a->weight) > 0;
+    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 &&
+           a->input->rank == 4 && weights_are_regular(a->weight) &&
+           plain_vector(a->bias, (size_t)a->weight->sizes[0]) && taper_ret_target(job->call, 0) == NULL &&
+           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
 }
 
 static void describe(taper_conv2d *job)
@@ -337,11 +336,10 @@ static taper_status run_path(taper_conv2d *job)
 {
     const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
-    const bool transposed = !TAPER_SMALL && job->args.params.transposed;
-    if (TAPER_HAS_OP(conv_planar) && !transposed && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
+    if (TAPER_HAS_OP(conv_planar) && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
         return taper_conv2d_planar(job);
     }
-    if (!transposed && taper_conv2d_is_stem(job)) {
+    if (taper_conv2d_is_stem(job)) {
         return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
     float *scratch = NULL;
@@ -349,13 +347,10 @@ static taper_status run_path(taper_conv2d *job)
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
     if (status == TAPER_OK) {
-        const taper_winograd_entry *winograd =
-            !transposed && TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
-                ? taper_conv2d_winograd_choose(job)
-                : NULL;
-        if (transposed) {
-            status = taper_conv2d_transposed(job);
-        } else if (is_depthwise(job)) {
+        const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
+                                                   ? taper_conv2d_winograd_choose(job)
+                                                   : NULL;
+        if (is_depthwise(job)) {
             status = taper_conv2d_depthwise(job);
         } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
             status = taper_conv2d_winograd(job, winograd);
@@ -415,8 +410,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return TAPER_DECLINED;
     }
     describe(&job);
-    if (!norm_is_plain(&job) || strides_depend_on_tail(&job) ||
-        (!TAPER_SMALL && job.args.params.transposed && !taper_conv2d_transposed_pays(&job))) {
+    if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
     const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job); // which have none

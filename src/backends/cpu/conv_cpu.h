@@ -54,9 +54,6 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
-// args.params.transposed, of one group. Where it does not pay the reference is faster.
-bool taper_conv2d_transposed_pays(const taper_conv2d *job);
-TAPER_MUST_USE taper_status taper_conv2d_transposed(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
