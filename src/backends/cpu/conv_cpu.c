@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
-// dtypes, ranks, transposed, out forms) is declined and left to the reference.
+// dtypes, ranks, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "ops/call/prepared.h"
+#include "ops/list/op_features.h"
 
 #include <math.h>
 
@@ -86,10 +87,11 @@ static bool weights_are_regular(const taper_tensor *w)
 static bool does(const taper_conv2d *job)
 {
     const taper_conv_args *a = &job->args;
-    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 &&
-           a->input->rank == 4 && weights_are_regular(a->weight) &&
-           plain_vector(a->bias, (size_t)a->weight->sizes[0]) && taper_ret_target(job->call, 0) == NULL &&
-           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
+    return a->params.rank == 2 && !a->unbatched && a->input->dtype == TAPER_F32 && a->input->rank == 4 &&
+           weights_are_regular(a->weight) && plain_vector(a->bias, (size_t)a->out_sizes[1]) &&
+           (!a->params.transposed || (TAPER_CONVOLVES_TRANSPOSED && taper_conv2d_does_transposed(job))) &&
+           taper_ret_target(job->call, 0) == NULL && taper_tensor_numel(a->input) > 0 &&
+           taper_tensor_numel(a->weight) > 0;
 }
 
 static void describe(taper_conv2d *job)
@@ -336,17 +338,20 @@ static taper_status run_path(taper_conv2d *job)
 {
     const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
-    if (TAPER_HAS_OP(conv_planar) && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
+    const bool transposed = TAPER_CONVOLVES_TRANSPOSED && job->args.params.transposed;
+    if (TAPER_HAS_OP(conv_planar) && !transposed && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
         return taper_conv2d_planar(job);
     }
-    if (taper_conv2d_is_stem(job)) {
+    if (!transposed && taper_conv2d_is_stem(job)) {
         return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
     float *scratch = NULL;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
-    if (status == TAPER_OK) {
+    if (status == TAPER_OK && transposed) {
+        status = taper_conv2d_transposed(job);
+    } else if (status == TAPER_OK) {
         const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
                                                    ? taper_conv2d_winograd_choose(job)
                                                    : NULL;
