@@ -117,6 +117,11 @@ static void describe(taper_conv2d *job)
 
 // ---- NHWC input
 
+static bool is_depthwise(const taper_conv2d *job)
+{
+    return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
+}
+
 typedef struct to_nhwc {
     const taper_vector_entry *vector;
     const float *from;
@@ -178,6 +183,25 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
+// What reads the input as it lies reads two orders: for few channels, and groups of few, others are brought into one.
+static bool is_turned(const taper_conv2d *job)
+{
+    enum { FEW = 16 };
+    const taper_tensor *x = job->args.input;
+    return !TAPER_SMALL && !job->args.params.transposed && !is_depthwise(job) && (job->in_c < FEW || job->groups > 1) &&
+           !x->hidden_nhwc && !taper_tensor_is_contiguous(x) && !taper_tensor_is_channels_last(x);
+}
+
+static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
+{
+    taper_run *run = job->call->run;
+    const taper_tensor *x = job->args.input;
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 4, x->sizes, NULL, turned, run->error));
+    job->args.input = *turned;
+    job->keeps = false;
+    return taper_run_copy(run, *turned, x);
+}
+
 // The other summand where it lies in PyTorch's order, and the result in NHWC behind the same one: NULL: not so.
 static const taper_tensor *plain_summand(const taper_conv2d *job)
 {
@@ -214,11 +238,6 @@ static bool may_transform(const taper_conv2d *job)
     taper_pack_request request;
     taper_conv2d_pack_key(job, NULL, &request);
     return !job->call->run->low_memory && taper_packs_keep(job->call, &request);
-}
-
-static bool is_depthwise(const taper_conv2d *job)
-{
-    return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
 }
 
 // ---- runs, and what is kept for others
@@ -425,9 +444,16 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return taper_fail_memory(run->error);
     }
     job.keeps = summand == NULL;
+    taper_tensor *turned = NULL;
     taper_status status = summand != NULL ? bring_summand(&job, summand, brought) : TAPER_OK;
+    if (status == TAPER_OK && is_turned(&job)) {
+        status = turn_input(&job, &turned);
+    }
     if (status == TAPER_OK) {
         status = run_fused(&job, brought);
+    }
+    if (turned != NULL) {
+        taper_obj_release(&turned->head);
     }
     taper_heap_free(run->heap, brought, summand_bytes);
     return status;
