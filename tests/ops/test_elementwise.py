@@ -240,6 +240,9 @@ for first, second in ((torch.int16, torch.int64), (torch.uint8, torch.float32), 
          build(((300, 5), first, "transposed"), ((300, 1), second)))
     case("lines/into/%s/%s" % (label(first), label(second)), ("x, y, z", "torch.mul(x, y, out=z.t())"),
          build(((300, 5), second), ((300, 1), second), ((5, 300), torch.complex64 if second.is_complex else torch.float64)))
+for dtype in (torch.float32, torch.int32, torch.bool):
+    case("lines/long/%s" % label(dtype), ("x, y", "x <= y.permute(2, 0, 1)" if dtype == torch.bool else "x + y.permute(2, 0, 1)"),
+         build(((4, 150, 140), dtype), ((150, 140, 4), dtype)))
 case("lines/where", ("m, x, y", "torch.where(m, x, y)"),
      build(((200, 6), torch.bool, "transposed"), ((200, 1), torch.int64), ((6,), torch.int64)))
 case("lines/floor_divide", ("x, y", "torch.div(x, y.abs() + 1, rounding_mode='floor')"),

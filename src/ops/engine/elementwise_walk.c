@@ -186,7 +186,7 @@ typedef struct walk_job {
     const taper_ew_inner *inner;
     const taper_ew_args *args;
     size_t block, segments; // of a line
-    size_t width, lines;    // of tiles; 0: none
+    size_t width, lines;    // of tiles, of lines that are no longer than a segment; 0: none
     atomic_bool zero_division;
 } walk_job;
 
@@ -215,7 +215,7 @@ static void segments_range(void *argument, size_t begin, size_t end)
             }
         }
         w.sizes[0] = taper_min_i64(SEGMENT, job->w->sizes[0] - first);
-        if (job->lines != 0) { // which are short, so that segments are lines
+        if (job->lines != 0) {
             count = taper_min_size(end - i, (size_t)w.sizes[1] - i % (size_t)w.sizes[1]);
             (void)taper_ew_tiles_run(job->run, &w, job->inner, &args, &b, job->block, job->width, count);
         } else {
@@ -225,24 +225,6 @@ static void segments_range(void *argument, size_t begin, size_t end)
     if (args.zero_division) {
         atomic_store_explicit(&job->zero_division, true, memory_order_relaxed);
     }
-}
-
-// Loops whose elements take about the same time go to all threads.
-static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
-{
-    walk_job job = {.run = args->run, .w = w, .inner = inner, .args = args, .block = block};
-    if (TAPER_SMALL || !taper_ew_tiles(w, block, &job.width, &job.lines)) {
-        job.lines = 0;
-    }
-    job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
-    size_t lines = 1;
-    for (size_t d = 1; d < w->rank; d++) {
-        lines *= (size_t)w->sizes[d]; // at most the number of elements
-    }
-    const double work = (double)lines * ((double)w->sizes[0] + 20);
-    const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);
-    args->zero_division = job.zero_division;
-    return status;
 }
 
 static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
@@ -270,6 +252,28 @@ static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_a
             w->side[k].data = begin[k] + lines.at[k];
         }
     }
+}
+
+// Loops whose elements take about the same time go to all threads.
+static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
+{
+    walk_job job = {.run = args->run, .w = w, .inner = inner, .args = args, .block = block};
+    if (TAPER_SMALL || !taper_ew_tiles(w, block, &job.width, &job.lines)) {
+        job.lines = 0;
+    }
+    job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
+    if (job.lines != 0 && job.segments > 1) { // moved together by one thread: still faster than one by one
+        run_alone(w, inner, args, block);
+        return TAPER_OK;
+    }
+    size_t lines = 1;
+    for (size_t d = 1; d < w->rank; d++) {
+        lines *= (size_t)w->sizes[d]; // at most the number of elements
+    }
+    const double work = (double)lines * ((double)w->sizes[0] + 20);
+    const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);
+    args->zero_division = job.zero_division;
+    return status;
 }
 
 taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_decision *d, taper_ew_lines *w,
