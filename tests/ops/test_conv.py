@@ -56,6 +56,12 @@ for i, (n, c, o, h, w, g, (kh, kw), s, p, e, d) in enumerate(COLLECTED):
             .replace("F.conv_transpose2d[", "F.conv_transpose2d(", 1)[:-1] + ")", (n, c, h, w), (c, o // g, kh, kw), (o,), before=LAYOUTS[layout])
 add("transposed2d-collected-nan", "F.conv_transpose2d(x / (x > -2), w, None, 2, 1, 1)", (1, 9, 5, 6), (9, 16, 3, 3))
 add("transposed2d-collected-relu", "F.relu(F.conv_transpose2d(F.conv2d(x, torch.ones(8, 4, 1, 1)), w, b, 2, 1))", (2, 4, 5, 6), (8, 16, 3, 3), (16,))
+# Activations behind few channels, which are applied to many pixels at a time: by planes, by rows, group by group.
+for i, (n, c, o, h, w, g, k, a) in enumerate([(1, 8, 2, 33, 21, 1, 3, "tanh"), (2, 32, 1, 9, 11, 1, 1, "sigmoid"), (1, 16, 16, 13, 14, 4, 3, "silu"),
+                                              (1, 6, 3, 20, 15, 3, 5, "elu"), (2, 40, 5, 6, 7, 1, 1, "hardswish"), (1, 12, 24, 9, 8, 12, 3, "gelu")]):
+    for layout in ("contiguous", "input_last"):
+        add(f"conv2d-activation-{i}-{layout}", f"F.{a}(F.conv2d(x, w, b, 1, {k // 2}, 1, {g}))".replace("F.tanh", "torch.tanh").replace("F.sigmoid", "torch.sigmoid"),
+            (n, c, h, w), (o, c // g, k, k), (o,), before=LAYOUTS[layout])
 add("conv2d-unbatched", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,))
 add("conv2d-unbatched-last", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,), before=LAYOUTS["weight_last"])
 add("conv2d-valid", "F.conv2d(x, w, b, padding='valid')", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
