@@ -20,6 +20,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/elementwise_strided.c
+    src/ops/engine/elementwise_tile.c
     src/ops/engine/elementwise_vector.c
     src/ops/engine/elementwise_walk.c
     src/ops/engine/index_into.c

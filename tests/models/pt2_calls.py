@@ -51,6 +51,9 @@ def core():
     x, image = numbers(3, 4), numbers(2, 4, 6, 6)
     norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())
     yield aten._local_scalar_dense.default, (torch.tensor(2.5),), {}
+    yield aten.mul.Tensor, (x, 0.5 - 2j), {}
+    yield aten.div.Tensor, (torch.complex(x, x.flip(0)), 1j), {}
+    yield aten.sub.Tensor, (x, 3j), {"alpha": 2}
     yield aten._native_batch_norm_legit.default, (image, *norm, True, 0.1, 1e-5), {}
     yield aten._native_batch_norm_legit.no_stats, (image, *norm[:2], True, 0.1, 1e-5), {}
     yield aten._native_batch_norm_legit_no_training.default, (image, *norm, 0.1, 1e-5), {}

@@ -45,6 +45,23 @@ for i, (n, c, o, h, w, g, (kh, kw), s, p, d) in enumerate(PLANES):
     for layout in ("contiguous", "input_last", "weight_last"):
         add(f"conv2d-planes-{i}-{layout}", f"F.conv2d(x, w, b, {s}, {p}, {d}, {g})".replace("(", "[").replace(")", "]").replace("F.conv2d[", "F.conv2d(", 1)[:-1] + ")",
             (n, c, h, w), (o, c // g, kh, kw), (o,), before=LAYOUTS[layout])
+# Transposed ones as products and sums: bands of rows, images together, taps apart, groups, rows that nothing reaches.
+# batch, in, out, height, width, groups, kernel, stride, padding, output padding, dilation
+COLLECTED = [(1, 16, 9, 1, 1, 1, (4, 4), 1, 0, 0, 1), (3, 8, 8, 4, 5, 1, (4, 4), 2, 1, 0, 1), (2, 6, 24, 7, 3, 2, (3, 2), (2, 3), (1, 0), (1, 2), 1),
+             (1, 5, 16, 6, 9, 1, (3, 3), (3, 2), (2, 4), 0, (1, 2)), (1, 3, 33, 40, 3, 1, (5, 1), (1, 4), (0, 0), (0, 3), (3, 1)),
+             (2, 2, 8, 90, 17, 1, (2, 2), 2, 0, 0, 1), (1, 24, 40, 3, 2, 1, (1, 5), 1, (0, 2), 0, 1), (1, 4, 8, 5, 6, 1, (2, 2), 3, 0, 2, 1)]
+for i, (n, c, o, h, w, g, (kh, kw), s, p, e, d) in enumerate(COLLECTED):
+    for layout in LAYOUTS:
+        add(f"transposed2d-collected-{i}-{layout}", f"F.conv_transpose2d(x, w, b, {s}, {p}, {e}, {g}, {d})".replace("(", "[").replace(")", "]")
+            .replace("F.conv_transpose2d[", "F.conv_transpose2d(", 1)[:-1] + ")", (n, c, h, w), (c, o // g, kh, kw), (o,), before=LAYOUTS[layout])
+add("transposed2d-collected-nan", "F.conv_transpose2d(x / (x > -2), w, None, 2, 1, 1)", (1, 9, 5, 6), (9, 16, 3, 3))
+add("transposed2d-collected-relu", "F.relu(F.conv_transpose2d(F.conv2d(x, torch.ones(8, 4, 1, 1)), w, b, 2, 1))", (2, 4, 5, 6), (8, 16, 3, 3), (16,))
+# Activations behind few channels, which are applied to many pixels at a time: by planes, by rows, group by group.
+for i, (n, c, o, h, w, g, k, a) in enumerate([(1, 8, 2, 33, 21, 1, 3, "tanh"), (2, 32, 1, 9, 11, 1, 1, "sigmoid"), (1, 16, 16, 13, 14, 4, 3, "silu"),
+                                              (1, 6, 3, 20, 15, 3, 5, "elu"), (2, 40, 5, 6, 7, 1, 1, "hardswish"), (1, 12, 24, 9, 8, 12, 3, "gelu")]):
+    for layout in ("contiguous", "input_last"):
+        add(f"conv2d-activation-{i}-{layout}", f"F.{a}(F.conv2d(x, w, b, 1, {k // 2}, 1, {g}))".replace("F.tanh", "torch.tanh").replace("F.sigmoid", "torch.sigmoid"),
+            (n, c, h, w), (o, c // g, k, k), (o,), before=LAYOUTS[layout])
 add("conv2d-unbatched", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,))
 add("conv2d-unbatched-last", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,), before=LAYOUTS["weight_last"])
 add("conv2d-valid", "F.conv2d(x, w, b, padding='valid')", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
@@ -108,6 +125,9 @@ for name, before in (("", ""), ("-last", f"    x = x{LAST}\n")):
     add("prepacked-transposed" + name,
         "torch.ops.prepacked.conv2d_transpose_clamp_run(x, torch.ops.prepacked.conv2d_transpose_clamp_prepack("
         "w, b, [2, 1], [1, 1], [1, 0], [1, 1], 1, None, 0.5))", (2, 4, 9, 8), (4, 5, 3, 3), (5,), before=before)
+    add("prepacked-transposed-collected" + name,
+        "torch.ops.prepacked.conv2d_transpose_clamp_run(x, torch.ops.prepacked.conv2d_transpose_clamp_prepack("
+        "w, b, [2, 2], [1, 0], [1, 0], [1, 1], 1, -0.5, 0.75))", (2, 4, 9, 8), (4, 10, 3, 3), (10,), before=before)
 
 # Products take denormal numbers for zero and give none, as XNNPACK does and PyTorch elsewhere does not; what is no product
 # keeps them.

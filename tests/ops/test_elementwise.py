@@ -226,3 +226,28 @@ TOO_LARGE = ("torch.where(x > 0, x, 1e300)", "torch.where(x > 0, 1e300, x)", "to
 CASES += [(f"too large/{e}", f"def f(x: Tensor):\n    return {e}\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)) for e in TOO_LARGE]
 CASES += [("sinc/bfloat16", "def f(x: Tensor):\n    return torch.sinc(x.to(torch.bfloat16)), torch.special.sinc(x.to(torch.bfloat16) * 10)\n",
            (torch.cat([torch.randn(40, generator=torch.Generator().manual_seed(0)), torch.tensor([0.0, 1e-20, float("inf"), float("nan"), 1.0, 2.0])]),))]
+
+# ---- short lines, which are done many at once: more than a block of them, of every width, converted, written over
+
+LINES = (((700, 3), (700, 1)), ((150, 7), (7,)), ((5, 150, 3), (5, 1, 3)), ((3, 70, 65), (3, 70, 1)), ((40, 33), (40, 33)))
+for dtype, (a, b) in itertools.product((torch.uint8, torch.int32, torch.int64, torch.float64, torch.bool), LINES):
+    for layout in ("contiguous", "transposed"):
+        for op in ("x < y",) if dtype == torch.bool else ("x + y", "x <= y"):
+            case("lines/%s/%s/%s/%s" % (op, label(dtype), layout, a), ("x, y", op), build((a, dtype), (b, dtype, layout)))
+for first, second in ((torch.int16, torch.int64), (torch.uint8, torch.float32), (torch.float16, torch.float32),
+                      (torch.bfloat16, torch.float64), (torch.complex64, torch.complex64)):
+    case("lines/mixed/%s/%s" % (label(first), label(second)), ("x, y", "x * y"),
+         build(((300, 5), first, "transposed"), ((300, 1), second)))
+    case("lines/into/%s/%s" % (label(first), label(second)), ("x, y, z", "torch.mul(x, y, out=z.t())"),
+         build(((300, 5), second), ((300, 1), second), ((5, 300), torch.complex64 if second.is_complex else torch.float64)))
+for dtype in (torch.float32, torch.int32, torch.bool):
+    case("lines/long/%s" % label(dtype), ("x, y", "x <= y.permute(2, 0, 1)" if dtype == torch.bool else "x + y.permute(2, 0, 1)"),
+         build(((4, 150, 140), dtype), ((150, 140, 4), dtype)))
+case("lines/where", ("m, x, y", "torch.where(m, x, y)"),
+     build(((200, 6), torch.bool, "transposed"), ((200, 1), torch.int64), ((6,), torch.int64)))
+case("lines/floor_divide", ("x, y", "torch.div(x, y.abs() + 1, rounding_mode='floor')"),
+     build(((200, 3), torch.int64), ((200, 1), torch.int64)))
+for at in ("x[1:, :5].add_(x[:-1, :5])", "x[:-1, :5].add_(x[1:, :5])", "x[:, 1:].mul_(x[:, :1].clone())"):
+    for dtype in (torch.int32, torch.float64):
+        CASES.append(("lines/over/%s/%s" % (label(dtype), at), "def f(x):\n    %s\n    return x\n" % at,
+                      build(((60, 9), dtype))))

@@ -304,13 +304,35 @@ static taper_value *or_else(taper_value *value, array_way *way, const binding_st
     return value;
 }
 
+// PyTorch 1.13 has no DLPack of bools, and takes half a millisecond to say so: the last dtype that was refused, one of
+// its own objects, is remembered.
+static taper_value *dlpack_or_numpy(const binding_state *state, binding_context *context, PyObject *object)
+{
+    PyObject *const dtype = PyObject_GetAttrString(object, "dtype");
+    PyErr_Clear();
+    PyObject *const type = (PyObject *)Py_TYPE(object);
+    if (dtype != NULL && dtype == PyList_GetItem(state->met, BINDING_MET_REFUSED) &&
+        type == PyList_GetItem(state->met, BINDING_MET_REFUSED_OF)) {
+        Py_DECREF(dtype);
+        return or_else(numpy_in(state, context, object), binding_dlpack_in, state, context, object);
+    }
+    taper_value *value = binding_dlpack_in(state, context, object);
+    const bool refused = value == NULL;
+    if (refused) {
+        value = or_else(value, numpy_in, state, context, object);
+    }
+    if (refused && value != NULL && dtype != NULL) {
+        (void)PyList_SetItem(state->met, BINDING_MET_REFUSED, Py_NewRef(dtype)); // these places are there
+        (void)PyList_SetItem(state->met, BINDING_MET_REFUSED_OF, Py_NewRef(type));
+    }
+    Py_XDECREF(dtype);
+    return value;
+}
+
 taper_value *binding_array_in(const binding_state *state, binding_context *context, PyObject *object)
 {
     if (PyObject_CheckBuffer(object)) {
         return or_else(buffer_in(state, context, object, -1), bfloat_in, state, context, object);
     }
-    if (has(object, "__dlpack__")) { // of torch 1.13 not for every dtype
-        return or_else(binding_dlpack_in(state, context, object), numpy_in, state, context, object);
-    }
-    return numpy_in(state, context, object);
+    return has(object, "__dlpack__") ? dlpack_or_numpy(state, context, object) : numpy_in(state, context, object);
 }

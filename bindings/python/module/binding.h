@@ -35,12 +35,16 @@ typedef struct binding_dtype {
     const char *format; // of a buffer, as struct has it; NULL: none
 } binding_dtype;
 
+// The last type that gave a tensor by DLPack, whether it is older than versions; the last dtype that one did not give.
+enum { BINDING_MET_TYPE, BINDING_MET_OLDER, BINDING_MET_REFUSED, BINDING_MET_REFUSED_OF };
+
 typedef struct binding_state {
     PyTypeObject *context, *tensor, *object, *model, *method, *calibrator;
     PyObject *error, *status; // taper.Error, taper.Status
     PyObject *tuples;         // named tuples' classes by their fields
     PyObject *get_signal, *interrupt_handler, *signal_number;
     PyObject *log; // called with (level, text), or None
+    PyObject *met; // a list: what need not be asked again
     binding_dtype dtypes[BINDING_DTYPES];
     unsigned long main_thread;
     unsigned long forks; // that led to this process

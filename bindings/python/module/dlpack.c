@@ -203,7 +203,17 @@ PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused)
 
 // ---- in
 
-static bool is_reachable(PyObject *object)
+static bool is_reachable(long type)
+{
+    if (type != DLPACK_CPU && type != DLPACK_CUDA_HOST) {
+        PyErr_Format(PyExc_ValueError,
+                     "the tensor is on another device (%ld in DLPack's numbers): bring it to the CPU first", type);
+        return false;
+    }
+    return true;
+}
+
+static bool says_reachable(PyObject *object)
 {
     PyObject *const device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
     if (device == NULL) {
@@ -214,27 +224,46 @@ static bool is_reachable(PyObject *object)
     Py_DECREF(device);
     const long type = number != NULL ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
-    if (PyErr_Occurred()) {
-        return false;
-    }
-    if (type != DLPACK_CPU && type != DLPACK_CUDA_HOST) {
-        PyErr_Format(PyExc_ValueError,
-                     "the tensor is on another device (%ld in DLPack's numbers): bring it to the CPU first", type);
-        return false;
-    }
-    return true;
+    return !PyErr_Occurred() && is_reachable(type);
 }
 
-static PyObject *ask(PyObject *object)
+// A type that gave a tensor before is not asked for the device, which takes PyTorch longer than the rest; nor with a
+// version, if it is older than those.
+static PyObject *ask(const binding_state *state, PyObject *object)
 {
+    PyObject *const type = (PyObject *)Py_TYPE(object);
+    const bool known = type == PyList_GetItem(state->met, BINDING_MET_TYPE);
+    bool older = known && PyList_GetItem(state->met, BINDING_MET_OLDER) == Py_True;
+    if (!known && !says_reachable(object)) {
+        return NULL;
+    }
     PyObject *const method = PyObject_GetAttrString(object, "__dlpack__"), *const none = PyTuple_New(0);
-    PyObject *const keywords = Py_BuildValue("{s(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR);
-    PyObject *capsule =
-        method != NULL && none != NULL && keywords != NULL ? PyObject_Call(method, none, keywords) : NULL;
-    if (capsule == NULL && method != NULL && none != NULL && keywords != NULL &&
-        PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Clear(); // it is older than versions
+    PyObject *capsule = NULL, *keywords = NULL;
+    if (!older && method != NULL && none != NULL) {
+        keywords = Py_BuildValue("{s(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR);
+        capsule = keywords != NULL ? PyObject_Call(method, none, keywords) : NULL;
+        if (capsule == NULL && keywords != NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            older = true;
+        }
+    }
+    if (older && method != NULL && none != NULL) {
         capsule = PyObject_Call(method, none, NULL);
+    }
+    if (capsule == NULL && known && PyErr_Occurred()) {
+        PyObject *kind, *exception, *traceback;
+        PyErr_Fetch(&kind, &exception, &traceback);
+        if (says_reachable(object)) { // else that is the reason
+            PyErr_Restore(kind, exception, traceback);
+        } else {
+            Py_XDECREF(kind);
+            Py_XDECREF(exception);
+            Py_XDECREF(traceback);
+        }
+    }
+    if (capsule != NULL && !known) { // these places are there
+        (void)PyList_SetItem(state->met, BINDING_MET_TYPE, Py_NewRef(type));
+        (void)PyList_SetItem(state->met, BINDING_MET_OLDER, Py_NewRef(older ? Py_True : Py_False));
     }
     Py_XDECREF(keywords);
     Py_XDECREF(none);
@@ -321,11 +350,11 @@ static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bo
 
 taper_value *binding_dlpack_in(const binding_state *state, binding_context *context, PyObject *object)
 {
-    PyObject *const capsule = is_reachable(object) ? ask(object) : NULL;
+    PyObject *const capsule = ask(state, object);
     binding_later *const later = capsule != NULL ? binding_later_new() : NULL;
     bool read_only;
     const dlpack_tensor *const tensor = later != NULL ? take(capsule, later, &read_only) : NULL;
-    const int dtype = tensor != NULL ? dtype_of(state, tensor) : -1;
+    const int dtype = tensor != NULL && is_reachable(tensor->device.type) ? dtype_of(state, tensor) : -1;
     Py_ssize_t shape[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
     Py_buffer view;
     const bool described = dtype >= 0 && describe(tensor, &state->dtypes[dtype], read_only, &view, shape, strides);

@@ -131,10 +131,11 @@ static int execute(PyObject *module)
     binding_dtypes_fill(state);
     state->log = Py_NewRef(Py_None);
     state->tuples = PyDict_New();
-    const bool done = state->tuples != NULL && find_signals(state) && binding_errors_add(module, state) &&
-                      binding_context_add(module, state) && binding_tensor_add(module, state) &&
-                      binding_object_add(module, state) && binding_model_add(module, state) &&
-                      binding_calibrator_add(module, state) &&
+    state->met = Py_BuildValue("[OOOO]", Py_None, Py_None, Py_None, Py_None);
+    const bool done = state->tuples != NULL && state->met != NULL && find_signals(state) &&
+                      binding_errors_add(module, state) && binding_context_add(module, state) &&
+                      binding_tensor_add(module, state) && binding_object_add(module, state) &&
+                      binding_model_add(module, state) && binding_calibrator_add(module, state) &&
                       PyModule_AddStringConstant(module, "version", taper_version()) == 0;
     return done ? 0 : -1;
 }
@@ -154,7 +155,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
                               state->get_signal,
                               state->interrupt_handler,
                               state->signal_number,
-                              state->log};
+                              state->log,
+                              state->met};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_VISIT(held[i]);
     }
@@ -177,6 +179,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->interrupt_handler);
     Py_CLEAR(state->signal_number);
     Py_CLEAR(state->log);
+    Py_CLEAR(state->met);
     return 0;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
-// dtypes, ranks, transposed, out forms) is declined and left to the reference.
+// dtypes, ranks, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "ops/call/prepared.h"
+#include "ops/list/op_features.h"
 
 #include <math.h>
 
@@ -86,10 +87,11 @@ static bool weights_are_regular(const taper_tensor *w)
 static bool does(const taper_conv2d *job)
 {
     const taper_conv_args *a = &job->args;
-    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 &&
-           a->input->rank == 4 && weights_are_regular(a->weight) &&
-           plain_vector(a->bias, (size_t)a->weight->sizes[0]) && taper_ret_target(job->call, 0) == NULL &&
-           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
+    return a->params.rank == 2 && !a->unbatched && a->input->dtype == TAPER_F32 && a->input->rank == 4 &&
+           weights_are_regular(a->weight) && plain_vector(a->bias, (size_t)a->out_sizes[1]) &&
+           (!a->params.transposed || (TAPER_CONVOLVES_TRANSPOSED && taper_conv2d_does_transposed(job))) &&
+           taper_ret_target(job->call, 0) == NULL && taper_tensor_numel(a->input) > 0 &&
+           taper_tensor_numel(a->weight) > 0;
 }
 
 static void describe(taper_conv2d *job)
@@ -114,6 +116,11 @@ static void describe(taper_conv2d *job)
 }
 
 // ---- NHWC input
+
+static bool is_depthwise(const taper_conv2d *job)
+{
+    return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
+}
 
 typedef struct to_nhwc {
     const taper_vector_entry *vector;
@@ -176,6 +183,25 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
+// What reads the input as it lies reads two orders: for few channels, and groups of few, others are brought into one.
+static bool is_turned(const taper_conv2d *job)
+{
+    enum { FEW = 16 };
+    const taper_tensor *x = job->args.input;
+    return !TAPER_SMALL && !job->args.params.transposed && !is_depthwise(job) && (job->in_c < FEW || job->groups > 1) &&
+           !x->hidden_nhwc && !taper_tensor_is_contiguous(x) && !taper_tensor_is_channels_last(x);
+}
+
+static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
+{
+    taper_run *run = job->call->run;
+    const taper_tensor *x = job->args.input;
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 4, x->sizes, NULL, turned, run->error));
+    job->args.input = *turned;
+    job->keeps = false;
+    return taper_run_copy(run, *turned, x);
+}
+
 // The other summand where it lies in PyTorch's order, and the result in NHWC behind the same one: NULL: not so.
 static const taper_tensor *plain_summand(const taper_conv2d *job)
 {
@@ -212,11 +238,6 @@ static bool may_transform(const taper_conv2d *job)
     taper_pack_request request;
     taper_conv2d_pack_key(job, NULL, &request);
     return !job->call->run->low_memory && taper_packs_keep(job->call, &request);
-}
-
-static bool is_depthwise(const taper_conv2d *job)
-{
-    return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
 }
 
 // ---- runs, and what is kept for others
@@ -336,17 +357,20 @@ static taper_status run_path(taper_conv2d *job)
 {
     const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
-    if (TAPER_HAS_OP(conv_planar) && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
+    const bool transposed = TAPER_CONVOLVES_TRANSPOSED && job->args.params.transposed;
+    if (TAPER_HAS_OP(conv_planar) && !transposed && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
         return taper_conv2d_planar(job);
     }
-    if (taper_conv2d_is_stem(job)) {
+    if (!transposed && taper_conv2d_is_stem(job)) {
         return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
     float *scratch = NULL;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
-    if (status == TAPER_OK) {
+    if (status == TAPER_OK && transposed) {
+        status = taper_conv2d_transposed(job);
+    } else if (status == TAPER_OK) {
         const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
                                                    ? taper_conv2d_winograd_choose(job)
                                                    : NULL;
@@ -420,9 +444,16 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return taper_fail_memory(run->error);
     }
     job.keeps = summand == NULL;
+    taper_tensor *turned = NULL;
     taper_status status = summand != NULL ? bring_summand(&job, summand, brought) : TAPER_OK;
+    if (status == TAPER_OK && is_turned(&job)) {
+        status = turn_input(&job, &turned);
+    }
     if (status == TAPER_OK) {
         status = run_fused(&job, brought);
+    }
+    if (turned != NULL) {
+        taper_obj_release(&turned->head);
     }
     taper_heap_free(run->heap, brought, summand_bytes);
     return status;

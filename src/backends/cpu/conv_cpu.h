@@ -73,6 +73,9 @@ const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merge
 
 // 3x3 with stride 1 and any dilation, or stride 2, by Winograd's transforms.
 TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);
+// Transposed ones, as a product and sums of what each pixel contributes; false: the reference is for this one.
+bool taper_conv2d_does_transposed(const taper_conv2d *job);
+TAPER_MUST_USE taper_status taper_conv2d_transposed(taper_conv2d *job);
 // How a dense convolution is best computed (conv_algorithm.c): by which of them, or NULL: directly.
 const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job);
 

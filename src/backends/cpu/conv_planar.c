@@ -149,8 +149,8 @@ static void run_pieces(void *argument, size_t begin, size_t end)
         }
         float *to = job->y + ((image * job->out_h + first) * job->out_w) * job->out_c + channel;
         for (size_t i = 0; i < rows; i++, to += job->out_w * job->out_c) {
+            taper_epilogue_finish(&job->epilogue, channels, job->out_w, y + i * plan->pitch, plan->y_plane);
             plan->vector->transpose(channels, job->out_w, y + i * plan->pitch, plan->y_plane, to, job->out_c);
-            taper_epilogue_finish(&job->epilogue, job->out_w, channels, to, job->out_c);
         }
     }
     taper_place_leave(x);

@@ -32,6 +32,10 @@ static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t float
 static inline void taper_epilogue_finish(const taper_epilogue *e, size_t rows, size_t count, float *y, size_t stride)
 {
     if (e->activation != NULL) {
+        if (stride == count) { // rows of few channels are many
+            count *= rows;
+            rows = 1;
+        }
         for (size_t i = 0; i < rows; i++) {
             e->activation(count, y + i * stride, y + i * stride, NULL);
         }

@@ -6,6 +6,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_planar.c
     src/backends/cpu/conv_stem.c
     src/backends/cpu/conv_strips.c
+    src/backends/cpu/conv_transposed.c
     src/backends/cpu/conv_windows.c
     src/backends/cpu/conv_winograd.c
     src/backends/cpu/quantized_conv_cpu.c

@@ -54,7 +54,8 @@ static bool is_number(const taper_export_scope *scope, const taper_pt2_argument 
         const unsigned type = scope->graph->values[argument->as.value].type;
         return type == TAPER_PT2_TYPE_INT || type == TAPER_PT2_TYPE_FLOAT || type == TAPER_PT2_TYPE_BOOL;
     }
-    return argument->kind == TAPER_PT2_INT || argument->kind == TAPER_PT2_FLOAT || argument->kind == TAPER_PT2_BOOL;
+    return argument->kind == TAPER_PT2_INT || argument->kind == TAPER_PT2_FLOAT || argument->kind == TAPER_PT2_BOOL ||
+           argument->kind == TAPER_PT2_COMPLEX;
 }
 
 // Where an overload takes a tensor and the node gives a number, the one that takes a number there, if there is one:

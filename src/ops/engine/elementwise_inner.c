@@ -110,9 +110,11 @@ static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_
     for (size_t k = 0; k < TAPER_EW_INPUTS; k++) {
         char *to = (char *)places[k];
         const size_t item = k + 1 < w->sides ? taper_dtype_size(w->side[k + 1].wanted) : 1;
-        memcpy(to, in[k], k + 1 < w->sides ? n * item : 0);
-        for (size_t i = n; k + 1 < w->sides && i < TAPER_NATIVE_STEP; i++) {
-            memcpy(to + i * item, to, item);
+        if (k + 1 < w->sides) {
+            memcpy(to, in[k], n * item);
+            for (size_t have = n; have < TAPER_NATIVE_STEP; have *= 2) {
+                memcpy(to + have * item, to, taper_min_size(have, TAPER_NATIVE_STEP - have) * item);
+            }
         }
         padded[k] = to;
     }
@@ -201,16 +203,16 @@ void taper_ew_side_load(const taper_ew_inner *inner, const taper_ew_side *s, con
     pass_common(inner, s, n, to, temp);
 }
 
-void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n, taper_ew_block *from,
-                         taper_ew_block *temp)
+void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, int64_t step, size_t n,
+                         taper_ew_block *from, taper_ew_block *temp)
 {
     const int64_t item = (int64_t)taper_dtype_size(s->dtype);
     pass_common(inner, s, n, from, temp);
-    if (s->cast != NULL && s->steps[0] == item) {
+    if (s->cast != NULL && step == item) {
         s->cast(n, from, to);
     } else if (inner->native != NULL) {
-        copy_items((size_t)item, n, to, s->steps[0], (const char *)from, item);
+        copy_items((size_t)item, n, to, step, (const char *)from, item);
     } else {
-        taper_ew_store(s->dtype, s->class_, to, s->steps[0], from, n, temp);
+        taper_ew_store(s->dtype, s->class_, to, step, from, n, temp);
     }
 }

@@ -84,14 +84,11 @@ static void sort_and_merge(taper_ew_lines *w)
     }
 }
 
-typedef struct blocks {
-    taper_ew_block side[TAPER_EW_INPUTS + 1], temp;
-} blocks;
-
-enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 16 }; // elements; of any operator, the special functions' too
+enum { PIECE = 1 << 16 }; // elements
 
 // One innermost run, from the sides' present data. False: the run is to end.
-static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, blocks *b, size_t block)
+static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, taper_ew_blocks *b,
+                     size_t block)
 {
     const size_t n = (size_t)w->sizes[0];
     taper_ew_side *to = &w->side[0];
@@ -108,7 +105,7 @@ static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_ar
     const size_t step = all_direct ? PIECE : block;
     for (size_t at = 0; at < n; at += step) {
         const size_t m = taper_min_size(step, n - at);
-        if (args->run != NULL && !taper_run_goes_on(args->run, m * WORK_OF_AN_ELEMENT + 20)) {
+        if (args->run != NULL && !taper_run_goes_on(args->run, m * TAPER_EW_WORK + TAPER_EW_WORK_OF_A_LINE)) {
             return false;
         }
         const void *in[TAPER_EW_INPUTS] = {NULL};
@@ -123,7 +120,7 @@ static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_ar
         char *target = to->data + (int64_t)at * to->steps[0];
         taper_ew_run_inner(inner, w, m, to->direct ? (void *)target : (void *)&b->side[0], in, args);
         if (!to->direct) {
-            taper_ew_side_store(inner, to, target, m, &b->side[0], &b->temp);
+            taper_ew_side_store(inner, to, target, to->steps[0], m, &b->side[0], &b->temp);
         }
     }
     return true;
@@ -184,10 +181,12 @@ static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native
 }
 
 typedef struct walk_job {
+    const taper_run *run; // whose kernels move elements
     const taper_ew_lines *w;
     const taper_ew_inner *inner;
     const taper_ew_args *args;
     size_t block, segments; // of a line
+    size_t width, lines;    // of tiles, of lines that are no longer than a segment; 0: none
     atomic_bool zero_division;
 } walk_job;
 
@@ -199,9 +198,10 @@ static void segments_range(void *argument, size_t begin, size_t end)
     walk_job *job = argument;
     taper_ew_lines w = *job->w;
     taper_ew_args args = *job->args;
-    blocks b;
+    taper_ew_blocks b;
     args.run = NULL; // the range draws on its time
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin, count; i < end; i += count) {
+        count = 1;
         const int64_t first = (int64_t)(i % job->segments * SEGMENT);
         size_t left = i / job->segments;
         for (size_t k = 0; k < w.sides; k++) {
@@ -215,35 +215,27 @@ static void segments_range(void *argument, size_t begin, size_t end)
             }
         }
         w.sizes[0] = taper_min_i64(SEGMENT, job->w->sizes[0] - first);
-        (void)run_line(&w, job->inner, &args, &b, job->block);
+        if (job->lines != 0) {
+            count = taper_min_size(end - i, (size_t)w.sizes[1] - i % (size_t)w.sizes[1]);
+            (void)taper_ew_tiles_run(job->run, &w, job->inner, &args, &b, job->block, job->width, count);
+        } else {
+            (void)run_line(&w, job->inner, &args, &b, job->block);
+        }
     }
     if (args.zero_division) {
         atomic_store_explicit(&job->zero_division, true, memory_order_relaxed);
     }
 }
 
-// Loops whose elements take about the same time go to all threads.
-static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
-{
-    walk_job job = {.w = w, .inner = inner, .args = args, .block = block};
-    job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
-    size_t lines = 1;
-    for (size_t d = 1; d < w->rank; d++) {
-        lines *= (size_t)w->sizes[d]; // at most the number of elements
-    }
-    const double work = (double)lines * ((double)w->sizes[0] + 20);
-    const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);
-    args->zero_division = job.zero_division;
-    return status;
-}
-
 static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
 {
-    blocks b;
+    taper_ew_blocks b;
     taper_walk lines;
     char *begin[TAPER_EW_INPUTS + 1];
+    size_t width, height;
+    const bool tiled = !TAPER_SMALL && taper_ew_tiles(w, block, &width, &height);
     taper_walk_begin(&lines, w->sides);
-    for (size_t d = 1; d < w->rank; d++) {
+    for (size_t d = tiled ? 2 : 1; d < w->rank; d++) {
         int64_t *const steps = taper_walk_add(&lines, w->sizes[d]);
         for (size_t k = 0; k < w->sides; k++) {
             steps[k] = w->side[k].steps[d];
@@ -252,11 +244,36 @@ static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_a
     for (size_t k = 0; k < w->sides; k++) {
         begin[k] = w->side[k].data;
     }
-    while (run_line(w, inner, args, &b, block) && taper_walk_next(&lines)) {
+    const taper_run *const run = args->run;
+    while ((tiled ? taper_ew_tiles_run(run, w, inner, args, &b, block, width, (size_t)w->sizes[1])
+                  : run_line(w, inner, args, &b, block)) &&
+           taper_walk_next(&lines)) {
         for (size_t k = 0; k < w->sides; k++) {
             w->side[k].data = begin[k] + lines.at[k];
         }
     }
+}
+
+// Loops whose elements take about the same time go to all threads.
+static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
+{
+    walk_job job = {.run = args->run, .w = w, .inner = inner, .args = args, .block = block};
+    if (TAPER_SMALL || !taper_ew_tiles(w, block, &job.width, &job.lines)) {
+        job.lines = 0;
+    }
+    job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
+    if (job.lines != 0 && job.segments > 1) { // moved together by one thread: still faster than one by one
+        run_alone(w, inner, args, block);
+        return TAPER_OK;
+    }
+    size_t lines = 1;
+    for (size_t d = 1; d < w->rank; d++) {
+        lines *= (size_t)w->sizes[d]; // at most the number of elements
+    }
+    const double work = (double)lines * ((double)w->sizes[0] + 20);
+    const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);
+    args->zero_division = job.zero_division;
+    return status;
 }
 
 taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_decision *d, taper_ew_lines *w,

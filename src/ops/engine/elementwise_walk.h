@@ -18,6 +18,7 @@ typedef struct taper_ew_side {
     bool standing;             // no step along the innermost dimension
     bool constant;             // nor along any other
     bool filled;
+    bool flat;                     // the lines of a tile lie one behind the other
     int64_t steps[TAPER_MAX_RANK]; // bytes, innermost first
     uint8_t number[16];            // a 0-dim input in the common dtype
 } taper_ew_side;
@@ -64,8 +65,22 @@ void taper_ew_run_inner(const taper_ew_inner *inner, const taper_ew_lines *w, si
 // only, n times, of a side that stands still.
 void taper_ew_side_load(const taper_ew_inner *inner, const taper_ew_side *s, const char *from, int64_t step, size_t n,
                         taper_ew_block *to, taper_ew_block *temp);
-void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n, taper_ew_block *from,
-                         taper_ew_block *temp);
+void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, int64_t step, size_t n,
+                         taper_ew_block *from, taper_ew_block *temp);
+
+// What sides are converted in, and moved together.
+typedef struct taper_ew_blocks {
+    taper_ew_block side[TAPER_EW_INPUTS + 1], temp, moved;
+} taper_ew_blocks;
+
+// How many elements of how many lines, neighbours along dimension 1, a tile has; false: lines are long enough to be
+// done one by one, or must be, as the result lies over an input in another order.
+bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines);
+// Computes `lines` lines from the sides' data on, in tiles. False: the run is to end.
+bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,
+                        taper_ew_blocks *b, size_t block, size_t width, size_t lines);
+// What the elements of a tile or line take, of any operator.
+enum { TAPER_EW_WORK = 16, TAPER_EW_WORK_OF_A_LINE = 20 };
 
 // Lays tensor over the result's dimensions.
 void taper_ew_side_set(taper_ew_side *s, const taper_ew_lines *w, const taper_tensor *tensor, taper_ew_class class_);

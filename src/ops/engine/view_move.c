@@ -67,6 +67,24 @@ static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64
         from += from_step;                                                                                             \
     }
 
+// One element to n places side by side, several at a time: compilers do not see that it stays the same.
+static void spread(size_t item, int64_t n, char *to, const char *from)
+{
+    uint64_t bits = 0, pattern[8];
+    memcpy(&bits, from, item);
+    for (size_t have = item; have < sizeof bits; have *= 2) { // the low bytes are the first on what Taper runs on
+        bits |= bits << have * 8;
+    }
+    for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++) {
+        pattern[i] = bits;
+    }
+    size_t left = (size_t)n * item;
+    for (; left >= sizeof pattern; left -= sizeof pattern, to += sizeof pattern) {
+        memcpy(to, pattern, sizeof pattern);
+    }
+    memcpy(to, pattern, left);
+}
+
 static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
     if (item == 4 && to_step == 4 && from_step == -4) { // turned round, two at a time
@@ -83,14 +101,9 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
         memset(to, *(const unsigned char *)from, (size_t)n * item);
         return;
     }
-    if (from_step == 0 && to_step == 4 && item == 4 && n >= WORTH_A_CALL) {
-        uint32_t same[WORTH_A_CALL];
-        for (size_t i = 0; i < WORTH_A_CALL; i++) {
-            memcpy(&same[i], from, sizeof same[i]);
-        }
-        for (; n >= WORTH_A_CALL; n -= WORTH_A_CALL, to += sizeof same) {
-            memcpy(to, same, sizeof same);
-        }
+    if (from_step == 0 && to_step == (int64_t)item && item <= sizeof(uint64_t) && n * (int64_t)item >= WORTH_A_CALL) {
+        spread(item, n, to, from);
+        return;
     }
     switch (item) {
     case 1:
@@ -164,6 +177,17 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
         for (int64_t i = 0; i < outer->size; i++) {
             move_line(item, inner->size, to + i * outer->to, inner->to, from + i * outer->from, inner->from);
         }
+    }
+}
+
+void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
+                      int64_t to_step, const char *from, int64_t from_line, int64_t from_step)
+{
+    const move_dim outer = {(int64_t)lines, to_line, from_line}, inner = {(int64_t)n, to_step, from_step};
+    if (outer.to == (int64_t)item && inner.to != outer.to) {
+        move_plane(run, item, &inner, &outer, to, from);
+    } else {
+        move_plane(run, item, &outer, &inner, to, from);
     }
 }
 

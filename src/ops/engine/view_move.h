@@ -22,6 +22,11 @@ enum {
 void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides,
                 const void *from, const int64_t *from_strides);
 
+// The same of `lines` times n elements, steps in bytes, from one thread; whoever calls has asked whether the run goes
+// on.
+void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
+                      int64_t to_step, const char *from, int64_t from_line, int64_t from_step);
+
 // Fails for dtypes whose elements are no whole bytes.
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
 

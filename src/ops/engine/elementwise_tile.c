@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Short lines of the elementwise engine's walk, many at once: broadcast factors, slices, transposed operands. A loop of
+// the operator takes a tile of them, for which whatever does not lie that way is moved together. Line by line an
+// operator took up to a hundred times as long.
+#include "ops/engine/elementwise_walk.h"
+#include "ops/engine/view_move.h"
+
+// From the first byte of a side to behind the last.
+static void side_extent(const taper_ew_lines *w, const taper_ew_side *s, uintptr_t *begin, uintptr_t *end)
+{
+    int64_t low = 0, high = (int64_t)taper_dtype_size(s->dtype);
+    for (size_t d = 0; d < w->rank; d++) {
+        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // within the storage
+        *(way < 0 ? &low : &high) += way;
+    }
+    *begin = (uintptr_t)s->data + (uintptr_t)low;
+    *end = (uintptr_t)s->data + (uintptr_t)high;
+}
+
+// An input that is read behind what was written shows what PyTorch shows only if the order is the same.
+static bool is_crossed(const taper_ew_lines *w)
+{
+    uintptr_t begin, end, from, to;
+    const taper_ew_side *const result = &w->side[0];
+    side_extent(w, result, &begin, &end);
+    for (size_t k = 1; k < w->sides; k++) {
+        const taper_ew_side *const s = &w->side[k];
+        side_extent(w, s, &from, &to);
+        const bool same = s->data == result->data && s->dtype == result->dtype &&
+                          memcmp(s->steps, result->steps, w->rank * sizeof *s->steps) == 0;
+        if (!same && from < end && begin < to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines)
+{
+    enum { ACROSS = 32 }; // elements of a line, where a side lies the other way round
+    if (w->rank < 2) {
+        return false;
+    }
+    *width = (size_t)w->sizes[0];
+    for (size_t k = 0; k < w->sides; k++) {
+        const taper_ew_side *const s = &w->side[k];
+        const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+        if (s->steps[1] == item && s->steps[0] != 0 && s->steps[0] != item) {
+            *width = taper_min_size(*width, ACROSS);
+        }
+    }
+    *lines = taper_min_size(block / *width, (size_t)w->sizes[1]);
+    return *lines > 1 && !is_crossed(w);
+}
+
+static bool converts(const taper_ew_inner *inner, const taper_ew_side *s)
+{
+    return s->dtype != s->wanted || (inner->native == NULL && s->common != s->dtype);
+}
+
+// `lines` times n elements of an input, as wanted, one behind the other.
+static void load(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, const char *from, size_t n,
+                 size_t lines, taper_ew_block *to, taper_ew_blocks *b)
+{
+    const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+    if (!s->flat) {
+        taper_ew_block *const moved = converts(inner, s) ? &b->moved : to;
+        taper_move_plane(run, (size_t)item, lines, n, (char *)moved, (int64_t)n * item, item, from, s->steps[1],
+                         s->steps[0]);
+        from = (const char *)moved;
+    }
+    if (converts(inner, s)) {
+        taper_ew_side_load(inner, s, from, item, lines * n, to, &b->temp);
+    }
+}
+
+// The result's, from a block.
+static void store(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n,
+                  size_t lines, taper_ew_block *from, taper_ew_blocks *b)
+{
+    const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+    if (converts(inner, s)) {
+        char *const stored = s->flat ? to : (char *)&b->moved;
+        taper_ew_side_store(inner, s, stored, item, lines * n, from, &b->temp);
+        from = &b->moved;
+    }
+    if (!s->flat) {
+        taper_move_plane(run, (size_t)item, lines, n, to, s->steps[1], s->steps[0], (const char *)from,
+                         (int64_t)n * item, item);
+    }
+}
+
+static void run_tile(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,
+                     taper_ew_blocks *b, char *const *at, size_t n, size_t lines)
+{
+    const void *in[TAPER_EW_INPUTS] = {NULL};
+    for (size_t k = 0; k < w->sides; k++) {
+        taper_ew_side *const s = &w->side[k];
+        const int64_t item = (int64_t)taper_dtype_size(s->dtype);
+        s->flat = s->steps[0] == item && (lines == 1 || s->steps[1] == (int64_t)n * item);
+        if (k == 0) {
+            continue;
+        }
+        const bool direct = s->flat && s->dtype == s->wanted;
+        in[k - 1] = direct ? (const void *)at[k] : (const void *)&b->side[k];
+        if (!direct && !s->filled) {
+            load(run, inner, s, at[k], n, lines, &b->side[k], b);
+        }
+    }
+    taper_ew_side *const to = &w->side[0];
+    const bool direct = to->flat && to->dtype == to->wanted;
+    taper_ew_run_inner(inner, w, n * lines, direct ? (void *)at[0] : (void *)&b->side[0], in, args);
+    if (!direct) {
+        store(run, inner, to, at[0], n, lines, &b->side[0], b);
+    }
+}
+
+bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,
+                        taper_ew_blocks *b, size_t block, size_t width, size_t lines)
+{
+    const size_t n = (size_t)w->sizes[0];
+    for (size_t k = 1; k < w->sides; k++) {
+        taper_ew_side *const s = &w->side[k];
+        if (s->constant && !s->filled) { // once for all tiles
+            taper_ew_side_load(inner, s, s->data, 0, block, &b->side[k], &b->temp);
+            s->filled = true;
+        }
+    }
+    for (size_t at = 0; at < n; at += width) {
+        const size_t wide = taper_min_size(width, n - at), most = block / wide;
+        for (size_t line = 0; line < lines; line += most) {
+            const size_t high = taper_min_size(most, lines - line);
+            char *from[TAPER_EW_INPUTS + 1];
+            if (args->run != NULL &&
+                !taper_run_goes_on(args->run, high * (wide * TAPER_EW_WORK + TAPER_EW_WORK_OF_A_LINE))) {
+                return false;
+            }
+            for (size_t k = 0; k < w->sides; k++) {
+                const taper_ew_side *const s = &w->side[k];
+                from[k] = s->data + (int64_t)at * s->steps[0] + (int64_t)line * s->steps[1];
+            }
+            run_tile(run, w, inner, args, b, from, wide, high);
+        }
+    }
+    return true;
+}
