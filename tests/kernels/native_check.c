@@ -460,6 +460,50 @@ static void check_folds(const taper_native_entry *entry)
     }
 }
 
+// Sums of complex numbers; and extremes of neighbours, with those that are equal, zeros of both signs and NaN.
+static void check_pairs_and_picks(const taper_native_entry *entry)
+{
+    enum { MOST_ROWS = 12, MOST_WIDTH = 2300 };
+    for (int again = 0; again < 60; again++) {
+        const size_t count = 1 + check_below(MOST_ROWS), n = 1 + check_below(MOST_WIDTH), stride = n + check_below(3);
+        float *x = check_floats(count * stride * 2, CHECK_TAIL, 0);
+        double line[2] = {1, 2}, sums[2 * MOST_WIDTH] = {0}, want[2 * MOST_WIDTH] = {0}, whole[2] = {1, 2};
+        for (size_t i = 0; i < 2 * count * stride; i++)
+            x[i] = check_uniform(-2, 2);
+        for (size_t r = 0; r < count; r++) {
+            for (size_t k = 0; k < 2 * n; k++)
+                want[k] += (double)x[2 * r * stride + k];
+        }
+        for (size_t k = 0; k < 2 * n; k++)
+            whole[k % 2] += (double)x[k];
+        entry->folds[TAPER_FOLD_SUM][TAPER_FOLD_C64].rows(count, n, x, stride, sums);
+        entry->folds[TAPER_FOLD_SUM][TAPER_FOLD_C64].line(n, x, line);
+        for (size_t k = 0; k < 2 * n; k++)
+            check_that(sums[k] == want[k], "complex sum of %zu rows: %zu is %g, not %g", count, k, sums[k], want[k]);
+        for (size_t k = 0; k < 2; k++)
+            check_that(fabs(line[k] - whole[k]) < 4e-7 * (double)n, "complex sum of %zu: %g, not %g", n, line[k],
+                       whole[k]);
+        float best[MOST_WIDTH];
+        int32_t where[MOST_WIDTH];
+        static const float numbers[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 2};
+        for (size_t i = 0; i < count * stride; i++)
+            x[i] = numbers[check_below(again % 2 == 0 ? 8 : 6)];
+        for (int least = 0; least < 2; least++) {
+            entry->pick_f32(count, n, x, stride, least != 0, best, where);
+            for (size_t k = 0; k < n; k++) {
+                size_t at = 0;
+                for (size_t r = 1; r < count; r++) {
+                    const float v = x[r * stride + k], b = x[at * stride + k];
+                    at = !isnan(b) && (isnan(v) || (least != 0 ? v < b : v > b)) ? r : at;
+                }
+                check_that(where[k] == (int32_t)at && memcmp(&best[k], &x[at * stride + k], sizeof *best) == 0,
+                           "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
+            }
+        }
+        check_memory_reset();
+    }
+}
+
 // ---- tiles of products, of small whole numbers, whose sums are exact
 
 static void check_tiles(const taper_native_entry *entry)
@@ -511,6 +555,7 @@ void check_native(bool benchmark)
         check_begin("native", entry->name);
         if (!benchmark) {
             check_folds(entry);
+            check_pairs_and_picks(entry);
             check_tiles(entry);
         }
         for (size_t row = 0; row < ROWS; row++) {

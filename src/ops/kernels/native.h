@@ -212,6 +212,7 @@ typedef enum taper_fold_type {
     TAPER_FOLD_I64,
     TAPER_FOLD_I32, // as int64, like the next
     TAPER_FOLD_U8,
+    TAPER_FOLD_C64, // of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
 } taper_fold_type;
 
@@ -247,6 +248,11 @@ typedef struct taper_native_folder {
     taper_fold_rows *rows;
 } taper_native_folder;
 
+// Of n neighbours the extremes over rows, `stride` elements apart, and where they are: the first of equal ones, and the
+// first NaN before everything.
+typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
+                             int32_t *where);
+
 // A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
@@ -257,6 +263,7 @@ typedef struct taper_native_entry {
     uint64_t cpu;
     taper_tile_f64 *tile_f64;
     taper_tile_u64 *tile_u64;
+    taper_pick_rows *pick_f32;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;

@@ -121,6 +121,77 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
+// Real and imaginary parts take turns. Lanes add up some floats as floats, unless these overflow.
+enum { SUM_FLOATS = 64, SUM_STEPS = 32 };
+static void line_SUM_C64(size_t n, const void *from, void *acc)
+{
+    const float *xs = from;
+    double *total = acc, part[SUM_FLOATS] = {0};
+    size_t left = 2 * n;
+    for (; left >= SUM_FLOATS; left -= SUM_FLOATS) {
+        float some[SUM_FLOATS];
+        int beyond = 0;
+        const float *x = xs;
+        memcpy(some, x, sizeof some);
+        for (size_t i = 1; i < SUM_STEPS && left >= 2 * SUM_FLOATS; i++, left -= SUM_FLOATS) {
+            x += SUM_FLOATS;
+            VECTORIZED for (size_t j = 0; j < SUM_FLOATS; j++) some[j] += x[j];
+        }
+        x += SUM_FLOATS;
+        for (size_t j = 0; j < SUM_FLOATS; j++)
+            beyond |= !(fabsf(some[j]) <= FLT_MAX);
+        if (beyond == 0) {
+            for (size_t j = 0; j < SUM_FLOATS; j++)
+                part[j] += (double)some[j];
+            xs = x;
+        }
+        for (; xs != x; xs += SUM_FLOATS) {
+            for (size_t j = 0; j < SUM_FLOATS; j++)
+                part[j] += (double)xs[j];
+        }
+    }
+    for (size_t j = 0; j < left; j++)
+        part[j] += (double)xs[j];
+    for (size_t width = SUM_FLOATS / 2; width > 1; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            part[j] += part[j + width];
+    }
+    total[0] += part[0];
+    total[1] += part[1];
+}
+
+static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride, void *acc)
+{
+    for (size_t r = 0; r < rows; r++) {
+        const float *xs = (const float *)from + 2 * r * stride;
+        double *as = acc;
+        VECTORIZED for (size_t k = 0; k < 2 * n; k++) as[k] += (double)xs[k];
+    }
+}
+
+#define PICK(better)                                                                                                   \
+    VECTORIZED for (size_t k = 0; k < n; k++)                                                                          \
+    {                                                                                                                  \
+        const float v = xs[k], b = best[k];                                                                            \
+        const bool taken = better | ((v != v) & (b == b));                                                             \
+        best[k] = taken ? v : b;                                                                                       \
+        where[k] = taken ? (int32_t)r : where[k];                                                                      \
+    }
+static void pick_f32(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best, int32_t *where)
+{
+    memcpy(best, x, n * sizeof *best);
+    memset(where, 0, n * sizeof *where);
+    for (size_t r = 1; r < rows; r++) {
+        const float *xs = x + r * stride;
+        if (least) {
+            PICK((v < b))
+        } else {
+            PICK((v > b))
+        }
+    }
+}
+#undef PICK
+
 #define FOLD_ROW(name, dtype, ...)                                                                                     \
     [TAPER_FOLD_##name][TAPER_FOLD_##dtype] = {line_##name##_##dtype, rows_##name##_##dtype},
 

@@ -240,6 +240,7 @@ TAPER_NATIVE_WHERES(WHERE)
         .cpu = TAPER_ISA_##isa,                                                                                        \
         .tile_f64 = tile_f64,                                                                                          \
         .tile_u64 = tile_u64,                                                                                          \
-        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float)},                                         \
+        .pick_f32 = pick_f32,                                                                                          \
+        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float) FOLD_ROW(SUM, C64, float)},               \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};
