@@ -44,6 +44,10 @@ static bool is_float(taper_native_type type)
 static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
 {
     static const float edges[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e-30f, 0x1p-149f, 0.5f, 1.0f};
+    if (type == TAPER_NATIVE_F64) {
+        check_doubles_fill(p, bytes / sizeof(double));
+        return;
+    }
     if (is_float(type)) {
         const bool any = check_below(2); // or none at an edge
         float *x = p;
@@ -263,6 +267,11 @@ static bool element_is(size_t row, const char *x, const char *y, const char *z, 
         const double want = real(native, v, p, &bound);
         return agrees(g[0], want, bound);
     }
+    if (rows[row].type == TAPER_NATIVE_F64) {
+        double wide[4];
+        memcpy(wide, x, 8), memcpy(wide + 1, y, 8), memcpy(wide + 2, z, 8), memcpy(wide + 3, got, 8);
+        return check_double_is((int)native, wide[0], wide[1], wide[2], wide[3], p);
+    }
     if (rows[row].type == TAPER_NATIVE_C64) {
         memcpy(v, x, 8), memcpy(v + 2, y, 8), memcpy(g, got, rows[row].result);
         const double a = (double)v[0], b = (double)v[1], c = (double)v[2], d = (double)v[3];
@@ -313,7 +322,9 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
     const size_t item = rows[row].item, first = rows[row].where ? 1 : item;
     const taper_native native = rows[row].native;
     const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
-    taper_native_numbers p = {{(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), 0}, {INT64_MIN, INT64_MAX}};
+    taper_native_numbers p = {
+        {(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), (double)check_uniform(-2, 2)},
+        {INT64_MIN, INT64_MAX}};
     if (check_below(2)) {
         p.i[0] = (int64_t)check_below(100) - 50, p.i[1] = (int64_t)check_below(100) - 50;
         p.i[0] = rows[row].type == TAPER_NATIVE_U8 && p.i[0] < 0 ? 0 : p.i[0];
@@ -500,6 +511,13 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
                            "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
             }
         }
+        double doubles[MOST_WIDTH], deviations = 0;
+        for (size_t k = 0; k < n; k++) {
+            doubles[k] = (double)check_uniform(-2, 2);
+            deviations += (doubles[k] - 0.25) * (doubles[k] - 0.25);
+        }
+        check_that(fabs(entry->deviations_f64(n, doubles, 0.25) - deviations) <= deviations * 1e-13,
+                   "deviations of %zu", n);
         check_memory_reset();
     }
 }

@@ -105,6 +105,10 @@ for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16
         case("%s/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape))
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
+for op, (shape, dim) in itertools.product(("softmax", "log_softmax"), (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((3, 9000), -1), ((40, 7), -1), ((9, 64), 1), ((), 0))):
+    case("%s/double/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape, torch.float64))
+case("softmax/double/special", ("x", "torch.softmax(x, 1), torch.log_softmax(x, 1), torch.softmax(x * 300, 0)"),
+     lambda: [torch.tensor([[-float("inf"), 0.0, 1.0], [float("-inf")] * 3, [float("inf"), 1.0, 2.0], [float("nan"), 1.0, 2.0], [-800.0, 0.0, 5.0]], dtype=torch.float64)])
 case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # which stay as they are
 case("softmax/dtype", ("x", "torch.softmax(x, 1, torch.float64)"), build((SHAPE, torch.int32)))
 case("softmax/infinite", ("x", "torch.softmax(x, 1)"), lambda: [torch.tensor([[-float("inf"), 0.0], [float("-inf"), float("-inf")], [float("inf"), 1.0]])])

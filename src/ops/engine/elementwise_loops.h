@@ -175,6 +175,12 @@ enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_NATIVE_OF_angle ~, 1 + TAPER_NATIVE_ANGLE
 #define TAPER_EW_NATIVE_OF_div ~, 1 + TAPER_NATIVE_DIV
 #define TAPER_EW_NATIVE_OF_exp ~, 1 + TAPER_NATIVE_EXP
+#define TAPER_EW_NATIVE_OF_expm1 ~, 1 + TAPER_NATIVE_EXPM1
+#define TAPER_EW_NATIVE_OF_log ~, 1 + TAPER_NATIVE_LOG
+#define TAPER_EW_NATIVE_OF_log1p ~, 1 + TAPER_NATIVE_LOG1P
+#define TAPER_EW_NATIVE_OF_tanh ~, 1 + TAPER_NATIVE_TANH
+#define TAPER_EW_NATIVE_OF_sigmoid ~, 1 + TAPER_NATIVE_SIGMOID
+#define TAPER_EW_NATIVE_OF_silu ~, 1 + TAPER_NATIVE_SILU
 #define TAPER_EW_SECOND(first, second, ...) second
 #define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)

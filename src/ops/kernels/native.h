@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise arithmetic in the dtype that tensors have: integers of every width, truth values, complex numbers in
-// single precision, and what floats need beside vector_f32.h. Results are those of the elementwise operators' own loops
-// (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
+// single precision, doubles, and what floats need beside vector_f32.h. Results are those of the elementwise operators'
+// own loops (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
 //
 // Plain C that the compiler makes vectors of, once for each instruction set. A kernel takes TAPER_NATIVE_STEP elements
 // at a time, so that loops have no rest: n is a multiple. Nothing is read or written outside the named elements. The
@@ -25,6 +25,7 @@ typedef enum taper_native_type {
     TAPER_NATIVE_I64,
     TAPER_NATIVE_BOOL,
     TAPER_NATIVE_F32,
+    TAPER_NATIVE_F64,
     TAPER_NATIVE_C64,
     TAPER_NATIVE_TYPES
 } taper_native_type;
@@ -49,6 +50,7 @@ typedef struct taper_native_numbers {
     NATIVE(name, I32, int32_t, uint32_t, result, value)                                                                \
     NATIVE(name, I64, int64_t, uint64_t, result, value)
 #define TAPER_NATIVE_FLOAT(NATIVE, name, result, value) NATIVE(name, F32, float, uint32_t, result, value)
+#define TAPER_NATIVE_DOUBLE(NATIVE, name, value) NATIVE(name, F64, double, uint64_t, SAME, value)
 #define TAPER_NATIVE_PAIR(NATIVE, name, result, re, im)                                                                \
     NATIVE(name, C64, taper_native_pair, uint32_t, result, ((taper_native_pair){re, im}))
 #define TAPER_NATIVES(NATIVE)                                                                                          \
@@ -95,6 +97,19 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, ((x >= -f0) & (x <= f0)) ? 0 : x)                                     \
     TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
+    TAPER_NATIVE_DOUBLE(NATIVE, ADD, x + y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, SUB, x - y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, MUL, x *y)                                                                             \
+    TAPER_NATIVE_DOUBLE(NATIVE, DIV, x / y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, AFFINE, D_FMA(x - d0, d1, d2))                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, NORMALIZE, D_FMA((x - d0) * d1, y, z))                                                 \
+    TAPER_NATIVE_DOUBLE(NATIVE, EXP, d_exp(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, EXPM1, d_expm1(x))                                                                     \
+    TAPER_NATIVE_DOUBLE(NATIVE, LOG, d_log(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, LOG1P, d_log1p(x))                                                                     \
+    TAPER_NATIVE_DOUBLE(NATIVE, TANH, d_tanh(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, SIGMOID, d_sigmoid(x))                                                                 \
+    TAPER_NATIVE_DOUBLE(NATIVE, SILU, x *d_sigmoid(x))                                                                 \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, MUL, SAME, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)                          \
@@ -186,6 +201,14 @@ typedef enum taper_native {
     TAPER_NATIVE_DIV,
     TAPER_NATIVE_POLAR,
     TAPER_NATIVE_EXP,
+    TAPER_NATIVE_EXPM1,
+    TAPER_NATIVE_LOG,
+    TAPER_NATIVE_LOG1P,
+    TAPER_NATIVE_TANH,
+    TAPER_NATIVE_SIGMOID,
+    TAPER_NATIVE_SILU,
+    TAPER_NATIVE_AFFINE,    // (x - number 0) * number 1 + number 2
+    TAPER_NATIVE_NORMALIZE, // (x - number 0) * number 1 * y + z
     TAPER_NATIVE_COUNT
 } taper_native;
 
@@ -253,6 +276,9 @@ typedef struct taper_native_folder {
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
+// The sum of (x - mean)².
+typedef double taper_deviations_f64(size_t n, const double *x, double mean);
+
 // A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
@@ -264,6 +290,7 @@ typedef struct taper_native_entry {
     taper_tile_f64 *tile_f64;
     taper_tile_u64 *tile_u64;
     taper_pick_rows *pick_f32;
+    taper_deviations_f64 *deviations_f64;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;

@@ -122,7 +122,7 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
 }
 
 // Real and imaginary parts take turns. Lanes add up some floats as floats, unless these overflow.
-enum { SUM_FLOATS = 64, SUM_STEPS = 32 };
+enum { SUM_FLOATS = 32, SUM_STEPS = 32 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {
     const float *xs = from;
@@ -167,6 +167,26 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
         double *as = acc;
         VECTORIZED for (size_t k = 0; k < 2 * n; k++) as[k] += (double)xs[k];
     }
+}
+
+static double deviations_f64(size_t n, const double *x, double mean)
+{
+    double part[FOLD_LANES] = {0};
+    size_t k = 0;
+    for (; k + FOLD_LANES <= n; k += FOLD_LANES) {
+        VECTORIZED for (size_t j = 0; j < FOLD_LANES; j++)
+        {
+            const double d = x[k + j] - mean;
+            part[j] += d * d;
+        }
+    }
+    for (size_t j = 0; k < n; k++, j++)
+        part[j] += (x[k] - mean) * (x[k] - mean);
+    for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            part[j] += part[j + width];
+    }
+    return part[0];
 }
 
 #define PICK(better)                                                                                                   \

@@ -11,6 +11,7 @@
 #include "ops/kernels/simd_scalar.h"
 
 #include "ops/kernels/math_f32_more_tmpl.h"
+#include "ops/kernels/math_f64_tmpl.h"
 
 // Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -97,6 +98,7 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
 #define BOUND_I64(v) (v)
 #define BOUND_BOOL(v) BOUND_U8(v)
 #define BOUND_F32(v) 0
+#define BOUND_F64(v) 0
 #define BOUND_C64(v) 0
 
 #define RESULT_SAME(type) type
@@ -110,8 +112,9 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
         const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
         RESULT_##result(type) *o = out;                                                                                \
         const float f0 = (float)p->f[0], f1 = (float)p->f[1];                                                          \
+        const double d0 = p->f[0], d1 = p->f[1], d2 = p->f[2];                                                         \
         const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
-        (void)f0, (void)f1, (void)low, (void)high, (void)sizeof(W);                                                    \
+        (void)f0, (void)f1, (void)d0, (void)d1, (void)d2, (void)low, (void)high, (void)sizeof(W);                      \
         const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
         VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
         {                                                                                                              \
@@ -241,6 +244,7 @@ TAPER_NATIVE_WHERES(WHERE)
         .tile_f64 = tile_f64,                                                                                          \
         .tile_u64 = tile_u64,                                                                                          \
         .pick_f32 = pick_f32,                                                                                          \
+        .deviations_f64 = deviations_f64,                                                                              \
         .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float) FOLD_ROW(SUM, C64, float)},               \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};
