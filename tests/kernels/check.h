@@ -42,6 +42,10 @@ struct taper_native_numbers;
 void check_doubles_fill(double *x, size_t count);
 bool check_double_is(int native, double x, double y, double z, double got, const struct taper_native_numbers *p);
 
+// Its special functions (native_special_check.c).
+struct taper_native_entry;
+void check_native_special(const struct taper_native_entry *entry);
+
 void check_begin(const char *family, const char *entry);
 // Counts; prints the first few failures of an entry.
 void check_that(bool good, const char *format, ...);

@@ -30,13 +30,14 @@ static int native_type(taper_dtype dtype, taper_native native)
     return types[dtype] - 1;
 }
 
-// Sums with a factor are no kernel's.
+// Sums with a factor are no kernel's, nor are polygamma functions but the first.
 static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
 {
     const bool one = class_ == TAPER_EW_C128  ? args->c[0].re == 1 && args->c[0].im == 0
                      : class_ == TAPER_EW_F64 ? args->f[0] == 1
                                               : args->i[0] == 1;
-    return (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
+    return native == TAPER_NATIVE_TRIGAMMA ? args->f[0] != 1
+                                           : (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
 }
 
 // A side that lies as the kernel wants it, or can be converted to that.

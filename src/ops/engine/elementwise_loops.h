@@ -181,6 +181,16 @@ enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_NATIVE_OF_tanh ~, 1 + TAPER_NATIVE_TANH
 #define TAPER_EW_NATIVE_OF_sigmoid ~, 1 + TAPER_NATIVE_SIGMOID
 #define TAPER_EW_NATIVE_OF_silu ~, 1 + TAPER_NATIVE_SILU
+#define TAPER_EW_NATIVE_OF_atanh ~, 1 + TAPER_NATIVE_ATANH
+#define TAPER_EW_NATIVE_OF_i0 ~, 1 + TAPER_NATIVE_I0
+#define TAPER_EW_NATIVE_OF_i0e ~, 1 + TAPER_NATIVE_I0E
+#define TAPER_EW_NATIVE_OF_i1 ~, 1 + TAPER_NATIVE_I1
+#define TAPER_EW_NATIVE_OF_i1e ~, 1 + TAPER_NATIVE_I1E
+#define TAPER_EW_NATIVE_OF_ndtr ~, 1 + TAPER_NATIVE_NDTR
+#define TAPER_EW_NATIVE_OF_ndtri ~, 1 + TAPER_NATIVE_NDTRI
+#define TAPER_EW_NATIVE_OF_digamma ~, 1 + TAPER_NATIVE_DIGAMMA
+#define TAPER_EW_NATIVE_OF_lgamma ~, 1 + TAPER_NATIVE_LGAMMA
+#define TAPER_EW_NATIVE_OF_polygamma ~, 1 + TAPER_NATIVE_TRIGAMMA
 #define TAPER_EW_SECOND(first, second, ...) second
 #define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)

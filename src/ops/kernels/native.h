@@ -97,6 +97,15 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, ((x >= -f0) & (x <= f0)) ? 0 : x)                                     \
     TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
+    TAPER_NATIVE_FLOAT(NATIVE, ATANH, SAME, taper_native_atanh(x))                                                     \
+    TAPER_NATIVE_FLOAT(NATIVE, I0, SAME, (float)(s_i0e(fabs((double)x)) * d_exp(fabs((double)x))))                     \
+    TAPER_NATIVE_FLOAT(NATIVE, I0E, SAME, (float)s_i0e(fabs((double)x)))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, I1, SAME, (float)d_sign(s_i1e(fabs((double)x)) * d_exp(fabs((double)x)), (double)x))    \
+    TAPER_NATIVE_FLOAT(NATIVE, I1E, SAME, (float)d_sign(s_i1e(fabs((double)x)), (double)x))                            \
+    TAPER_NATIVE_FLOAT(NATIVE, NDTR, SAME, (float)s_ndtr((double)x))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, NDTRI, SAME, (float)s_ndtri((double)x))                                                 \
+    TAPER_NATIVE_FLOAT(NATIVE, DIGAMMA, SAME, (float)s_digamma((double)x))                                             \
+    TAPER_NATIVE_FLOAT(NATIVE, LGAMMA, SAME, (float)s_lgamma((double)x))                                               \
     TAPER_NATIVE_DOUBLE(NATIVE, ADD, x + y)                                                                            \
     TAPER_NATIVE_DOUBLE(NATIVE, SUB, x - y)                                                                            \
     TAPER_NATIVE_DOUBLE(NATIVE, MUL, x *y)                                                                             \
@@ -133,15 +142,17 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Of complex numbers, in double where one of a step is too large or too small for floats. STEPWISE(operator, fits,
-// float part, double part): of x and y, as above.
+// Of complex numbers, in double where one of a step is too large or too small for floats; and what is rare of floats.
+// STEPWISE(operator, type, T, fits, value where all fit, value otherwise): of x and y, as above.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
-    STEPWISE(DIV, taper_native_fits(x, true) & taper_native_fits(y, false), taper_native_quotient(x, y),               \
-             taper_native_wide_quotient(x, y))                                                                         \
-    STEPWISE(POLAR, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                                             \
+    STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
+             taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \
+    STEPWISE(POLAR, C64, taper_native_pair, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                     \
              taper_native_wide_polar((double)x.re, (double)y.re))                                                      \
-    STEPWISE(EXP, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f), taper_native_polar(v_exp(x.re), x.im),              \
-             taper_native_wide_polar(exp((double)x.re), (double)x.im))
+    STEPWISE(EXP, C64, taper_native_pair, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f),                             \
+             taper_native_polar(v_exp(x.re), x.im), taper_native_wide_polar(exp((double)x.re), (double)x.im))          \
+    STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
+             s_trigamma(x, sinf((float)S_PI * x)))
 
 // WHERE(type, T): x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
@@ -207,6 +218,16 @@ typedef enum taper_native {
     TAPER_NATIVE_TANH,
     TAPER_NATIVE_SIGMOID,
     TAPER_NATIVE_SILU,
+    TAPER_NATIVE_ATANH,
+    TAPER_NATIVE_I0,
+    TAPER_NATIVE_I0E,
+    TAPER_NATIVE_I1,
+    TAPER_NATIVE_I1E,
+    TAPER_NATIVE_NDTR,
+    TAPER_NATIVE_NDTRI,
+    TAPER_NATIVE_DIGAMMA,
+    TAPER_NATIVE_LGAMMA,
+    TAPER_NATIVE_TRIGAMMA,
     TAPER_NATIVE_AFFINE,    // (x - number 0) * number 1 + number 2
     TAPER_NATIVE_NORMALIZE, // (x - number 0) * number 1 * y + z
     TAPER_NATIVE_COUNT
@@ -276,6 +297,13 @@ typedef struct taper_native_folder {
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
+// Of n neighbours at each of some places the greatest, and which place's it is (`at`): the first of equal ones, and the
+// last NaN before everything. What is no greater than -inf is `first`'s.
+typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
+                              float *most, int64_t *where);
+// Adds (x - center)² of rows, `stride` elements apart, to n sums.
+typedef void taper_deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center,
+                                      float *sums);
 // The sum of (x - mean)².
 typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 
@@ -290,6 +318,8 @@ typedef struct taper_native_entry {
     taper_tile_f64 *tile_f64;
     taper_tile_u64 *tile_u64;
     taper_pick_rows *pick_f32;
+    taper_window_f32 *window_f32;
+    taper_deviation_rows_f32 *deviation_rows_f32;
     taper_deviations_f64 *deviations_f64;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];

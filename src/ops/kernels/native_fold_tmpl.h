@@ -169,6 +169,55 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
     }
 }
 
+TAPER_TEMPLATE void window_part(size_t places, const size_t n, const float *const *x, size_t first, const int32_t *at,
+                                float *m, int32_t *w)
+{
+    for (size_t i = 0; i < places; i++) {
+        const float *xs = x[i] + first;
+        const int32_t place = at[i];
+        VECTORIZED for (size_t k = 0; k < n; k++)
+        {
+            const float v = xs[k], b = m[k];
+            const bool taken = (v > b) | (v != v);
+            m[k] = taken ? v : b;
+            w[k] = taken ? place : w[k];
+        }
+    }
+}
+static void window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first, float *most,
+                       int64_t *where)
+{
+    enum { PART = 64 };
+    for (size_t c = 0; c < n; c += PART) {
+        const size_t width = n - c < PART ? n - c : PART;
+        float m[PART];
+        int32_t w[PART];
+        for (size_t k = 0; k < PART; k++) {
+            m[k] = -INFINITY;
+            w[k] = first;
+        }
+        if (width == PART) {
+            window_part(places, PART, x, c, at, m, w);
+        } else {
+            window_part(places, width, x, c, at, m, w);
+        }
+        memcpy(most + c, m, width * sizeof *m);
+        for (size_t k = 0; k < width; k++)
+            where[c + k] = w[k];
+    }
+}
+
+static void deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center, float *sums)
+{
+    for (size_t r = 0; r < rows; r++, x += stride) {
+        VECTORIZED for (size_t k = 0; k < n; k++)
+        {
+            const float d = x[k] - center[k];
+            sums[k] += d * d;
+        }
+    }
+}
+
 static double deviations_f64(size_t n, const double *x, double mean)
 {
     double part[FOLD_LANES] = {0};
