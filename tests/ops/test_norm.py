@@ -124,6 +124,8 @@ for name, call in (("group", "torch.group_norm(x, 2, w, b, 1e-05)"), ("instance"
                    ("batch", "torch.batch_norm(x, w, b, m, v, False, 0.1, 1e-05, False)"), ("training", "torch.batch_norm(x, w, b, m, v, True, 0.1, 1e-05, False)")):
     for layout in ("contiguous", "channels_last", "transposed", "sliced"):
         CASES.append((f"{name}_norm-double-{layout}", f"def f({FIVE}) -> Tensor:\n{prelude(layout, 4)}    return {call}\n", lambda: doubles(2, 6, 9, 17)))
+for call in ("torch.group_norm(x, 4, w, b, 1e-05)", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)"):
+    CASES.append((f"wide-{call}", f"def f({FIVE}) -> Tensor:\n{prelude('channels_last', 4)}    return {call}\n", lambda: (random(2, 140, 9, 11),) + statistics(140)))
 CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
 CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1).bfloat16(),)))
 

@@ -314,9 +314,17 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     taper_lines lines;
     taper_lines_make(&lines, x, dim, out, false, false);
     if (x->dtype == TAPER_F32 && out->dtype == TAPER_F32 && dtype == TAPER_F32) {
-        const taper_status status =
-            taper_softmax_lines(call->run, &lines, logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX, taper_tensor_data(x),
-                                taper_tensor_mutable(out));
+        const taper_softmax_kind kind = logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX;
+        taper_status status =
+            taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(x), taper_tensor_mutable(out));
+        if (status == TAPER_DECLINED && !TAPER_SMALL && !call->run->portable && !x->hidden_nhwc) {
+            taper_tensor *plain; // as the result lies
+            TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
+            taper_lines_make(&lines, plain, dim, out, false, false);
+            status = taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(plain), taper_tensor_mutable(out));
+            taper_tensor_drop(plain);
+            taper_lines_make(&lines, x, dim, out, false, false);
+        }
         if (status != TAPER_DECLINED) {
             return status;
         }
