@@ -6,12 +6,6 @@
 #include <string.h>
 
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
-
-bool taper_doubles_are_fast(const taper_run *run)
-{
-    return !TAPER_SMALL && !run->portable;
-}
 
 void taper_doubles_apply(const taper_run *run, taper_native native, size_t n, const double *x, const double *y,
                          const double *z, double *out, const taper_native_numbers *numbers)

@@ -6,9 +6,13 @@
 
 #include "ops/call/call.h"
 #include "ops/kernels/native.h"
+#include "ops/list/op_config.h"
 
 // Whether a run has them.
-bool taper_doubles_are_fast(const taper_run *run);
+static inline bool taper_doubles_are_fast(const taper_run *run)
+{
+    return !TAPER_SMALL && !run->portable;
+}
 // out = the operator of n elements of each line; x may be the result.
 void taper_doubles_apply(const taper_run *run, taper_native native, size_t n, const double *x, const double *y,
                          const double *z, double *out, const taper_native_numbers *numbers);
