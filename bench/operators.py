@@ -989,12 +989,19 @@ def further_cases():
 
 
 class Operator(torch.nn.Module):
-    def __init__(self, function):
+    """The function of inputs that files bring without their strides: of images in channels_last the file has [N, H, W, C], and the module
+    begins with a view, for both sides."""
+
+    def __init__(self, function, inputs):
         super().__init__()
         self.function = function
+        self.last = [x.dim() == 4 and not x.is_contiguous() and x.is_contiguous(memory_format=torch.channels_last) for x in inputs]
+
+    def stored(self, inputs):
+        return [x.permute(0, 2, 3, 1) if last else x for last, x in zip(self.last, inputs)]
 
     def forward(self, *inputs):
-        return self.function(*inputs)
+        return self.function(*[x.permute(0, 3, 1, 2) if last else x for last, x in zip(self.last, inputs)])
 
 
 class Peer:
@@ -1029,7 +1036,8 @@ def same(got, want):
 
 
 def measure(arguments, peer, folder, function, inputs):
-    module = Operator(function).eval()
+    module = Operator(function, inputs).eval()
+    inputs = module.stored(inputs)
     path = os.path.join(folder, "operator.ptl")
     with torch.no_grad():
         traced = torch.jit.trace(module, tuple(inputs), check_trace=False)

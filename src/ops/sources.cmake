@@ -90,6 +90,7 @@ list(APPEND TAPER_SOURCES
     src/ops/list/registry.c
     src/ops/math/binary.c
     src/ops/tensor/difference.c
+    src/ops/engine/doubles.c
     src/ops/engine/elementwise_bessel.c
     src/ops/engine/elementwise_complex.c
     src/ops/math/elementwise_kernels.c

@@ -60,6 +60,9 @@ static void look(weight_walk *walk, taper_val value, int depth)
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
             (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
+        // Depthwise ones over one dimension, as they are and as layers over two.
+        walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
+                        t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
         break;
     }
     case TAPER_LIST:

@@ -37,6 +37,15 @@ bool check_close(float got, float want, float bound);
 // Distance in units in the last place of `want` (a double result rounded to float has at most 0.5).
 double check_ulp(float got, double want);
 
+// Of native.h with doubles (native_f64_check.c): operands, and whether a result is right.
+struct taper_native_numbers;
+void check_doubles_fill(double *x, size_t count);
+bool check_double_is(int native, double x, double y, double z, double got, const struct taper_native_numbers *p);
+
+// Its special functions (native_special_check.c).
+struct taper_native_entry;
+void check_native_special(const struct taper_native_entry *entry);
+
 void check_begin(const char *family, const char *entry);
 // Counts; prints the first few failures of an entry.
 void check_that(bool good, const char *format, ...);

@@ -43,12 +43,19 @@ static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner
     const size_t n = factor * inner * blocks, places = inner * blocks, first = check_below(places + 1);
     float *in = check_floats(n * 2 * LANES, CHECK_TAIL, 0), *out = check_floats(n * 2 * LANES, CHECK_TAIL, 0),
           *roots = check_floats(inner * (factor - 1) * 2, CHECK_TAIL, 0);
+    double *wide = check_bytes(n * 2 * LANES * sizeof(double), CHECK_TAIL, 0),
+           *wide_out = check_bytes(n * 2 * LANES * sizeof(double), CHECK_TAIL, 0),
+           *wide_roots = check_bytes(inner * (factor - 1) * 2 * sizeof(double), CHECK_TAIL, 0);
     check_fill(in, n * 2 * LANES, -1, 1);
+    for (size_t i = 0; i < n * 2 * LANES; i++)
+        wide[i] = (double)in[i];
     for (size_t i = 0; i < inner * (factor - 1); i++) {
         const number w = root(i / (factor - 1) * (i % (factor - 1) + 1), factor * inner);
-        roots[2 * i] = (float)w.re;
-        roots[2 * i + 1] = (float)w.im;
+        roots[2 * i] = (float)(wide_roots[2 * i] = w.re);
+        roots[2 * i + 1] = (float)(wide_roots[2 * i + 1] = w.im);
     }
+    entry->pass_f64(factor, inner, blocks, 0, first, wide, wide_out, wide_roots);
+    entry->pass_f64(factor, inner, blocks, first, places - first, wide, wide_out, wide_roots);
     entry->pass(factor, inner, blocks, 0, first, in, out, roots);
     entry->pass(factor, inner, blocks, first, places - first, in, out, roots);
     for (size_t k = 0; k < blocks; k++) {
@@ -61,7 +68,10 @@ static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner
                     sum = (number){sum.re + x.re, sum.im + x.im};
                 }
                 sum = times(sum, root(i * j, factor * inner));
-                check_that(is_near(out, i + inner * k + j * places, lane, sum, 4e-6),
+                const size_t place = i + inner * k + j * places;
+                const double *got = wide_out + 2 * LANES * place + lane;
+                check_that(is_near(out, place, lane, sum, 4e-6) && fabs(got[0] - sum.re) < 1e-13 * (double)n &&
+                               fabs(got[LANES] - sum.im) < 1e-13 * (double)n,
                            "pass %zu, %zu, %zu: place %zu of %zu", factor, inner, blocks, i, j);
             }
         }

@@ -24,8 +24,8 @@ static const struct {
 #define NATIVE(name, type, T, W, result, value)                                                                        \
     {#name " " #type, TAPER_NATIVE_##name, TAPER_NATIVE_##type, false, sizeof(T), RESULT_##result(T)},
 #define DIVISION(name, type, T, W, R, value) NATIVE(name, type, T, W, SAME, value)
-#define STEPWISE(name, ...)                                                                                            \
-    {#name " C64", TAPER_NATIVE_##name, TAPER_NATIVE_C64, false, sizeof(taper_native_pair), sizeof(taper_native_pair)},
+#define STEPWISE(name, type, T, ...)                                                                                   \
+    {#name " " #type, TAPER_NATIVE_##name, TAPER_NATIVE_##type, false, sizeof(T), sizeof(T)},
 #define WHERE(type, T) {"WHERE " #type, TAPER_NATIVE_WHERE, TAPER_NATIVE_##type, true, sizeof(T), sizeof(T)},
     TAPER_NATIVES(NATIVE) TAPER_NATIVE_DIVISIONS(DIVISION) TAPER_NATIVE_STEPWISE(STEPWISE) TAPER_NATIVE_WHERES(WHERE)
 #undef NATIVE
@@ -44,6 +44,10 @@ static bool is_float(taper_native_type type)
 static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
 {
     static const float edges[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e-30f, 0x1p-149f, 0.5f, 1.0f};
+    if (type == TAPER_NATIVE_F64) {
+        check_doubles_fill(p, bytes / sizeof(double));
+        return;
+    }
     if (is_float(type)) {
         const bool any = check_below(2); // or none at an edge
         float *x = p;
@@ -263,6 +267,11 @@ static bool element_is(size_t row, const char *x, const char *y, const char *z, 
         const double want = real(native, v, p, &bound);
         return agrees(g[0], want, bound);
     }
+    if (rows[row].type == TAPER_NATIVE_F64) {
+        double wide[4];
+        memcpy(wide, x, 8), memcpy(wide + 1, y, 8), memcpy(wide + 2, z, 8), memcpy(wide + 3, got, 8);
+        return check_double_is((int)native, wide[0], wide[1], wide[2], wide[3], p);
+    }
     if (rows[row].type == TAPER_NATIVE_C64) {
         memcpy(v, x, 8), memcpy(v + 2, y, 8), memcpy(g, got, rows[row].result);
         const double a = (double)v[0], b = (double)v[1], c = (double)v[2], d = (double)v[3];
@@ -313,7 +322,9 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
     const size_t item = rows[row].item, first = rows[row].where ? 1 : item;
     const taper_native native = rows[row].native;
     const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
-    taper_native_numbers p = {{(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), 0}, {INT64_MIN, INT64_MAX}};
+    taper_native_numbers p = {
+        {(double)check_uniform(-2, 2), (double)check_uniform(-2, 2), (double)check_uniform(-2, 2)},
+        {INT64_MIN, INT64_MAX}};
     if (check_below(2)) {
         p.i[0] = (int64_t)check_below(100) - 50, p.i[1] = (int64_t)check_below(100) - 50;
         p.i[0] = rows[row].type == TAPER_NATIVE_U8 && p.i[0] < 0 ? 0 : p.i[0];
@@ -460,6 +471,84 @@ static void check_folds(const taper_native_entry *entry)
     }
 }
 
+// Sums of complex numbers; and extremes of neighbours, with those that are equal, zeros of both signs and NaN.
+static void check_pairs_and_picks(const taper_native_entry *entry)
+{
+    enum { MOST_ROWS = 12, MOST_WIDTH = 2300 };
+    for (int again = 0; again < 60; again++) {
+        const size_t count = 1 + check_below(MOST_ROWS), n = 1 + check_below(MOST_WIDTH), stride = n + check_below(3);
+        float *x = check_floats(count * stride * 2, CHECK_TAIL, 0);
+        double line[2] = {1, 2}, sums[2 * MOST_WIDTH] = {0}, want[2 * MOST_WIDTH] = {0}, whole[2] = {1, 2};
+        for (size_t i = 0; i < 2 * count * stride; i++)
+            x[i] = check_uniform(-2, 2);
+        for (size_t r = 0; r < count; r++) {
+            for (size_t k = 0; k < 2 * n; k++)
+                want[k] += (double)x[2 * r * stride + k];
+        }
+        for (size_t k = 0; k < 2 * n; k++)
+            whole[k % 2] += (double)x[k];
+        entry->folds[TAPER_FOLD_SUM][TAPER_FOLD_C64].rows(count, n, x, stride, sums);
+        entry->folds[TAPER_FOLD_SUM][TAPER_FOLD_C64].line(n, x, line);
+        for (size_t k = 0; k < 2 * n; k++)
+            check_that(sums[k] == want[k], "complex sum of %zu rows: %zu is %g, not %g", count, k, sums[k], want[k]);
+        for (size_t k = 0; k < 2; k++)
+            check_that(fabs(line[k] - whole[k]) < 4e-7 * (double)n, "complex sum of %zu: %g, not %g", n, line[k],
+                       whole[k]);
+        float best[MOST_WIDTH];
+        int32_t where[MOST_WIDTH];
+        static const float numbers[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 2};
+        for (size_t i = 0; i < count * stride; i++)
+            x[i] = numbers[check_below(again % 2 == 0 ? 8 : 6)];
+        for (int least = 0; least < 2; least++) {
+            entry->pick_f32(count, n, x, stride, least != 0, best, where);
+            for (size_t k = 0; k < n; k++) {
+                size_t at = 0;
+                for (size_t r = 1; r < count; r++) {
+                    const float v = x[r * stride + k], b = x[at * stride + k];
+                    at = !isnan(b) && (isnan(v) || (least != 0 ? v < b : v > b)) ? r : at;
+                }
+                check_that(where[k] == (int32_t)at && memcmp(&best[k], &x[at * stride + k], sizeof *best) == 0,
+                           "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
+            }
+        }
+        float most[MOST_WIDTH], squares[MOST_WIDTH] = {0}; // of pools: the last NaN
+        const float *places[MOST_ROWS];
+        int32_t names[MOST_ROWS];
+        int64_t greatest[MOST_WIDTH];
+        for (size_t r = 0; r < count; r++)
+            places[r] = x + r * stride, names[r] = (int32_t)r;
+        entry->window_f32(count, n, places, names, -1, most, greatest);
+        for (size_t k = 0; k < n; k++) {
+            int32_t at = -1;
+            for (size_t r = 0; r < count; r++) {
+                const float v = x[r * stride + k], b = at < 0 ? -INFINITY : x[(size_t)at * stride + k];
+                at = v > b || isnan(v) ? (int32_t)r : at;
+            }
+            const float want_most = at < 0 ? -INFINITY : x[(size_t)at * stride + k];
+            check_that(greatest[k] == at && memcmp(&most[k], &want_most, sizeof want_most) == 0,
+                       "greatest of %zu rows: %d, not %d", count, (int)greatest[k], (int)at);
+        }
+        for (size_t i = 0; i < count * stride; i++)
+            x[i] = check_uniform(-2, 2);
+        entry->deviation_rows_f32(count, n, x, stride, best, squares);
+        for (size_t k = 0; k < n; k++) {
+            double square = 0;
+            for (size_t r = 0; r < count; r++)
+                square += ((double)x[r * stride + k] - (double)best[k]) * ((double)x[r * stride + k] - (double)best[k]);
+            check_that(!(isfinite(best[k])) || fabs((double)squares[k] - square) <= square * 1e-5,
+                       "deviations of rows: %g, not %g", (double)squares[k], square);
+        }
+        double doubles[MOST_WIDTH], deviations = 0;
+        for (size_t k = 0; k < n; k++) {
+            doubles[k] = (double)check_uniform(-2, 2);
+            deviations += (doubles[k] - 0.25) * (doubles[k] - 0.25);
+        }
+        check_that(fabs(entry->deviations_f64(n, doubles, 0.25) - deviations) <= deviations * 1e-13,
+                   "deviations of %zu", n);
+        check_memory_reset();
+    }
+}
+
 // ---- tiles of products, of small whole numbers, whose sums are exact
 
 static void check_tiles(const taper_native_entry *entry)
@@ -511,6 +600,8 @@ void check_native(bool benchmark)
         check_begin("native", entry->name);
         if (!benchmark) {
             check_folds(entry);
+            check_native_special(entry);
+            check_pairs_and_picks(entry);
             check_tiles(entry);
         }
         for (size_t row = 0; row < ROWS; row++) {
@@ -524,6 +615,8 @@ void check_native(bool benchmark)
                 bench_free((void *)(uintptr_t)j.in[2]), bench_free(j.out);
                 continue;
             }
+            if (rows[row].native >= TAPER_NATIVE_ATANH && rows[row].native <= TAPER_NATIVE_TRIGAMMA)
+                continue; // on grids
             for (size_t n = 0; n <= MOST; n += TAPER_NATIVE_STEP) {
                 for (int i = 0; i < 20; i++) {
                     check_row(function, row, n);

@@ -62,6 +62,14 @@ for i, (n, c, o, h, w, g, k, a) in enumerate([(1, 8, 2, 33, 21, 1, 3, "tanh"), (
     for layout in ("contiguous", "input_last"):
         add(f"conv2d-activation-{i}-{layout}", f"F.{a}(F.conv2d(x, w, b, 1, {k // 2}, 1, {g}))".replace("F.tanh", "torch.tanh").replace("F.sigmoid", "torch.sigmoid"),
             (n, c, h, w), (o, c // g, k, k), (o,), before=LAYOUTS[layout])
+# Lines: depthwise, of few channels. batch, in, out, length, groups, kernel, stride, padding, dilation, what follows
+LINES_OF = [(1, 5, 5, 40, 5, 3, 1, 1, 1, ""), (2, 20, 20, 1000, 20, 7, 1, 3, 1, "torch.relu"), (1, 8, 8, 700, 8, 31, 1, 15, 1, "F.silu"),
+            (1, 3, 3, 9001, 3, 4, 1, 0, 2, ""), (1, 6, 6, 333, 6, 5, 2, 2, 1, "F.hardtanh"), (1, 4, 4, 5000, 4, 9, 3, 70, 5, ""), (2, 3, 3, 4, 3, 4, 4, 9, 2, ""),
+            (1, 2, 2, 2, 2, 1, 1, 0, 1, ""), (1, 2, 2, 600, 2, 100, 1, 0, 3, ""), (1, 1, 8, 5000, 1, 9, 2, 0, 1, "torch.sigmoid"), (2, 8, 16, 1500, 4, 3, 1, 70, 2, ""),
+            (1, 4, 4, 20, 4, 5, 1, 200, 1, ""), (1, 6, 6, 4160, 6, 3, 1, 2, 1, ""), (1, 16, 4, 800, 2, 5, 3, 2, 1, "")]
+for i, (n, c, o, l, g, k, s, p, d, follows) in enumerate(LINES_OF):
+    for layout in ("contiguous", "input_last", "weight_last"):
+        add(f"conv2d-lines-{i}-{layout}", f"{follows}(F.conv2d(x, w, b, [1, {s}], [0, {p}], [1, {d}], {g}))", (n, c, 1, l), (o, c // g, 1, k), (o,), before=LAYOUTS[layout])
 add("conv2d-unbatched", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,))
 add("conv2d-unbatched-last", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,), before=LAYOUTS["weight_last"])
 add("conv2d-valid", "F.conv2d(x, w, b, padding='valid')", (1, 4, 6, 7), (6, 4, 3, 3), (6,))

@@ -60,6 +60,12 @@ GATHER = "    g = (x * 7).abs().to(torch.int64) % 4\n"
 add("gather", [f"x.gather({d}, g)" for d in (0, 1, -1)] + ["x.gather(1, g[:2, :3, :4])", "torch.take_along_dim(x, g, 1)",
                                                            "torch.take_along_dim(x, g[:, :1], 1)"],
     layouts=ALL, prelude=GATHER)
+add("gather/short", [f"torch.gather({v}, {d}, (torch.arange(4 * 70 * {n}).view(4, 70, {n}) * 7) % 4)" for v, d, n in (("y", 1, 2), ("y", 0, 2), ("y.transpose(0, 1).contiguous().transpose(0, 1)", 1, 1),
+                                                                                                          ("y.double()", 1, 3), ("y.to(torch.uint8)", 0, 5))] +
+    ["torch.gather(y, 1, (torch.arange(280).view(4, 70) % 70)[..., None].expand(-1, -1, 5))", "torch.gather(y, 1, torch.full([4, 70, 2], 71))"],
+    prelude="    y = torch.arange(4 * 71 * 5).view(4, 71, 5).float()\n")
+add("scatter_reduce/nan", [f"torch.scatter_reduce(y, 0, torch.arange(64) % 9, z, '{r}')" for r in ("amax", "amin")],
+    prelude="    y = torch.tensor([1.0, float('nan'), float('inf'), -1.0, 0.0, -0.0, float('-inf'), 2.0, 3.0])\n    z = torch.arange(64).float() - 30\n    z[20] = float('nan')\n    z[4] = 0.0\n")
 add("take_along_dim", ["torch.take_along_dim(x, g[0, 0])", "torch.take_along_dim(x, g)"], prelude=GATHER)
 add("scatter", ["x.scatter(1, g, 2.5)", "x.scatter_add(1, g, x)", "x.clone().scatter_add_(0, g[:2], x)",
                 "x.scatter(2, g[..., :1], x)", "x.scatter(1, g, x, reduce='add')", "x.scatter(0, g, 2.0, reduce='multiply')",

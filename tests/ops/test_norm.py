@@ -46,10 +46,10 @@ for sizes in SIZES:
             CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
                           "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
 
-# Pixels and channels of more than a block, more than a stretch.
+# Pixels and channels of more than a block, more than a stretch; about 0, where PyTorch's differences of squares do not cancel.
 for sizes in ((2, 130, 6, 11), (1, 4, 33, 34)):
     def build(sizes=sizes):
-        return (random(*sizes),) + statistics(sizes[1])
+        return (random(*sizes) - 3,) + statistics(sizes[1])
 
     for call, what in (("group_norm(x, 2, w, b, 1e-05)", "group"), ("instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)", "instance"),
                        ("batch_norm(x, w, b, m, v, True, 0.1, 1e-05, False)", "batch")):
@@ -124,6 +124,18 @@ for loss, target in (("multi_margin_loss", "0"), ("multilabel_margin_loss", "0")
                   lambda: (torch.tensor(2.5),)))
 CASES.append(("batch_norm-nothing", "def f(x: Tensor) -> Tensor:\n"
               "    return torch.nn.functional.batch_norm(x, None, None, None, None, True)\n", lambda: (torch.zeros(0),)))
+for width in (3, 64, 100, 520):
+    for weights in ("None, None", "w, None", "None, b", "w, b"):
+        CASES.append((f"layer_norm-double-{width}-{weights}", f"def f({THREE}) -> Tensor:\n    return torch.layer_norm(x, [{width}], {weights})\n",
+                      lambda width=width: (random(5, width).double(), random(width, seed=1).double(), random(width, seed=2).double())))
+CASES.append(("layer_norm-double-mixed", f"def f({THREE}) -> Tuple[Tensor, Tensor, Tensor]:\n    return torch.native_layer_norm(x.transpose(0, 1), [70], w, b, 1e-05)\n",
+              lambda: (random(70, 9).double(), random(70, seed=1).double(), random(70, seed=2).double())))
+for name, call in (("group", "torch.group_norm(x, 2, w, b, 1e-05)"), ("instance", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)"),
+                   ("batch", "torch.batch_norm(x, w, b, m, v, False, 0.1, 1e-05, False)"), ("training", "torch.batch_norm(x, w, b, m, v, True, 0.1, 1e-05, False)")):
+    for layout in ("contiguous", "channels_last", "transposed", "sliced"):
+        CASES.append((f"{name}_norm-double-{layout}", f"def f({FIVE}) -> Tensor:\n{prelude(layout, 4)}    return {call}\n", lambda: doubles(2, 6, 9, 17)))
+for call in ("torch.group_norm(x, 4, w, b, 1e-05)", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)"):
+    CASES.append((f"wide-{call}", f"def f({FIVE}) -> Tensor:\n{prelude('channels_last', 4)}    return {call}\n", lambda: (random(2, 140, 9, 11),) + statistics(140)))
 CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
 CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1).bfloat16(),)))
 

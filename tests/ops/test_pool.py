@@ -44,6 +44,9 @@ for i, window in enumerate(WINDOWS):
     add(f"max_pool2d-{i}", f"torch.max_pool2d(x, {window})", 2, 5, 9, 7)
     add(f"max_pool2d_indices-{i}", f"torch.ops.aten.max_pool2d_with_indices(x, {window})", 2, 5, 9, 7, result=PAIR)
 add("max_pool2d-unbatched", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 5, 9, 7, layouts=["contiguous", "transposed"])
+NAN = "    x = torch.where(x > 2, x / 0 - x / 0, x.mul(2).round())\n    x = x.contiguous(memory_format=torch.channels_last)\n"
+for expression in ("torch.ops.aten.max_pool2d_with_indices(x, [3, 2], [2, 2], [1, 1], [1, 2])", "torch.ops.aten.adaptive_max_pool2d(x, [4, 3])"):
+    CASES.append((f"wide-{expression}", source(expression, result=PAIR, before=NAN), lambda: (image(2, 300, 9, 7),)))
 add("max_pool2d-one-channel", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 1, 1, 9, 7, layouts=["contiguous", "channels_last"])
 for dtype in (torch.float64, torch.bfloat16):
     add(f"max_pool2d-{dtype}", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=dtype)

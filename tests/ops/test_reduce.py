@@ -93,11 +93,22 @@ for dtype in NUMBERS:
     case("cumsum/" + label(dtype), ("x", "torch.cumsum(x, 1)"), plain((3, 40), dtype))
     case("sort/" + label(dtype), ("x", "torch.sort(x, dim=-1, descending=True, stable=True)"), build(((3, 40), dtype)))
     case("max dim/" + label(dtype), ("x", "torch.max(x, 1)"), build(((3, 40), dtype)))
+for dim, dtype in itertools.product((0, 1, -1), (torch.float64, torch.int32, torch.int64, torch.uint8, torch.bool)):
+    for op in ("cumsum", "cummax", "cummin", "cumprod")[:1 if dtype == torch.bool else 4 if dtype == torch.float64 else 3]:
+        case("%s/long/%s/%d" % (op, label(dtype), dim), ("x", "torch.%s(x, %d)" % (op, dim)), plain((3, 70, 150), dtype) if op in ("cumsum", "cumprod") else build(((3, 70, 150), dtype)))
+for dim in (0, 1, -1):
+    case("sum/long/complex/%d" % dim, ("x", "[torch.view_as_real(torch.view_as_complex(x.abs()).sum(%d)), torch.view_as_real(torch.view_as_complex(x.abs()).mean(%d))]" % (dim, dim)),
+         plain((3, 70, 2150, 2)))
+case("sum/complex/large", ("x", "torch.view_as_real(torch.view_as_complex(x * 3e38).sum(-1))"), lambda: [torch.tensor([1.0, -1.0] * 130).view(130, 2)[[0, 1] * 65].reshape(1, 130, 2)])
 for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16, 16), 1), ((5, 1), 1), ((), 0)):
     for op in ("softmax", "log_softmax"):
         case("%s/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape))
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
+for op, (shape, dim) in itertools.product(("softmax", "log_softmax"), (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((3, 9000), -1), ((40, 7), -1), ((9, 64), 1), ((), 0))):
+    case("%s/double/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape, torch.float64))
+case("softmax/double/special", ("x", "torch.softmax(x, 1), torch.log_softmax(x, 1), torch.softmax(x * 300, 0)"),
+     lambda: [torch.tensor([[-float("inf"), 0.0, 1.0], [float("-inf")] * 3, [float("inf"), 1.0, 2.0], [float("nan"), 1.0, 2.0], [-800.0, 0.0, 5.0]], dtype=torch.float64)])
 case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # which stay as they are
 case("softmax/dtype", ("x", "torch.softmax(x, 1, torch.float64)"), build((SHAPE, torch.int32)))
 case("softmax/infinite", ("x", "torch.softmax(x, 1)"), lambda: [torch.tensor([[-float("inf"), 0.0], [float("-inf"), float("-inf")], [float("inf"), 1.0]])])

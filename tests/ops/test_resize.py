@@ -54,6 +54,11 @@ for scale in (0.5, 1.3, 3.0):  # a scale that its size does not tell
     add(f"upsample_nearest3d-by-{scale}", op("upsample_nearest3d", [4, 10, 6], scale, scale, scale), 2, 3, 4, 5, 6)
 add("upsample_nearest2d-uint8", op("upsample_nearest2d", [9, 8], None, None), 2, 5, 7, 5, before="    x = (x * 50).to(torch.uint8)\n")
 add("upsample_bilinear2d-float64", op("upsample_bilinear2d", [9, 8], False, None, None), 2, 5, 7, 5, before="    x = x.to(torch.float64)\n")
+for name, sizes, size in (("upsample_bicubic2d", (2, 5, 7, 5), [9, 8]), ("upsample_bicubic2d", (2, 5, 7, 5), [3, 4]), ("upsample_bilinear2d", (2, 5, 7, 5), [4, 12])):
+    for align in (False, True):
+        add(f"{name}-double-{size}-{align}", op(name, size, align, None, None), *sizes, before="    x = x.double()\n")
+add("upsample_trilinear3d-double", op("upsample_trilinear3d", [5, 9, 4], False, None, None, None), 2, 3, 4, 5, 6, before="    x = x.double()\n")
+add("upsample_linear1d-double", op("upsample_linear1d", [21], True, None), 2, 3, 9, before="    x = x.double()\n", layouts=("contiguous", "transposed"))
 for size in ([1], [4], [9], [18], [20]):
     plain = ("contiguous", "transposed")
     add(f"upsample_nearest1d-{size}", op("upsample_nearest1d", size, None), 2, 3, 9, layouts=plain)

@@ -358,6 +358,9 @@ static taper_status run_path(taper_conv2d *job)
     const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
     const bool transposed = TAPER_CONVOLVES_TRANSPOSED && job->args.params.transposed;
+    if (job->lines) {
+        return taper_conv2d_lines(job);
+    }
     if (TAPER_HAS_OP(conv_planar) && !transposed && !is_depthwise(job) && taper_conv2d_is_planar(job)) {
         return taper_conv2d_planar(job);
     }
@@ -402,8 +405,10 @@ static taper_status run_fused(taper_conv2d *job, const float *summand)
     const bool hidden = !job->args.out_channels_last;
     TAPER_TRY(taper_epilogue_make(job->call, job->args.clamped, job->args.min, job->args.max, 4, job->args.out_sizes,
                                   true, hidden, summand, &job->epilogue));
+    job->lines = TAPER_HAS_OP(conv_planar) && !job->args.params.transposed && taper_conv2d_is_lines(job);
     taper_tensor *y;
-    TAPER_TRY(taper_ret_new_nhwc(job->call, 0, TAPER_F32, 4, job->args.out_sizes, hidden, &y));
+    TAPER_TRY(job->lines ? taper_ret_new(job->call, 0, TAPER_F32, 4, job->args.out_sizes, NULL, &y)
+                         : taper_ret_new_nhwc(job->call, 0, TAPER_F32, 4, job->args.out_sizes, hidden, &y));
     if (taper_tensor_numel(y) == 0) {
         return TAPER_OK;
     }

@@ -23,6 +23,7 @@ typedef struct taper_conv2d {
     // packed.
     float *scale, *shift;
     const float *zero; // in_c of them and TAPER_OVERREAD: what taps outside the image read
+    bool lines;        // x and y are not NHWC: as PyTorch has them (conv_lines.c)
     bool keeps;        // the input is read where it lies, and the weights are constants: the call may be prepared
 } taper_conv2d;
 
@@ -64,7 +65,13 @@ TAPER_MUST_USE taper_status taper_conv2d_windows(taper_conv2d *job);
 // Few channels, or groups of few, over planes: reads x as it is, contiguous or channels-last.
 bool taper_conv2d_is_planar(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
-// Whether that is faster than a product over merged groups (conv_algorithm.c).
+// The weights as its kernel wants them, floats for a group of channels; false: more than there is memory for.
+bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
+                              taper_pack_request *request);
+// The same kernel for lines, depthwise ones too, that lie in PyTorch's order: so does the result (job->y), contiguous.
+bool taper_conv2d_is_lines(const taper_conv2d *job);
+TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
+// Whether planes are faster than a product over merged groups (conv_algorithm.c).
 bool taper_conv2d_planar_pays(const taper_conv2d *job);
 // How many groups the dense path takes at a time: as many as give a vector's worth of outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);

@@ -8,7 +8,7 @@
 #include "backends/cpu/conv_cpu.h"
 
 enum {
-    MOST_TAPS = 128,
+    MOST_TAPS = TAPER_PLANAR_TAPS,
     MOST_SHARED = 32,       // padding behind a row that is that before the next; less than the slack
     BUNCH_CHANNELS = 16,    // of a piece, so that lines of the cache are read whole
     BAND_FLOATS = 24 * 1024 // of the planes of a piece, about
@@ -199,6 +199,20 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
+bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
+                              taper_pack_request *request)
+{
+    const size_t weights = 1 + job->in_c / job->groups * job->kernel_h * job->kernel_w;
+    *group_floats = job->out_c / job->groups * weights;
+    taper_conv2d_pack_key(job, entry, request);
+    request->layout = "convolution of planes";
+    request->kernel = entry->name;
+    request->numbers[3] = 2; // another order than the other paths'
+    request->bytes = *group_floats * job->groups * sizeof(float);
+    request->fill = fill_weights;
+    return *group_floats <= SIZE_MAX / sizeof(float) / job->groups;
+}
+
 // The pixels from one row of a plane to the next. Without a stride the padding behind a row is that before the next
 // one.
 static size_t pitch_of(const taper_conv2d *job)
@@ -242,7 +256,7 @@ taper_status taper_conv2d_planar(taper_conv2d *job)
                         .group_out = job->out_c / job->groups,
                         .taps = job->kernel_h * job->kernel_w,
                         .pitch = pitch_of(job)};
-    const size_t phases = job->stride_h * job->stride_w, weights = 1 + plan.group_in * plan.taps;
+    const size_t phases = job->stride_h * job->stride_w;
     const size_t reach = (job->kernel_h - 1) * job->dilation_h / job->stride_h;
     plan.bunch =
         taper_min_size(taper_max_size(BUNCH_CHANNELS / taper_max_size(plan.group_in, plan.group_out), 1), job->groups);
@@ -256,10 +270,10 @@ taper_status taper_conv2d_planar(taper_conv2d *job)
     plan.plane_rows = plan.rows + reach;
     plan.plane = plan.plane_rows * plan.pitch + TAPER_PLANAR_SLACK;
     plan.y_plane = plan.rows * plan.pitch;
-    plan.group_floats = plan.group_out * weights;
+    taper_pack_request request;
     size_t floats;
     if (!taper_mul_size(plan.bunch * (plan.group_in * phases + plan.group_out), plan.plane, &floats) ||
-        floats > SIZE_MAX / sizeof(float) || plan.group_floats > SIZE_MAX / sizeof(float) / job->groups) {
+        floats > SIZE_MAX / sizeof(float) || !taper_conv2d_planar_pack(job, plan.entry, &plan.group_floats, &request)) {
         return TAPER_DECLINED;
     }
     plan.place_bytes = floats * sizeof(float);
@@ -272,12 +286,5 @@ taper_status taper_conv2d_planar(taper_conv2d *job)
     plan.head.flops =
         2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c * (double)(plan.taps * plan.group_in);
     plan.head.work = plan.head.flops / (4.0 * plan.entry->lanes);
-    taper_pack_request request;
-    taper_conv2d_pack_key(job, plan.entry, &request);
-    request.layout = "convolution of planes";
-    request.kernel = plan.entry->name;
-    request.numbers[3] = 2; // another order than the other paths'
-    request.bytes = plan.group_floats * job->groups * sizeof(float);
-    request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);
 }

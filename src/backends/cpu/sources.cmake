@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_cpu.c
     src/backends/cpu/conv_dense.c
     src/backends/cpu/conv_depthwise.c
+    src/backends/cpu/conv_lines.c
     src/backends/cpu/conv_planar.c
     src/backends/cpu/conv_stem.c
     src/backends/cpu/conv_strips.c

@@ -3,6 +3,7 @@
 // and written from; a second step goes between classes. Conversions that C leaves open behave as PyTorch's on x86.
 #include "base/half.h"
 #include "ops/engine/elementwise.h"
+#include "ops/list/op_config.h"
 
 #ifdef __x86_64__
 #include <emmintrin.h>
@@ -36,7 +37,7 @@ size_t taper_ew_class_size(taper_ew_class class_)
     return sizes[class_];
 }
 
-// ---- memory and natural class. The two loops of each differ in the step that the compiler knows.
+// ---- memory and natural class. The loops of each differ in the step that the compiler knows.
 
 #define MEMORY(name, type, wide, read, write)                                                                          \
     static void get_##name(void *to, const char *from, int64_t step, size_t n)                                         \
@@ -46,6 +47,14 @@ size_t taper_ew_class_size(taper_ew_class class_)
             const type *f = (const type *)(const void *)from;                                                          \
             for (size_t k = 0; k < n; k++) {                                                                           \
                 const type v = f[k];                                                                                   \
+                t[k] = read;                                                                                           \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (!TAPER_SMALL && step == 2 * (int64_t)sizeof(type)) { /* of pairs */                                        \
+            const type *f = (const type *)(const void *)from;                                                          \
+            for (size_t k = 0; k < n; k++) {                                                                           \
+                const type v = f[2 * k];                                                                               \
                 t[k] = read;                                                                                           \
             }                                                                                                          \
             return;                                                                                                    \

@@ -24,17 +24,20 @@ static int native_type(taper_dtype dtype, taper_native native)
         }
     }
     static const int8_t types[TAPER_DTYPE_COUNT] = {
-        [TAPER_U8] = 1 + TAPER_NATIVE_U8,     [TAPER_I8] = 1 + TAPER_NATIVE_I8,   [TAPER_I16] = 1 + TAPER_NATIVE_I16,
-        [TAPER_I32] = 1 + TAPER_NATIVE_I32,   [TAPER_I64] = 1 + TAPER_NATIVE_I64, [TAPER_F32] = 1 + TAPER_NATIVE_F32,
-        [TAPER_BOOL] = 1 + TAPER_NATIVE_BOOL, [TAPER_C64] = 1 + TAPER_NATIVE_C64};
+        [TAPER_U8] = 1 + TAPER_NATIVE_U8,   [TAPER_I8] = 1 + TAPER_NATIVE_I8,     [TAPER_I16] = 1 + TAPER_NATIVE_I16,
+        [TAPER_I32] = 1 + TAPER_NATIVE_I32, [TAPER_I64] = 1 + TAPER_NATIVE_I64,   [TAPER_F32] = 1 + TAPER_NATIVE_F32,
+        [TAPER_F64] = 1 + TAPER_NATIVE_F64, [TAPER_BOOL] = 1 + TAPER_NATIVE_BOOL, [TAPER_C64] = 1 + TAPER_NATIVE_C64};
     return types[dtype] - 1;
 }
 
-// Sums with a factor are no kernel's.
+// Sums with a factor are no kernel's, nor are polygamma functions but the first.
 static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
 {
-    const bool one = class_ == TAPER_EW_C128 ? args->c[0].re == 1 && args->c[0].im == 0 : args->i[0] == 1;
-    return (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
+    const bool one = class_ == TAPER_EW_C128  ? args->c[0].re == 1 && args->c[0].im == 0
+                     : class_ == TAPER_EW_F64 ? args->f[0] == 1
+                                              : args->i[0] == 1;
+    return native == TAPER_NATIVE_TRIGAMMA ? args->f[0] != 1
+                                           : (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
 }
 
 // A side that lies as the kernel wants it, or can be converted to that.

@@ -6,6 +6,7 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
+#include "ops/list/op_config.h"
 
 enum { FUNCTION = 4 }; // simple operations that a function takes, about
 
@@ -93,6 +94,46 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
+// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
+// rows are one.
+enum { SHORT = 8, BESIDE = 512 };
+static bool are_short(const loop_job *job)
+{
+    const taper_ew_walk *w = job->walk;
+    const int64_t n = w->sizes[0], item = sizeof(float);
+    bool beside = !TAPER_SMALL && w->rank > 1 && n <= SHORT && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
+    for (size_t k = 1; k < w->sides; k++) {
+        beside = beside && w->steps[k][0] == item;
+    }
+    return beside;
+}
+
+static void run_short(const loop_job *job, size_t count, char *const *at)
+{
+    const taper_ew_walk *w = job->walk;
+    const size_t n = (size_t)w->sizes[0], most = BESIDE / n;
+    float laid[2][BESIDE];
+    for (size_t first = 0; first < count; first += most) {
+        const size_t rows = taper_min_size(most, count - first);
+        const float *x[2] = {NULL, NULL};
+        for (size_t k = 1; k < w->sides; k++) {
+            const int64_t step = w->steps[k][1];
+            const char *from = at[k] + (int64_t)first * step;
+            x[k - 1] = step == (int64_t)(n * sizeof(float)) ? (const float *)(const void *)from : laid[k - 1];
+            for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
+                if (n == 2) { // an instruction
+                    memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
+                } else {
+                    for (size_t j = 0; j < n; j++) {
+                        laid[k - 1][i * n + j] = ((const float *)(const void *)from)[j];
+                    }
+                }
+            }
+        }
+        taper_ew_run_vector(&job->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
+    }
+}
+
 // Rows [first, first + count) along dimension 1, from the sides' places.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
@@ -105,6 +146,10 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
                                    (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
                                    job->shift ? factors : NULL, (float *)(void *)at[0],
                                    (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
+        return;
+    }
+    if (are_short(job)) {
+        run_short(job, count, at);
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -118,6 +118,7 @@ static const taper_native_folder *find_native(const taper_run *run, const taper_
                                  : dtype == TAPER_I64 && whole                         ? TAPER_FOLD_I64
                                  : dtype == TAPER_I32 && whole                         ? TAPER_FOLD_I32
                                  : (dtype == TAPER_U8 || dtype == TAPER_BOOL) && whole ? TAPER_FOLD_U8
+                                 : dtype == TAPER_C64 && r->class_ == TAPER_EW_C128    ? TAPER_FOLD_C64
                                                                                        : TAPER_FOLD_TYPES;
     if (dtype == TAPER_BOOL && fold == TAPER_FOLD_SUM) {
         fold = TAPER_FOLD_NONZERO;
@@ -221,9 +222,9 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
                       const taper_native_folder *native, void *acc, const void *centre, const char *from)
 {
     const taper_reduce_dim run = w->reduced[0];
-    const size_t n = (size_t)run.size, block = v != NULL   ? taper_min_size(v->block, FOLD_BLOCK)
-                                               : w->direct ? FOLD_BLOCK
-                                                           : TAPER_EW_BLOCK_BYTES / 16;
+    const size_t n = (size_t)run.size, block = v != NULL                     ? taper_min_size(v->block, FOLD_BLOCK)
+                                               : w->direct || native != NULL ? FOLD_BLOCK
+                                                                             : TAPER_EW_BLOCK_BYTES / 16;
     taper_walk inner;
     taper_reduce_walk(&inner, w->reduced, 1, w->reduced_count);
     do {

@@ -15,6 +15,9 @@ enum { TAPER_FFT_LANES = 8 };
 // table of the factor - 1 roots of each of inner places: `count` places of all inner * blocks, from `first` on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
+// The same of doubles.
+typedef void taper_fft_pass_f64_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
+                                         const void *in, void *out, const double *roots);
 // The first m of m + 1 numbers of a real transform, from the m points of one of half its length, times scale, imaginary
 // parts times sign; w: the roots, m pairs.
 typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, float sign, const float *in,
@@ -32,6 +35,7 @@ typedef struct taper_fft_entry {
     const char *name;
     uint64_t cpu;
     taper_fft_pass_f32_function *pass;
+    taper_fft_pass_f64_function *pass_f64;
     taper_fft_part_f32_function *part;
     taper_fft_join_f32_function *join;
     taper_fft_merge_f32_function *merge;

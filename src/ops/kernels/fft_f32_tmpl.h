@@ -11,6 +11,14 @@
 #undef FFT_LANES
 #undef FFT_NAME
 
+#define FFT_REAL double
+#define FFT_LANES TAPER_FFT_LANES
+#define FFT_NAME(name) fft_wide_##name
+#include "ops/kernels/fft_radix_tmpl.h"
+#undef FFT_REAL
+#undef FFT_LANES
+#undef FFT_NAME
+
 enum { LANES = TAPER_FFT_LANES };
 
 static void fft_part(size_t m, const float *restrict w, float scale, float sign, const float *restrict in,
@@ -97,6 +105,7 @@ static void fft_merge(size_t m, const float *restrict w, const float *restrict i
     const taper_fft_entry taper_fft_f32_##isa = {.name = #isa,                                                         \
                                                  .cpu = TAPER_ISA_##isa,                                               \
                                                  .pass = fft_pass,                                                     \
+                                                 .pass_f64 = fft_wide_pass,                                            \
                                                  .part = fft_part,                                                     \
                                                  .join = fft_join,                                                     \
                                                  .merge = fft_merge};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise arithmetic in the dtype that tensors have: integers of every width, truth values, complex numbers in
-// single precision, and what floats need beside vector_f32.h. Results are those of the elementwise operators' own loops
-// (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
+// single precision, doubles, and what floats need beside vector_f32.h. Results are those of the elementwise operators'
+// own loops (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
 //
 // Plain C that the compiler makes vectors of, once for each instruction set. A kernel takes TAPER_NATIVE_STEP elements
 // at a time, so that loops have no rest: n is a multiple. Nothing is read or written outside the named elements. The
@@ -25,6 +25,7 @@ typedef enum taper_native_type {
     TAPER_NATIVE_I64,
     TAPER_NATIVE_BOOL,
     TAPER_NATIVE_F32,
+    TAPER_NATIVE_F64,
     TAPER_NATIVE_C64,
     TAPER_NATIVE_TYPES
 } taper_native_type;
@@ -49,6 +50,7 @@ typedef struct taper_native_numbers {
     NATIVE(name, I32, int32_t, uint32_t, result, value)                                                                \
     NATIVE(name, I64, int64_t, uint64_t, result, value)
 #define TAPER_NATIVE_FLOAT(NATIVE, name, result, value) NATIVE(name, F32, float, uint32_t, result, value)
+#define TAPER_NATIVE_DOUBLE(NATIVE, name, value) NATIVE(name, F64, double, uint64_t, SAME, value)
 #define TAPER_NATIVE_PAIR(NATIVE, name, result, re, im)                                                                \
     NATIVE(name, C64, taper_native_pair, uint32_t, result, ((taper_native_pair){re, im}))
 #define TAPER_NATIVES(NATIVE)                                                                                          \
@@ -95,6 +97,28 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, HARDSHRINK, SAME, ((x >= -f0) & (x <= f0)) ? 0 : x)                                     \
     TAPER_NATIVE_FLOAT(NATIVE, THRESHOLD, SAME, x <= f0 ? f1 : x)                                                      \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
+    TAPER_NATIVE_FLOAT(NATIVE, ATANH, SAME, taper_native_atanh(x))                                                     \
+    TAPER_NATIVE_FLOAT(NATIVE, I0, SAME, (float)(s_i0e(fabs((double)x)) * d_exp(fabs((double)x))))                     \
+    TAPER_NATIVE_FLOAT(NATIVE, I0E, SAME, (float)s_i0e(fabs((double)x)))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, I1, SAME, (float)d_sign(s_i1e(fabs((double)x)) * d_exp(fabs((double)x)), (double)x))    \
+    TAPER_NATIVE_FLOAT(NATIVE, I1E, SAME, (float)d_sign(s_i1e(fabs((double)x)), (double)x))                            \
+    TAPER_NATIVE_FLOAT(NATIVE, NDTR, SAME, (float)s_ndtr((double)x))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, NDTRI, SAME, (float)s_ndtri((double)x))                                                 \
+    TAPER_NATIVE_FLOAT(NATIVE, DIGAMMA, SAME, (float)s_digamma((double)x))                                             \
+    TAPER_NATIVE_FLOAT(NATIVE, LGAMMA, SAME, (float)s_lgamma((double)x))                                               \
+    TAPER_NATIVE_DOUBLE(NATIVE, ADD, x + y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, SUB, x - y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, MUL, x *y)                                                                             \
+    TAPER_NATIVE_DOUBLE(NATIVE, DIV, x / y)                                                                            \
+    TAPER_NATIVE_DOUBLE(NATIVE, AFFINE, D_FMA(x - d0, d1, d2))                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, NORMALIZE, D_FMA((x - d0) * d1, y, z))                                                 \
+    TAPER_NATIVE_DOUBLE(NATIVE, EXP, d_exp(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, EXPM1, d_expm1(x))                                                                     \
+    TAPER_NATIVE_DOUBLE(NATIVE, LOG, d_log(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, LOG1P, d_log1p(x))                                                                     \
+    TAPER_NATIVE_DOUBLE(NATIVE, TANH, d_tanh(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, SIGMOID, d_sigmoid(x))                                                                 \
+    TAPER_NATIVE_DOUBLE(NATIVE, SILU, x *d_sigmoid(x))                                                                 \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, MUL, SAME, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)                          \
@@ -118,15 +142,17 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Of complex numbers, in double where one of a step is too large or too small for floats. STEPWISE(operator, fits,
-// float part, double part): of x and y, as above.
+// Of complex numbers, in double where one of a step is too large or too small for floats; and what is rare of floats.
+// STEPWISE(operator, type, T, fits, value where all fit, value otherwise): of x and y, as above.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
-    STEPWISE(DIV, taper_native_fits(x, true) & taper_native_fits(y, false), taper_native_quotient(x, y),               \
-             taper_native_wide_quotient(x, y))                                                                         \
-    STEPWISE(POLAR, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                                             \
+    STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
+             taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \
+    STEPWISE(POLAR, C64, taper_native_pair, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                     \
              taper_native_wide_polar((double)x.re, (double)y.re))                                                      \
-    STEPWISE(EXP, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f), taper_native_polar(v_exp(x.re), x.im),              \
-             taper_native_wide_polar(exp((double)x.re), (double)x.im))
+    STEPWISE(EXP, C64, taper_native_pair, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f),                             \
+             taper_native_polar(v_exp(x.re), x.im), taper_native_wide_polar(exp((double)x.re), (double)x.im))          \
+    STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
+             s_trigamma(x, sinf((float)S_PI * x)))
 
 // WHERE(type, T): x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
@@ -186,6 +212,24 @@ typedef enum taper_native {
     TAPER_NATIVE_DIV,
     TAPER_NATIVE_POLAR,
     TAPER_NATIVE_EXP,
+    TAPER_NATIVE_EXPM1,
+    TAPER_NATIVE_LOG,
+    TAPER_NATIVE_LOG1P,
+    TAPER_NATIVE_TANH,
+    TAPER_NATIVE_SIGMOID,
+    TAPER_NATIVE_SILU,
+    TAPER_NATIVE_ATANH,
+    TAPER_NATIVE_I0,
+    TAPER_NATIVE_I0E,
+    TAPER_NATIVE_I1,
+    TAPER_NATIVE_I1E,
+    TAPER_NATIVE_NDTR,
+    TAPER_NATIVE_NDTRI,
+    TAPER_NATIVE_DIGAMMA,
+    TAPER_NATIVE_LGAMMA,
+    TAPER_NATIVE_TRIGAMMA,
+    TAPER_NATIVE_AFFINE,    // (x - number 0) * number 1 + number 2
+    TAPER_NATIVE_NORMALIZE, // (x - number 0) * number 1 * y + z
     TAPER_NATIVE_COUNT
 } taper_native;
 
@@ -212,6 +256,7 @@ typedef enum taper_fold_type {
     TAPER_FOLD_I64,
     TAPER_FOLD_I32, // as int64, like the next
     TAPER_FOLD_U8,
+    TAPER_FOLD_C64, // of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
 } taper_fold_type;
 
@@ -247,6 +292,21 @@ typedef struct taper_native_folder {
     taper_fold_rows *rows;
 } taper_native_folder;
 
+// Of n neighbours the extremes over rows, `stride` elements apart, and where they are: the first of equal ones, and the
+// first NaN before everything.
+typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
+                             int32_t *where);
+
+// Of n neighbours at each of some places the greatest, and which place's it is (`at`): the first of equal ones, and the
+// last NaN before everything. What is no greater than -inf is `first`'s.
+typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
+                              float *most, int64_t *where);
+// Adds (x - center)² of rows, `stride` elements apart, to n sums.
+typedef void taper_deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center,
+                                      float *sums);
+// The sum of (x - mean)².
+typedef double taper_deviations_f64(size_t n, const double *x, double mean);
+
 // A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
@@ -257,6 +317,10 @@ typedef struct taper_native_entry {
     uint64_t cpu;
     taper_tile_f64 *tile_f64;
     taper_tile_u64 *tile_u64;
+    taper_pick_rows *pick_f32;
+    taper_window_f32 *window_f32;
+    taper_deviation_rows_f32 *deviation_rows_f32;
+    taper_deviations_f64 *deviations_f64;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;

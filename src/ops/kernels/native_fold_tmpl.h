@@ -121,6 +121,146 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
+// Real and imaginary parts take turns. Lanes add up some floats as floats, unless these overflow.
+enum { SUM_FLOATS = 32, SUM_STEPS = 32 };
+static void line_SUM_C64(size_t n, const void *from, void *acc)
+{
+    const float *xs = from;
+    double *total = acc, part[SUM_FLOATS] = {0};
+    size_t left = 2 * n;
+    for (; left >= SUM_FLOATS; left -= SUM_FLOATS) {
+        float some[SUM_FLOATS];
+        int beyond = 0;
+        const float *x = xs;
+        memcpy(some, x, sizeof some);
+        for (size_t i = 1; i < SUM_STEPS && left >= 2 * SUM_FLOATS; i++, left -= SUM_FLOATS) {
+            x += SUM_FLOATS;
+            VECTORIZED for (size_t j = 0; j < SUM_FLOATS; j++) some[j] += x[j];
+        }
+        x += SUM_FLOATS;
+        for (size_t j = 0; j < SUM_FLOATS; j++)
+            beyond |= !(fabsf(some[j]) <= FLT_MAX);
+        if (beyond == 0) {
+            for (size_t j = 0; j < SUM_FLOATS; j++)
+                part[j] += (double)some[j];
+            xs = x;
+        }
+        for (; xs != x; xs += SUM_FLOATS) {
+            for (size_t j = 0; j < SUM_FLOATS; j++)
+                part[j] += (double)xs[j];
+        }
+    }
+    for (size_t j = 0; j < left; j++)
+        part[j] += (double)xs[j];
+    for (size_t width = SUM_FLOATS / 2; width > 1; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            part[j] += part[j + width];
+    }
+    total[0] += part[0];
+    total[1] += part[1];
+}
+
+static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride, void *acc)
+{
+    for (size_t r = 0; r < rows; r++) {
+        const float *xs = (const float *)from + 2 * r * stride;
+        double *as = acc;
+        VECTORIZED for (size_t k = 0; k < 2 * n; k++) as[k] += (double)xs[k];
+    }
+}
+
+TAPER_TEMPLATE void window_part(size_t places, const size_t n, const float *const *x, size_t first, const int32_t *at,
+                                float *m, int32_t *w)
+{
+    for (size_t i = 0; i < places; i++) {
+        const float *xs = x[i] + first;
+        const int32_t place = at[i];
+        VECTORIZED for (size_t k = 0; k < n; k++)
+        {
+            const float v = xs[k], b = m[k];
+            const bool taken = (v > b) | (v != v);
+            m[k] = taken ? v : b;
+            w[k] = taken ? place : w[k];
+        }
+    }
+}
+static void window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first, float *most,
+                       int64_t *where)
+{
+    enum { PART = 64 };
+    for (size_t c = 0; c < n; c += PART) {
+        const size_t width = n - c < PART ? n - c : PART;
+        float m[PART];
+        int32_t w[PART];
+        for (size_t k = 0; k < PART; k++) {
+            m[k] = -INFINITY;
+            w[k] = first;
+        }
+        if (width == PART) {
+            window_part(places, PART, x, c, at, m, w);
+        } else {
+            window_part(places, width, x, c, at, m, w);
+        }
+        memcpy(most + c, m, width * sizeof *m);
+        for (size_t k = 0; k < width; k++)
+            where[c + k] = w[k];
+    }
+}
+
+static void deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center, float *sums)
+{
+    for (size_t r = 0; r < rows; r++, x += stride) {
+        VECTORIZED for (size_t k = 0; k < n; k++)
+        {
+            const float d = x[k] - center[k];
+            sums[k] += d * d;
+        }
+    }
+}
+
+static double deviations_f64(size_t n, const double *x, double mean)
+{
+    double part[FOLD_LANES] = {0};
+    size_t k = 0;
+    for (; k + FOLD_LANES <= n; k += FOLD_LANES) {
+        VECTORIZED for (size_t j = 0; j < FOLD_LANES; j++)
+        {
+            const double d = x[k + j] - mean;
+            part[j] += d * d;
+        }
+    }
+    for (size_t j = 0; k < n; k++, j++)
+        part[j] += (x[k] - mean) * (x[k] - mean);
+    for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            part[j] += part[j + width];
+    }
+    return part[0];
+}
+
+#define PICK(better)                                                                                                   \
+    VECTORIZED for (size_t k = 0; k < n; k++)                                                                          \
+    {                                                                                                                  \
+        const float v = xs[k], b = best[k];                                                                            \
+        const bool taken = better | ((v != v) & (b == b));                                                             \
+        best[k] = taken ? v : b;                                                                                       \
+        where[k] = taken ? (int32_t)r : where[k];                                                                      \
+    }
+static void pick_f32(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best, int32_t *where)
+{
+    memcpy(best, x, n * sizeof *best);
+    memset(where, 0, n * sizeof *where);
+    for (size_t r = 1; r < rows; r++) {
+        const float *xs = x + r * stride;
+        if (least) {
+            PICK((v < b))
+        } else {
+            PICK((v > b))
+        }
+    }
+}
+#undef PICK
+
 #define FOLD_ROW(name, dtype, ...)                                                                                     \
     [TAPER_FOLD_##name][TAPER_FOLD_##dtype] = {line_##name##_##dtype, rows_##name##_##dtype},
 

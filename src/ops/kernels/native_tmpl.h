@@ -11,6 +11,7 @@
 #include "ops/kernels/simd_scalar.h"
 
 #include "ops/kernels/math_f32_more_tmpl.h"
+#include "ops/kernels/math_special_tmpl.h"
 
 // Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -55,6 +56,12 @@ TAPER_TEMPLATE float taper_native_softplus(float x)
     return v_log1p(v_exp(-fabsf(x))) + (x < 0 ? -x : 0);
 }
 
+TAPER_TEMPLATE float taper_native_atanh(float x)
+{
+    const float a = fabsf(x), y = 0.5f * v_log1p(2 * a / (1 - a));
+    return v_sign(a == 0 ? a : y, x);
+}
+
 // In double the squares neither overflow nor vanish. Infinity beside NaN is infinity.
 TAPER_TEMPLATE float taper_native_hypot(float x, float y)
 {
@@ -97,6 +104,7 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
 #define BOUND_I64(v) (v)
 #define BOUND_BOOL(v) BOUND_U8(v)
 #define BOUND_F32(v) 0
+#define BOUND_F64(v) 0
 #define BOUND_C64(v) 0
 
 #define RESULT_SAME(type) type
@@ -110,8 +118,9 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
         const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
         RESULT_##result(type) *o = out;                                                                                \
         const float f0 = (float)p->f[0], f1 = (float)p->f[1];                                                          \
+        const double d0 = p->f[0], d1 = p->f[1], d2 = p->f[2];                                                         \
         const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
-        (void)f0, (void)f1, (void)low, (void)high, (void)sizeof(W);                                                    \
+        (void)f0, (void)f1, (void)d0, (void)d1, (void)d2, (void)low, (void)high, (void)sizeof(W);                      \
         const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
         VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
         {                                                                                                              \
@@ -177,31 +186,30 @@ static bool fits(const int64_t *a, const int64_t *b)
 TAPER_NATIVE_DIVISIONS(DIVISION)
 #undef DIVISION
 
-#define STEPWISE(name, fits, value, wide_value)                                                                        \
-    static bool native_##name##_C64(size_t n, const void *const *in, void *out, const taper_native_numbers *p)         \
+#define STEPWISE(name, dtype, type, fits, value, wide_value)                                                           \
+    static bool native_##name##_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)     \
     {                                                                                                                  \
         (void)p;                                                                                                       \
         for (size_t at = 0; at + TAPER_NATIVE_STEP <= n; at += TAPER_NATIVE_STEP) {                                    \
-            const taper_native_pair *a = (const taper_native_pair *)in[0] + at,                                        \
-                                    *b = (const taper_native_pair *)in[1] + at;                                        \
-            taper_native_pair *o = (taper_native_pair *)out + at;                                                      \
+            const type *a = (const type *)in[0] + at, *b = (const type *)in[1] + at;                                   \
+            type *o = (type *)out + at;                                                                                \
             unsigned all = 1;                                                                                          \
             for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
-                const taper_native_pair x = a[i], y = b[i];                                                            \
+                const type x = a[i], y = b[i];                                                                         \
                 (void)x, (void)y;                                                                                      \
                 all &= (unsigned)(fits);                                                                               \
             }                                                                                                          \
             if (all != 0) {                                                                                            \
                 VECTORIZED for (size_t i = 0; i < TAPER_NATIVE_STEP; i++)                                              \
                 {                                                                                                      \
-                    const taper_native_pair x = a[i], y = b[i];                                                        \
+                    const type x = a[i], y = b[i];                                                                     \
                     (void)x, (void)y;                                                                                  \
                     o[i] = value;                                                                                      \
                 }                                                                                                      \
                 continue;                                                                                              \
             }                                                                                                          \
             for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
-                const taper_native_pair x = a[i], y = b[i];                                                            \
+                const type x = a[i], y = b[i];                                                                         \
                 (void)x, (void)y;                                                                                      \
                 o[i] = wide_value;                                                                                     \
             }                                                                                                          \
@@ -232,7 +240,7 @@ TAPER_NATIVE_WHERES(WHERE)
 #include "ops/kernels/native_fold_tmpl.h"
 
 #define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
-#define STEPWISE_ROW(name, ...) NATIVE_ROW(name, C64, taper_native_pair)
+#define STEPWISE_ROW(name, dtype, ...) NATIVE_ROW(name, dtype, __VA_ARGS__)
 #define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
 #define NATIVE_ENTRY(isa)                                                                                              \
     const taper_native_entry taper_native_##isa = {                                                                    \
@@ -240,6 +248,10 @@ TAPER_NATIVE_WHERES(WHERE)
         .cpu = TAPER_ISA_##isa,                                                                                        \
         .tile_f64 = tile_f64,                                                                                          \
         .tile_u64 = tile_u64,                                                                                          \
-        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float)},                                         \
+        .pick_f32 = pick_f32,                                                                                          \
+        .window_f32 = window_f32,                                                                                      \
+        .deviation_rows_f32 = deviation_rows_f32,                                                                      \
+        .deviations_f64 = deviations_f64,                                                                              \
+        .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float) FOLD_ROW(SUM, C64, float)},               \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};

@@ -17,7 +17,7 @@
 
 #include "ops/kernels/arch.h"
 
-enum { TAPER_PLANAR_SLACK = 64 };
+enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 }; // TAPS: that callers have room for
 
 typedef struct taper_planar {
     size_t inputs, taps, outputs; // outputs: of the block

@@ -170,7 +170,7 @@ static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
 {
     enum { CONVERTED = LU };
     taper_tensor *a, twin;
-    bool keep, over[TAPER_MAX_RANK];
+    bool keep, over[TAPER_MAX_RANK] = {false};
     taper_dtype dtype;
     int64_t sizes[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_tensor(w->call, 0, &a));
@@ -185,6 +185,16 @@ static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
     }
     TAPER_TRY(wanted_dtype(w, 4, a, &dtype));
     TAPER_TRY(matrices(w, a, dims, &twin, over));
+    if (order.kind == NORM_FROBENIUS && dtype == (taper_dtype)a->dtype && dtype != TAPER_F16) {
+        // A norm of vectors, whose reduction has kernels.
+        taper_reduce r = taper_reduce_make(a, &taper_reduce_square_sum, dtype);
+        memcpy(r.over, over, sizeof over);
+        r.keep = keep;
+        r.real = true;
+        r.finish = TAPER_FINISH_SQRT;
+        r.dtype = taper_dtype_to_real(dtype);
+        return taper_reduce_run(w->call, &r);
+    }
     if (dtype != (taper_dtype)a->dtype) {
         TAPER_TRY(taper_linalg_take(w, CONVERTED, &twin, NULL, dtype));
         twin = *w->t[CONVERTED];

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/engine/doubles.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/norm.h"
@@ -96,17 +97,48 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
     }
 }
 
+// The same of doubles, with parameters of doubles, by kernels.
+static void row_f64(const layer_work *work, const double *x, double *y, double *mean, double *inverse)
+{
+    const taper_run *run = work->run;
+    const size_t n = (size_t)work->width;
+    *mean = work->square ? 0.0 : taper_doubles_sum(run, n, x) / (double)n;
+    *inverse = 1.0 / sqrt(taper_doubles_deviations(run, n, x, *mean) / (double)n + work->eps);
+    const taper_native_numbers numbers = {{*mean, *inverse, 0}, {0}};
+    const double *weight = work->weight != NULL ? taper_tensor_data(work->weight) : NULL;
+    const double *bias = work->bias != NULL ? taper_tensor_data(work->bias) : NULL;
+    if (weight != NULL && bias != NULL) {
+        taper_doubles_apply(run, TAPER_NATIVE_NORMALIZE, n, x, weight, bias, y, &numbers);
+        return;
+    }
+    taper_doubles_apply(run, TAPER_NATIVE_AFFINE, n, x, x, x, y, &numbers);
+    if (weight != NULL) {
+        taper_doubles_apply(run, TAPER_NATIVE_MUL, n, y, weight, y, y, &numbers);
+    }
+    if (bias != NULL) {
+        taper_doubles_apply(run, TAPER_NATIVE_ADD, n, y, bias, y, y, &numbers);
+    }
+}
+
+static bool is_of(const taper_tensor *param, taper_dtype dtype)
+{
+    return param == NULL || param->dtype == dtype;
+}
+
 static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
 {
     double mean, inverse;
-    const bool plain = (work->weight == NULL || work->weight->dtype == TAPER_F32) &&
-                       (work->bias == NULL || work->bias->dtype == TAPER_F32);
-    const bool fast = work->dtype == TAPER_F32 && plain;
+    const bool plain = is_of(work->weight, work->dtype) && is_of(work->bias, work->dtype);
+    const bool floats = work->dtype == TAPER_F32 && plain;
+    const bool doubles = work->dtype == TAPER_F64 && plain && taper_doubles_are_fast(work->run);
+    const bool fast = floats || doubles;
     if (!taper_run_goes_on(work->run, (uint64_t)work->width * (fast ? 4 : 40) + 50)) {
         return;
     }
-    if (fast) {
+    if (floats) {
         row_f32(work, x, y, &mean, &inverse);
+    } else if (doubles) {
+        row_f64(work, x, y, &mean, &inverse);
     } else {
         row_any(work, x, y, &mean, &inverse);
     }

@@ -2,13 +2,15 @@
 // The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
 // compiler can vectorize, and in doubles over these.
 #include "ops/call/parallel.h"
+#include "ops/engine/doubles.h"
 #include "ops/engine/reduce_vector.h"
 #include "ops/engine/rows.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/op_features.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
-enum { TILE = 128, STRETCH = 64 };
+enum { TILE = 128, STRETCH = 64, LINE = 1 << 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
@@ -76,15 +78,27 @@ static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64
     for (int64_t c = 0; mean != NULL && c < channels; c++) {
         center[c] = (float)mean[c];
     }
+    taper_reduce_vector sum;
+    const bool fast = !TAPER_SMALL && taper_reduce_vector_find(&sum, run, TAPER_REDUCTION_SUM);
     while (count > 0) {
         const int64_t stretch = count < STRETCH ? count : STRETCH;
         if (!taper_run_goes_on(run, (uint64_t)(stretch * channels))) {
             return;
         }
+        const size_t rows = (size_t)stretch, n = (size_t)channels;
+        if (fast && mean == NULL && taper_reduce_vector_rows(&sum, totals, pixel, rows, (size_t)step, n)) {
+            pixel += stretch * step;
+            count -= stretch;
+            continue;
+        }
         for (int64_t c = 0; c < channels; c++) {
             part[c] = 0.0f;
         }
-        for (int64_t i = 0; i < stretch; i++, pixel += step) {
+        if (fast && mean != NULL) {
+            taper_native_select(run->cpu)->deviation_rows_f32(rows, n, pixel, (size_t)step, center, part);
+            pixel += stretch * step;
+        }
+        for (int64_t i = 0; i < stretch && !(fast && mean != NULL); i++, pixel += step) {
             if (mean == NULL) {
                 for (int64_t c = 0; c < channels; c++) {
                     part[c] += pixel[c];
@@ -153,6 +167,40 @@ static void plane_f32(const taper_norm *norm, const float *plane, double *mean, 
         }
     }
     *squares = correct(total, *mean, center, norm->spatial);
+}
+
+// Of doubles that are neighbours along a line.
+static bool are_doubles(const taper_norm *norm)
+{
+    return norm->dtype == TAPER_F64 && norm->x.stride[2] == 1 && norm->y.stride[2] == 1 &&
+           taper_doubles_are_fast(norm->run);
+}
+
+static void plane_f64(const taper_norm *norm, const double *plane, double *mean, double *squares)
+{
+    const taper_volume *x = &norm->x;
+    double center = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double total = 0;
+        for (int64_t d = 0; d < x->size[0]; d++) {
+            for (int64_t h = 0; h < x->size[1]; h++) {
+                const double *line = plane + d * x->stride[0] + h * x->stride[1];
+                for (int64_t at = 0; at < x->size[2]; at += LINE) {
+                    const size_t n = (size_t)taper_min_i64(LINE, x->size[2] - at);
+                    if (!taper_run_goes_on(norm->run, n)) {
+                        return;
+                    }
+                    total += pass == 0 ? taper_doubles_sum(norm->run, n, line + at)
+                                       : taper_doubles_deviations(norm->run, n, line + at, center);
+                }
+            }
+        }
+        if (pass == 0) {
+            center = total / (double)norm->spatial;
+        }
+        *squares = total;
+    }
+    *mean = center;
 }
 
 static void plane_any(const taper_norm *norm, int64_t base, double *mean, double *squares)
@@ -246,6 +294,8 @@ taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squ
             const int64_t base = n * x->stride_n + c * x->stride_c;
             if (norm->dtype == TAPER_F32 && x->stride[2] == 1) {
                 plane_f32(norm, (const float *)norm->in + base, &means[c], &square[c]);
+            } else if (are_doubles(norm)) {
+                plane_f64(norm, (const double *)norm->in + base, &means[c], &square[c]);
             } else {
                 plane_any(norm, base, &means[c], &square[c]);
             }
@@ -300,6 +350,12 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
                         out[w * b] = in[w * a] * scale_f32 + shift_f32;
                     }
                 }
+                continue;
+            }
+            if (are_doubles(norm)) {
+                const double *in = (const double *)norm->in + in_at;
+                taper_doubles_apply(norm->run, TAPER_NATIVE_AFFINE, (size_t)x->size[2], in, in, in,
+                                    (double *)norm->out + out_at, &(taper_native_numbers){{0, scale, shift}, {0}});
                 continue;
             }
             for (int64_t w = 0; w < x->size[2]; w++) {

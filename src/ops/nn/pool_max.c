@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/pool_planes.h"
 
@@ -29,6 +30,29 @@ typedef struct max_place {
 static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int64_t w)
 {
     return (d * x->size[1] + h) * x->size[2] + w;
+}
+
+enum { MOST_TAPS = 128 };
+
+// Channels are neighbours in memory, by a kernel.
+static void channels_where(const max_work *work, const max_place *place, const float *in, float *out, int64_t *where)
+{
+    const taper_volume *x = &work->x;
+    const float *pixels[MOST_TAPS];
+    int32_t at[MOST_TAPS];
+    size_t count = 0;
+    for (int64_t i = 0; i < place->d.taps; i++) {
+        const int64_t d = place->d.first + i * place->d.step;
+        for (int64_t j = 0; j < place->h.taps; j++) {
+            const int64_t h = place->h.first + j * place->h.step;
+            for (int64_t k = 0; k < place->w.taps; k++, count++) {
+                const int64_t w = place->w.first + k * place->w.step;
+                pixels[count] = in + d * x->stride[0] + h * x->stride[1] + w * x->stride[2];
+                at[count] = (int32_t)index_of(x, d, h, w);
+            }
+        }
+    }
+    taper_native_select(work->run->cpu)->window_f32(count, (size_t)x->c, pixels, at, (int32_t)place->first, out, where);
 }
 
 // Channels are neighbours in memory.
@@ -158,7 +182,13 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
         float *out = (float *)work->out + out_at;
         if (taper_volume_channels_inner(&work->x) && taper_volume_channels_inner(&work->y) &&
             (where == NULL || taper_volume_channels_inner(&work->where))) {
-            channels_f32(work, place, in, out, where);
+            const int64_t places = work->x.size[0] * work->x.size[1] * work->x.size[2];
+            if (!TAPER_SMALL && !work->run->portable && where != NULL && places <= INT32_MAX &&
+                place->taps <= MOST_TAPS) {
+                channels_where(work, place, in, out, where);
+            } else {
+                channels_f32(work, place, in, out, where);
+            }
             return;
         }
         for (int64_t c = 0; c < work->x.c; c++) {

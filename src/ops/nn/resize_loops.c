@@ -84,135 +84,22 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     }
 }
 
-// ---- weighted, float32
-
-// out = Σ weight[i] · row[i]
-static void blend(int64_t count, float *restrict out, const float *const *rows, const float *weights, int64_t taps)
-{
-    if (taps == 4) {
-        const float *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2], *restrict d = rows[3];
-        const float wa = weights[0], wb = weights[1], wc = weights[2], wd = weights[3];
-        for (int64_t i = 0; i < count; i++) {
-            out[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
-        }
-        return;
-    }
-    if (taps == 2) {
-        const float *restrict a = rows[0], *restrict b = rows[1];
-        const float wa = weights[0], wb = weights[1];
-        for (int64_t i = 0; i < count; i++) {
-            out[i] = wa * a[i] + wb * b[i];
-        }
-        return;
-    }
-    for (int64_t t = 0; t < taps; t++) {
-        const float *restrict a = rows[t];
-        const float w = weights[t];
-        if (t == 0) {
-            for (int64_t i = 0; i < count; i++) {
-                out[i] = w * a[i];
-            }
-        } else {
-            for (int64_t i = 0; i < count; i++) {
-                out[i] += w * a[i];
-            }
-        }
-    }
-}
+// ---- weighted
 
 enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear, 4 of bicubic
 
-// An input row interpolated along the width. group: elements that lie together, the channels of a pixel or 1.
-static void row_f32(const taper_resize_axis *axis, int64_t group, const float *in, int64_t stride, float *restrict out)
-{
-    const int64_t *index = axis->index, taps = axis->taps;
-    const double *weight = axis->weight;
-    if (group > 1) {
-        for (int64_t w = 0; w < axis->output; w++, index += taps, weight += taps, out += group) {
-            const float *pixels[ROWS];
-            float weights[ROWS];
-            for (int64_t t = 0; t < taps; t++) {
-                pixels[t] = in + index[t] * stride;
-                weights[t] = (float)weight[t];
-            }
-            blend(group, out, pixels, weights, taps);
-        }
-        return;
-    }
-    if (taps == 2) {
-        for (int64_t w = 0; w < axis->output; w++, index += 2, weight += 2) {
-            out[w] = (float)weight[0] * in[index[0] * stride] + (float)weight[1] * in[index[1] * stride];
-        }
-        return;
-    }
-    for (int64_t w = 0; w < axis->output; w++) {
-        float sum = 0.0f;
-        for (int64_t t = 0; t < taps; t++, index++, weight++) {
-            sum += (float)*weight * in[*index * stride];
-        }
-        out[w] = sum;
-    }
-}
-
-// rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
-static void weighted_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
-                         const float *in, const taper_volume *y, float *out, float *rows)
-{
-    int64_t held[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-        held[i] = -1;
-    }
-    const int64_t wide = axes[2].output * group, taps = axes[0].taps * axes[1].taps;
-    for (int64_t d = 0; d < axes[0].output; d++) {
-        for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, (uint64_t)wide * 5 + 50); h++) {
-            int64_t want[ROWS], slot[ROWS];
-            float weights[ROWS];
-            const float *pointers[ROWS];
-            bool busy[ROWS] = {false};
-            for (int64_t t = 0; t < taps; t++) {
-                const int64_t i = d * axes[0].taps + t / axes[1].taps, j = h * axes[1].taps + t % axes[1].taps;
-                want[t] = axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
-                weights[t] = (float)axes[0].weight[i] * (float)axes[1].weight[j];
-                slot[t] = -1;
-                for (int64_t s = 0; s < ROWS; s++) {
-                    if (held[s] == want[t]) {
-                        slot[t] = s;
-                        busy[s] = true;
-                        break;
-                    }
-                }
-            }
-            for (int64_t t = 0; t < taps; t++) {
-                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // it may have come for an earlier tap
-                    if (held[s] == want[t]) {
-                        slot[t] = s;
-                    }
-                }
-                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) {
-                    if (!busy[s]) {
-                        row_f32(&axes[2], group, in + want[t], x->stride[2], rows + s * wide);
-                        held[s] = want[t];
-                        busy[s] = true;
-                        slot[t] = s;
-                    }
-                }
-                pointers[t] = rows + slot[t] * wide;
-            }
-            float *to = out + d * y->stride[0] + h * y->stride[1];
-            if (y->stride[2] == group) {
-                blend(wide, to, pointers, weights, taps);
-                continue;
-            }
-            for (int64_t w = 0; w < axes[2].output; w++) {
-                const float *pixels[ROWS];
-                for (int64_t t = 0; t < taps; t++) {
-                    pixels[t] = pointers[t] + w * group;
-                }
-                blend(group, to + w * y->stride[2], pixels, weights, taps);
-            }
-        }
-    }
-}
+#define ELEMENT float
+#define NAME(name) name##_f32
+#include "ops/nn/resize_weighted.h"
+#undef ELEMENT
+#undef NAME
+#if !TAPER_SMALL
+#define ELEMENT double
+#define NAME(name) name##_f64
+#include "ops/nn/resize_weighted.h"
+#undef ELEMENT
+#undef NAME
+#endif
 
 static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
                                const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
@@ -273,7 +160,8 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
                                    bool fused)
 {
     const bool f32 = dtype == TAPER_F32;
-    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const bool f64 = !TAPER_SMALL && dtype == TAPER_F64;
+    const bool inner = (f32 || f64) && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     const bool vectors = TAPER_INTERPOLATES && !call->run->portable;
     taper_status done = TAPER_DECLINED;
@@ -285,9 +173,9 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     if (done != TAPER_DECLINED) {
         return done;
     }
-    float *rows = NULL;
-    const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
-    if (f32) {
+    void *rows = NULL; // some of the output
+    const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * (f64 ? sizeof(double) : sizeof(float));
+    if (f32 || f64) {
         rows = taper_heap_alloc(call->run->heap, rows_bytes);
         if (rows == NULL) {
             return taper_fail_memory(call->run->error);
@@ -296,7 +184,11 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
             const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
-            if (f32) {
+            if (f64) {
+#if !TAPER_SMALL
+                weighted_f64(call->run, axes, group, x, (const double *)in + in_at, y, (double *)out + out_at, rows);
+#endif
+            } else if (f32) {
                 weighted_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
             } else if (taper_dtype_is_quantized(dtype)) {
                 const plane_form form = !fused ? PLANE_PLAIN : c < x->c / 8 * 8 ? PLANE_WIDE : PLANE_FUSED;
@@ -438,7 +330,8 @@ taper_status taper_resize_antialiased(const taper_call *call, const taper_resize
                                       const taper_volume *x, const void *in, const taper_volume *y, void *out)
 {
     const bool f32 = dtype == TAPER_F32;
-    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const bool f64 = !TAPER_SMALL && dtype == TAPER_F64;
+    const bool inner = (f32 || f64) && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     size_t bytes;
     if (!taper_mul_size((size_t)axes[1].input, (size_t)axes[2].output, &bytes) ||

@@ -3,6 +3,7 @@
 // are walked three times: maximum, sum of exponentials, results.
 #include <math.h>
 
+#include "ops/engine/doubles.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/softmax_lines.h"
@@ -11,10 +12,11 @@
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
 
-enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
+enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8, PARTS = 8, SHORT = 4096 };
 
 typedef struct soft {
-    taper_run *run;
+    const taper_run *run;
+    taper_run *spender; // NULL: a task, which draws on the run's time as a whole
     const taper_tensor *x;
     taper_tensor *out;
     bool logarithm;
@@ -22,6 +24,11 @@ typedef struct soft {
     taper_ew_block elements, temp, spare;
     double top[LANES], sum[LANES];
 } soft;
+
+static bool goes_on(const soft *s, uint64_t work)
+{
+    return s->spender == NULL || taper_run_goes_on(s->spender, work);
+}
 
 static void load(soft *s, const char *from, int64_t step, size_t n)
 {
@@ -33,13 +40,32 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
 }
 
+// Exponentials, in place. Of doubles those behind the last of n are made as well, which nobody looks at.
+static void exponentials_f32(const soft *s, float *x, size_t n)
+{
+    (void)s;
+    for (size_t k = 0; k < n; k++) {
+        x[k] = taper_expf(x[k]);
+    }
+}
+static void exponentials_f64(const soft *s, double *x, size_t n)
+{
+    if (taper_doubles_are_fast(s->run)) {
+        taper_doubles_apply(s->run, TAPER_NATIVE_EXP, n, x, x, x, x, &(taper_native_numbers){{0}, {0}});
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        x[k] = exp(x[k]);
+    }
+}
+
 // The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything
-// NaN.
+// NaN. Sums are made in parts that do not wait for each other.
 #define EACH(expression)                                                                                               \
     for (size_t k = 0; k < n; k++) {                                                                                   \
         expression;                                                                                                    \
     }
-#define STEPS(type, field, exponential, suffix)                                                                        \
+#define STEPS(type, field, suffix)                                                                                     \
     static void top_##suffix(soft *s, size_t n, bool lanes)                                                            \
     {                                                                                                                  \
         const type *const x = s->elements.field;                                                                       \
@@ -57,14 +83,26 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     {                                                                                                                  \
         type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                       \
         if (lanes) {                                                                                                   \
-            EACH(e[k] = exponential(x[k] - (type)s->top[k]))                                                           \
+            EACH(e[k] = x[k] - (type)s->top[k])                                                                        \
+            exponentials_##suffix(s, e, n);                                                                            \
             EACH(s->sum[k] += (double)e[k])                                                                            \
         } else {                                                                                                       \
             const type top = (type)s->top[0];                                                                          \
-            double total = s->sum[0];                                                                                  \
-            EACH(e[k] = exponential(x[k] - top))                                                                       \
-            EACH(total += (double)e[k])                                                                                \
-            s->sum[0] = total;                                                                                         \
+            double part[PARTS] = {0};                                                                                  \
+            EACH(e[k] = x[k] - top)                                                                                    \
+            exponentials_##suffix(s, e, n);                                                                            \
+            size_t k = 0;                                                                                              \
+            for (; k + PARTS <= n; k += PARTS) {                                                                       \
+                for (size_t j = 0; j < PARTS; j++) {                                                                   \
+                    part[j] += (double)e[k + j];                                                                       \
+                }                                                                                                      \
+            }                                                                                                          \
+            for (; k < n; k++) {                                                                                       \
+                part[0] += (double)e[k];                                                                               \
+            }                                                                                                          \
+            for (size_t j = 0; j < PARTS; j++) {                                                                       \
+                s->sum[0] += part[j];                                                                                  \
+            }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                              \
@@ -74,30 +112,55 @@ static void store(soft *s, char *to, int64_t step, size_t n)
         if (lanes && s->logarithm) {                                                                                   \
             EACH(x[k] = x[k] - (type)s->top[k] - (type)s->sum[k])                                                      \
         } else if (lanes) {                                                                                            \
-            EACH(x[k] = exponential(x[k] - (type)s->top[k]) / (type)s->sum[k])                                         \
+            EACH(x[k] = x[k] - (type)s->top[k])                                                                        \
+            exponentials_##suffix(s, x, n);                                                                            \
+            EACH(x[k] = x[k] / (type)s->sum[k])                                                                        \
         } else if (s->logarithm) {                                                                                     \
             EACH(x[k] = x[k] - top - sum)                                                                              \
-        } else if (kept) {                                                                                             \
-            EACH(x[k] = x[k] / sum)                                                                                    \
         } else {                                                                                                       \
-            EACH(x[k] = exponential(x[k] - top) / sum)                                                                 \
+            if (!kept) {                                                                                               \
+                EACH(x[k] = x[k] - top)                                                                                \
+                exponentials_##suffix(s, x, n);                                                                        \
+            }                                                                                                          \
+            const type factor = 1 / sum;                                                                               \
+            EACH(x[k] = x[k] * factor)                                                                                 \
         }                                                                                                              \
     }
-STEPS(float, f32, taper_expf, f32)
-STEPS(double, f64, exp, f64)
+STEPS(float, f32, f32)
+STEPS(double, f64, f64)
+
+// A block of a line of doubles, by kernels.
+static bool is_fast(const soft *s, bool lanes)
+{
+    return s->class_ == TAPER_EW_F64 && !lanes && taper_doubles_are_fast(s->run);
+}
 
 static void top(soft *s, size_t n, bool lanes)
 {
-    if (s->class_ == TAPER_EW_F32) {
+    if (is_fast(s, lanes)) {
+        const double most = taper_doubles_most(s->run, n, s->elements.f64);
+        s->top[0] = most > s->top[0] || most != most ? most : s->top[0];
+    } else if (s->class_ == TAPER_EW_F32) {
         top_f32(s, n, lanes);
     } else {
         top_f64(s, n, lanes);
     }
 }
 
+static void shift(const soft *s, double *to, size_t n, double off, double factor)
+{
+    const double *x = s->elements.f64;
+    taper_doubles_apply(s->run, TAPER_NATIVE_AFFINE, n, x, x, x, to, &(taper_native_numbers){{off, factor, 0}, {0}});
+}
+
 static void sum(soft *s, size_t n, bool lanes, bool keep)
 {
-    if (s->class_ == TAPER_EW_F32) {
+    if (is_fast(s, lanes)) {
+        double *const e = keep ? s->elements.f64 : s->spare.f64;
+        shift(s, e, n, s->top[0], 1);
+        exponentials_f64(s, e, n);
+        s->sum[0] += taper_doubles_sum(s->run, n, e);
+    } else if (s->class_ == TAPER_EW_F32) {
         sum_f32(s, n, lanes, keep);
     } else {
         sum_f64(s, n, lanes, keep);
@@ -106,7 +169,9 @@ static void sum(soft *s, size_t n, bool lanes, bool keep)
 
 static void result(soft *s, size_t n, bool lanes, bool kept)
 {
-    if (s->class_ == TAPER_EW_F32) {
+    if (is_fast(s, lanes) && kept && !s->logarithm) {
+        shift(s, s->elements.f64, n, 0, 1 / s->sum[0]);
+    } else if (s->class_ == TAPER_EW_F32) {
         result_f32(s, n, lanes, kept);
     } else {
         result_f64(s, n, lanes, kept);
@@ -146,7 +211,7 @@ static void run_line(soft *s, const taper_reduce_dim *line, const char *from, ch
         return;
     }
     for (int pass = 0; pass < 3; pass++) {
-        for (size_t at = 0; at < n && taper_run_goes_on(s->run, BLOCK * 15); at += BLOCK) {
+        for (size_t at = 0; at < n && goes_on(s, BLOCK * 15); at += BLOCK) {
             const size_t m = taper_min_size(BLOCK, n - at);
             load(s, from + (int64_t)at * line->in, line->in, m);
             if (pass == 0) {
@@ -169,7 +234,7 @@ static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_
 {
     start(s, m);
     for (int pass = 0; pass < 3; pass++) {
-        for (int64_t r = 0; r < line->size && taper_run_goes_on(s->run, m * 15); r++) {
+        for (int64_t r = 0; r < line->size && goes_on(s, m * 15); r++) {
             load(s, from + r * line->in, lanes->in, m);
             if (pass == 0) {
                 top(s, m, true);
@@ -183,6 +248,39 @@ static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_
         if (pass == 1) {
             end_sum(s, m);
         }
+    }
+}
+
+typedef struct soft_job {
+    taper_run *run;
+    const taper_tensor *x;
+    taper_tensor *out;
+    bool logarithm;
+    taper_ew_class class_;
+    const taper_lines *lines;
+} soft_job;
+
+static void start_soft(soft *s, const soft_job *job, bool spends)
+{
+    s->run = job->run;
+    s->spender = spends ? job->run : NULL;
+    s->x = job->x;
+    s->out = job->out;
+    s->logarithm = job->logarithm;
+    s->class_ = job->class_;
+}
+
+static void lines_task(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const soft_job *job = argument;
+    soft s;
+    start_soft(&s, job, false);
+    const char *from = (const char *)taper_tensor_data(job->x) + in;
+    char *to = (char *)taper_tensor_mutable(job->out) + out;
+    if (job->lines->side_by_side) {
+        run_lanes(&s, &job->lines->line, &job->lines->kept[0], from, to, lanes);
+    } else {
+        run_line(&s, &job->lines->line, from, to);
     }
 }
 
@@ -216,19 +314,28 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     taper_lines lines;
     taper_lines_make(&lines, x, dim, out, false, false);
     if (x->dtype == TAPER_F32 && out->dtype == TAPER_F32 && dtype == TAPER_F32) {
-        const taper_status status =
-            taper_softmax_lines(call->run, &lines, logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX, taper_tensor_data(x),
-                                taper_tensor_mutable(out));
+        const taper_softmax_kind kind = logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX;
+        taper_status status =
+            taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(x), taper_tensor_mutable(out));
+        if (status == TAPER_DECLINED && !TAPER_SMALL && !call->run->portable && !x->hidden_nhwc) {
+            taper_tensor *plain; // as the result lies
+            TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
+            taper_lines_make(&lines, plain, dim, out, false, false);
+            status = taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(plain), taper_tensor_mutable(out));
+            taper_tensor_drop(plain);
+            taper_lines_make(&lines, x, dim, out, false, false);
+        }
         if (status != TAPER_DECLINED) {
             return status;
         }
     }
-    soft s;
-    s.run = call->run;
-    s.x = x;
-    s.out = out;
-    s.logarithm = logarithm;
-    s.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
+    soft_job job = {.run = call->run, .x = x, .out = out, .logarithm = logarithm, .lines = &lines};
+    job.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
+    if (lines.line.size <= SHORT) {
+        return taper_lines_run(call->run, &lines, lines.side_by_side ? LANES : 1, lines_task, &job, 5);
+    }
+    soft s; // long ones
+    start_soft(&s, &job, true);
     taper_walk walk;
     taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
     do {
@@ -243,8 +350,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
             const size_t m = (size_t)taper_min_i64(LANES, lanes->size - at);
             run_lanes(&s, &lines.line, lanes, from + at * lanes->in, to + at * lanes->out, m);
         }
-    } while (taper_run_goes_on(call->run, (uint64_t)taper_min_i64(lines.line.size, BLOCK) * 20 + 50) &&
-             taper_walk_next(&walk));
+    } while (taper_run_goes_on(call->run, BLOCK * 20) && taper_walk_next(&walk));
     return TAPER_OK;
 }
 

@@ -65,11 +65,15 @@ static void transform_merged(const taper_fft *fft, void **a, void **b)
 #undef FFT_LANES
 #undef FFT_NAME
 #define FFT_REAL double
-#define FFT_LANES 4
-#define FFT_NAME(name) name##_f64x4
+#define FFT_LANES 8
+#define FFT_NAME(name) name##_f64x8
+#undef FFT_PASS
+#define FFT_PASS(run) taper_fft_f32_select((run)->cpu)->pass_f64
 #include "ops/signal/fft_passes.h"
 #undef FFT_LANES
 #undef FFT_NAME
+#undef FFT_PASS
+#define FFT_PASS(run) FFT_NAME(pass)
 #define FFT_LANES 1
 #define FFT_NAME(name) name##_f64x1
 #include "ops/signal/fft_passes.h"
@@ -291,7 +295,7 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     }
     // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
     const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
-    const size_t most = wide ? 4 : 8;
+    const size_t most = TAPER_FFT_LANES;
     const bool mergeable =
         !TAPER_SMALL && !wide && fft->padded == 0 && fft->m >= LONG_LINE && fft->m % (most * most) == 0;
     const bool few = lines == 1 || (mergeable && lines <= most / 2) || item * length * 2 * most > BUFFER_BYTES;
@@ -350,7 +354,7 @@ taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *gr
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);
     } else if (fft->wide) {
-        group_f64x4(fft, group);
+        group_f64x8(fft, group);
     } else if (fft->lanes == 1) {
         group_f32x1(fft, group);
     } else {

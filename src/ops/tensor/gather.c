@@ -329,13 +329,16 @@ taper_status taper_op_scatter_value_reduce(taper_call *call)
 
 // ---- scatter_reduce
 
-// Counts, per element of self, what is scattered into it; laid out contiguously like self.
+// Counts, per element of self, what is scattered into it; laid out contiguously like self. Of at most INT32_MAX.
 static taper_status count_parts(taper_call *call, const scatter *s, bool include_self, taper_tensor **counts)
 {
+    if (taper_tensor_numel(s->index) >= INT32_MAX) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "scatter(): more than 2^31 - 2 indices");
+    }
     TAPER_TRY(
-        taper_tensor_new(call->run->heap, TAPER_I64, s->self->rank, s->self->sizes, NULL, counts, call->run->error));
+        taper_tensor_new(call->run->heap, TAPER_I32, s->self->rank, s->self->sizes, NULL, counts, call->run->error));
     const taper_scalar start = taper_scalar_int(include_self ? 1 : 0);
-    static const int64_t one = 1;
+    static const int32_t one = 1;
     scatter c = *s;
     c.self = *counts;
     c.source = NULL;
@@ -387,13 +390,17 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
 {
     const int64_t item = (int64_t)taper_tensor_item(self);
     const taper_dtype dtype = (taper_dtype)self->dtype;
-    const int64_t *n = taper_tensor_data(counts);
+    const int32_t *n = taper_tensor_data(counts);
     char *data = taper_tensor_mutable(self);
     if (dtype == TAPER_F32 && taper_tensor_is_contiguous(self)) {
-        float *const values = (float *)(void *)data;
+        enum { TOGETHER = 4096 };
         const int64_t count = taper_tensor_numel(self);
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 5); i++) {
-            values[i] = (float)((double)values[i] / (double)(n[i] > 1 ? n[i] : 1));
+        for (int64_t at = 0; at < count && taper_run_goes_on(run, TOGETHER); at += TOGETHER) {
+            float *const values = (float *)(void *)data + at;
+            const size_t m = (size_t)taper_min_i64(TOGETHER, count - at);
+            for (size_t i = 0; i < m; i++) { // vectors: floats hold counts below 2^24, and nearly those above
+                values[i] /= (float)(n[at + (int64_t)i] > 1 ? n[at + (int64_t)i] : 1);
+            }
         }
         return;
     }

@@ -15,7 +15,7 @@ struct gather_job {
     row_function *row;
     size_t n, pieces; // elements of a row, and pieces
     int64_t index_step, table_step, other_step;
-    size_t rank; // of the dimensions outside the row
+    size_t rank, outer[TAPER_MAX_RANK]; // the dimensions outside the row
     atomic_bool bad;
 };
 
@@ -57,17 +57,19 @@ static const double EACH = 1.5; // nanoseconds
                     (uint64_t)job->g.size);                                                                            \
     }
 
-// Without a branch, since nobody can foretell which.
-static inline float choose(bool first, float x, float y)
+#if !TAPER_SMALL
+// The greater, and the less, by an instruction that gives x where one is NaN; of y that is foretold.
+static inline float greater(float x, float y)
 {
-    uint32_t a, b;
-    memcpy(&a, &x, sizeof a);
-    memcpy(&b, &y, sizeof b);
-    const uint32_t mask = (uint32_t)0 - (uint32_t)first;
-    a = (a & mask) | (b & ~mask);
-    memcpy(&x, &a, sizeof x);
-    return x;
+    const float most = x < y ? y : x;
+    return y == y ? most : y;
 }
+static inline float less(float x, float y)
+{
+    const float least = x > y ? y : x;
+    return y == y ? least : y;
+}
+#endif
 
 // An element x of the table and y, which comes to it.
 #define SCATTER(name, type, expression)                                                                                \
@@ -108,9 +110,10 @@ SCATTER(uint64_t, uint64_t, y)
 #if !TAPER_SMALL
 SCATTER(add_f32, float, x + y)
 SCATTER(multiply_f32, float, x *y)
-SCATTER(maximum_f32, float, choose((x != x) | (x > y), x, y))
-SCATTER(minimum_f32, float, choose((x != x) | (x < y), x, y))
+SCATTER(maximum_f32, float, greater(x, y))
+SCATTER(minimum_f32, float, less(x, y))
 SCATTER(add_i64, int64_t, (uint64_t)x + (uint64_t)y)
+SCATTER(add_i32, uint32_t, x + y)
 SCATTER(maximum_i64, int64_t, x > y ? x : y)
 SCATTER(minimum_i64, int64_t, x < y ? x : y)
 #endif
@@ -132,6 +135,9 @@ static row_function *find_row(const taper_gather *g)
                                              [TAPER_INTO_MULTIPLY] = NULL,
                                              [TAPER_INTO_MAXIMUM] = scatter_maximum_i64,
                                              [TAPER_INTO_MINIMUM] = scatter_minimum_i64};
+    if (g->dtype == TAPER_I32 && g->operation == TAPER_INTO_ADD) {
+        return scatter_add_i32;
+    }
     return g->dtype == TAPER_F32 ? floats[g->operation] : g->dtype == TAPER_I64 ? integers[g->operation] : NULL;
 #else
     return NULL;
@@ -149,7 +155,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
         const int64_t first = (int64_t)from;
         int64_t index_at = first * job->index_step, table_at = first * job->table_step,
                 other_at = first * job->other_step;
-        for (size_t d = job->rank; d-- > 0;) {
+        for (size_t k = job->rank; k-- > 0;) {
+            const size_t d = job->outer[k];
             const int64_t i = (int64_t)(left % (size_t)g->index->sizes[d]);
             left /= (size_t)g->index->sizes[d];
             index_at += i * g->index->strides[d];
@@ -165,6 +172,18 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
+// The last; but where that is short, and the order does not matter, one whose rows are worth a call.
+static size_t row_dimension(const taper_gather *g)
+{
+    enum { SHORT = 16 };
+    const taper_tensor *index = g->index;
+    size_t row = index->rank - 1u;
+    for (size_t d = row; d-- > 0 && !g->scatter && index->sizes[row] < SHORT;) {
+        row = index->sizes[d] > index->sizes[row] ? d : row;
+    }
+    return row;
+}
+
 taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool *bad)
 {
     const taper_tensor *index = gather->index;
@@ -174,11 +193,16 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
     if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
         return TAPER_DECLINED;
     }
-    job.rank = index->rank - 1u;
-    job.n = (size_t)index->sizes[job.rank];
-    job.index_step = index->strides[job.rank];
-    job.table_step = gather->table_strides[job.rank];
-    job.other_step = gather->other_strides[job.rank];
+    const size_t row = row_dimension(gather);
+    for (size_t d = 0; d < index->rank; d++) {
+        if (d != row) {
+            job.outer[job.rank++] = d;
+        }
+    }
+    job.n = (size_t)index->sizes[row];
+    job.index_step = index->strides[row];
+    job.table_step = gather->table_strides[row];
+    job.other_step = gather->other_strides[row];
     job.pieces = (job.n + PIECE - 1) / PIECE;
     const size_t rows = (size_t)taper_tensor_numel(index) / job.n * job.pieces;
     taper_status status = TAPER_OK;

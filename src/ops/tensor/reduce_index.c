@@ -117,6 +117,7 @@ typedef struct float_job {
     const char *x;
     char *indices, *values; // values may be NULL
     const taper_vector_entry *vector;
+    taper_pick_rows *pick;
     const taper_lines *lines;
     bool smallest;
 } float_job;
@@ -142,29 +143,6 @@ static size_t find(const float *x, size_t n, float extreme)
     return i;
 }
 
-// Neighbours whose elements lie side by side.
-static void pick_lanes(const float_job *job, const char *from, int64_t step, float *best, int32_t *where, size_t m)
-{
-    memcpy(best, from, m * sizeof *best);
-    memset(where, 0, m * sizeof *where);
-    for (int64_t r = 1; r < job->lines->line.size; r++) {
-        const float *x = (const float *)(const void *)(from + r * step);
-        if (job->smallest) {
-            for (size_t k = 0; k < m; k++) {
-                const bool better = (x[k] < best[k]) | ((x[k] != x[k]) & (best[k] == best[k]));
-                best[k] = better ? x[k] : best[k];
-                where[k] = better ? (int32_t)r : where[k];
-            }
-        } else {
-            for (size_t k = 0; k < m; k++) {
-                const bool better = (x[k] > best[k]) | ((x[k] != x[k]) & (best[k] == best[k]));
-                best[k] = better ? x[k] : best[k];
-                where[k] = better ? (int32_t)r : where[k];
-            }
-        }
-    }
-}
-
 static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const float_job *job = argument;
@@ -173,12 +151,13 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     float best[LANES];
     int32_t where[LANES];
     if (l->side_by_side) {
-        pick_lanes(job, job->x + in, l->line.in, best, where, lanes);
+        job->pick((size_t)l->line.size, lanes, (const float *)(const void *)(job->x + in),
+                  (size_t)l->line.in / sizeof(float), job->smallest, best, where);
     } else if (l->line.size <= SHORT && lanes >= SHORT) { // turned, so that short lines become neighbours
         float turned[SHORT * LANES];
         job->vector->transpose(lanes, (size_t)l->line.size, (const float *)(const void *)(job->x + in),
                                (size_t)l->kept[0].in / sizeof(float), turned, lanes);
-        pick_lanes(job, (const char *)turned, (int64_t)(lanes * sizeof(float)), best, where, lanes);
+        job->pick((size_t)l->line.size, lanes, turned, lanes, job->smallest, best, where);
     } else {
         for (size_t k = 0; k < lanes; k++) {
             const float *x = (const float *)(const void *)(job->x + in + (lanes > 1 ? (int64_t)k * l->kept[0].in : 0));
@@ -207,6 +186,7 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     const int64_t step = lines.side_by_side ? lines.kept[0].in : lines.line.in;
     float_job job = {.x = taper_tensor_data(x), .indices = taper_tensor_mutable(indices), .lines = &lines};
     job.vector = taper_vector_f32_select(run->cpu);
+    job.pick = taper_native_select(run->cpu)->pick_f32;
     job.smallest = smallest;
     job.values = values != NULL ? taper_tensor_mutable(values) : NULL;
     if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || step != sizeof(float) || lines.line.size > MOST ||

@@ -4,6 +4,7 @@
 #include "ops/tensor/scan_lines.h"
 
 #include "ops/engine/elementwise_math.h"
+#include "ops/list/op_config.h"
 
 enum { LANES = 128, FEW = 4 };
 
@@ -33,8 +34,8 @@ struct scan_job {
         }                                                                                                              \
     }
 
-// Sums and products.
-#define RUNNING(name, type, acc_type, begin, join)                                                                     \
+// Sums and products of elements that are `in_type`, in elements that are `type`.
+#define RUNNING(name, in_type, type, acc_type, begin, join)                                                            \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
     {                                                                                                                  \
         const taper_reduce_dim line = job->lines.line;                                                                 \
@@ -44,9 +45,9 @@ struct scan_job {
         for (size_t k = 0; k < n; k++) {                                                                               \
             a[k] = begin;                                                                                              \
         }                                                                                                              \
-        if (lane.in == sizeof(type) && lane.out == sizeof(type)) {                                                     \
+        if (lane.in == sizeof(in_type) && lane.out == sizeof(type)) {                                                  \
             for (int64_t r = 0; r < line.size; r++) {                                                                  \
-                const type *from = (const type *)(const void *)(x + r * line.in);                                      \
+                const in_type *from = (const in_type *)(const void *)(x + r * line.in);                                \
                 type *to = (type *)(void *)(y + r * line.out);                                                         \
                 TAPER_EW_VECTOR for (size_t k = 0; k < n; k++)                                                         \
                 {                                                                                                      \
@@ -58,7 +59,7 @@ struct scan_job {
         }                                                                                                              \
         for (int64_t r = 0; r < line.size; r++, x += line.in, y += line.out) {                                         \
             for (size_t k = 0; k < n; k++) {                                                                           \
-                a[k] = join(a[k], (acc_type) * (const type *)(const void *)(x + (int64_t)k * lane.in));                \
+                a[k] = join(a[k], (acc_type) * (const in_type *)(const void *)(x + (int64_t)k * lane.in));             \
                 *(type *)(void *)(y + (int64_t)k * lane.out) = (type)a[k];                                             \
             }                                                                                                          \
         }                                                                                                              \
@@ -66,10 +67,17 @@ struct scan_job {
     SIZED(name)
 #define PLUS(a, x) ((a) + (x))
 #define TIMES(a, x) ((a) * (x))
-RUNNING(sum_f32, float, double, 0, PLUS)
-RUNNING(prod_f32, float, double, 1, TIMES)
-RUNNING(sum_i64, int64_t, int64_t, 0, taper_int_add)
-RUNNING(prod_i64, int64_t, int64_t, 1, taper_int_mul)
+#define COUNT(a, x) ((a) + ((x) != 0))
+RUNNING(sum_f32, float, float, double, 0, PLUS)
+RUNNING(prod_f32, float, float, double, 1, TIMES)
+RUNNING(sum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
+RUNNING(prod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
+#if !TAPER_SMALL
+RUNNING(sum_f64, double, double, double, 0, PLUS)
+RUNNING(prod_f64, double, double, double, 1, TIMES)
+RUNNING(sum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
+RUNNING(sum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
+#endif
 
 // Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
 #define EXTREMES(name, type, better)                                                                                   \
@@ -100,6 +108,10 @@ EXTREMES(max_f32, float, >=)
 EXTREMES(min_f32, float, <=)
 EXTREMES(max_i64, int64_t, >=)
 EXTREMES(min_i64, int64_t, <=)
+#if !TAPER_SMALL
+EXTREMES(max_f64, double, >=)
+EXTREMES(min_f64, double, <=)
+#endif
 
 static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
@@ -108,17 +120,28 @@ static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
     job->function(job, job->x + in, job->y + out, p, lanes);
 }
 
+// What goes over x as it lies in memory; NULL: nothing does.
+static scan_function *find(taper_scan kind, taper_dtype x, taper_dtype out)
+{
+    static scan_function *const floats[] = {sum_f32, prod_f32, NULL, max_f32, min_f32};
+    static scan_function *const integers[] = {sum_i64, prod_i64, NULL, max_i64, min_i64};
+#if !TAPER_SMALL
+    static scan_function *const doubles[] = {sum_f64, prod_f64, NULL, max_f64, min_f64};
+    if (kind == TAPER_SCAN_SUM && out == TAPER_I64 && (x == TAPER_BOOL || x == TAPER_I32)) {
+        return x == TAPER_BOOL ? sum_bool : sum_i32;
+    }
+    if (x == TAPER_F64 && out == TAPER_F64) {
+        return doubles[kind];
+    }
+#endif
+    return x != out ? NULL : x == TAPER_F32 ? floats[kind] : x == TAPER_I64 ? integers[kind] : NULL;
+}
+
 taper_status taper_scan_lines(taper_run *run, taper_scan kind, size_t dim, const taper_tensor *x, taper_tensor *out,
                               taper_tensor *indices)
 {
-    static scan_function *const floats[] = {sum_f32, prod_f32, NULL, max_f32, min_f32}, *const integers[] = {
-                                                                                            sum_i64, prod_i64, NULL,
-                                                                                            max_i64, min_i64};
     scan_job job = {.x = taper_tensor_data(x), .y = taper_tensor_mutable(out), .item = (int64_t)taper_tensor_item(out)};
-    job.function = x->dtype != out->dtype  ? NULL
-                   : x->dtype == TAPER_F32 ? floats[kind]
-                   : x->dtype == TAPER_I64 ? integers[kind]
-                                           : NULL;
+    job.function = find(kind, (taper_dtype)x->dtype, (taper_dtype)out->dtype);
     if (job.function == NULL) {
         return TAPER_DECLINED;
     }

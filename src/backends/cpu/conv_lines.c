@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolutions over one dimension of lines that lie in PyTorch's order: depthwise ones, and those that would go over
+// planes (conv_planar.c), by the same kernel. A line is a plane of one row, so nothing is transposed: the result lies
+// as the input does, and pixels whose windows are inside the line are read where they are. Ends of a line, and lines
+// with a stride, are laid out with their padding first.
+#include <stdint.h>
+
+#include "backends/cpu/conv_cpu.h"
+
+enum {
+    SEGMENT = 4096,       // positions of a piece at most
+    LEAST_SEGMENT = 256,  // worth a piece, or being read where they are
+    LAID_OUT = 16 * 1024, // floats, about
+    MOST_REACH = 4096
+};
+
+typedef struct lines_plan {
+    taper_conv2d_plan head;
+    const taper_planar_entry *entry;
+    size_t group_in, group_out, group_floats; // group_floats: of packed weights
+    size_t segment, segments;                 // positions of a piece; pieces of a line
+    size_t reach;                             // pixels from the first to the last of a window
+    size_t plane, place_bytes;                // floats of a line that is laid out, in one phase of the stride
+    size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS]; // offsets
+} lines_plan;
+
+typedef struct lines_run {
+    const lines_plan *plan;
+    taper_places places;
+} lines_run;
+
+// What `count` positions from `first` on see of a line, padded, in every phase of the stride.
+static void lay_out(const lines_plan *plan, const float *line, size_t first, size_t count, float *to)
+{
+    const taper_conv2d *job = plan->head.job;
+    const int64_t step = (int64_t)job->stride_w, wide = (int64_t)job->in_w;
+    const size_t all = count + plan->reach / job->stride_w + TAPER_PLANAR_SLACK;
+    for (size_t phase = 0; phase < job->stride_w; phase++, to += plan->plane) {
+        const int64_t at = (int64_t)(first * job->stride_w + phase) - job->pad_left; // of the first in the line
+        const size_t before = at < 0 ? taper_min_size((size_t)((step - 1 - at) / step), all) : 0;
+        const int64_t from = at + (int64_t)before * step;
+        const size_t inside = from < wide ? taper_min_size((size_t)((wide - from - 1) / step) + 1, all - before) : 0;
+        memset(to, 0, before * sizeof *to);
+        if (step == 1) {
+            memcpy(to + before, line + from, inside * sizeof *to);
+        } else if (step == 2) { // a constant, for which there are instructions
+            for (size_t i = 0; i < inside; i++) {
+                to[before + i] = line[from + 2 * (int64_t)i];
+            }
+        } else {
+            for (size_t i = 0; i < inside; i++) {
+                to[before + i] = line[from + step * (int64_t)i];
+            }
+        }
+        memset(to + before + inside, 0, (all - before - inside) * sizeof *to);
+    }
+}
+
+// Outputs of a group, at positions of the line, from planes.
+static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, float *y, size_t positions)
+{
+    const taper_conv2d *job = plan->head.job;
+    p->w = plan->head.packed + group * plan->group_floats;
+    for (size_t o = 0; o < plan->group_out; o += p->outputs) {
+        p->outputs = taper_min_size(plan->entry->block, plan->group_out - o);
+        p->y = y + o * job->out_w;
+        plan->entry->run(p, positions);
+        p->w += p->outputs * (1 + plan->group_in * plan->taps);
+    }
+    taper_epilogue_finish(&job->epilogue, plan->group_out, positions, y, job->out_w);
+}
+
+// Positions [first, end) of a group of an image.
+static void make_segment(const lines_plan *plan, size_t image, size_t group, size_t first, size_t end, float *place)
+{
+    const taper_conv2d *job = plan->head.job;
+    const float *x =
+        (const float *)taper_tensor_data(job->args.input) + (image * job->in_c + group * plan->group_in) * job->in_w;
+    float *y = job->y + (image * job->out_c + group * plan->group_out) * job->out_w;
+    taper_planar p = {.inputs = plan->group_in,
+                      .taps = plan->taps,
+                      .y_plane = job->out_w,
+                      .min = job->epilogue.min,
+                      .max = job->epilogue.max};
+    // Those from pad on and before near_end see nothing outside of the line, nor do their kernels.
+    const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
+    const size_t near_end =
+        taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
+    const size_t near_begin = taper_min_size(taper_max_size(first, taper_round_up(pad, TAPER_PLANAR_SLACK)), end);
+    const bool near = near_begin + LEAST_SEGMENT <= near_end;
+    while (first < end) {
+        size_t stop = end;
+        if (near && first < near_begin) {
+            stop = near_begin;
+        } else if (near && first < near_end) {
+            stop = near_end;
+            p.x = x + (first - pad);
+            p.x_plane = job->in_w;
+            p.offsets = plan->near;
+            make_outputs(plan, group, &p, y + first, stop - first);
+            first = stop;
+            continue;
+        }
+        for (size_t i = 0; i < plan->group_in; i++) {
+            lay_out(plan, x + i * job->in_w, first, stop - first, place + i * job->stride_w * plan->plane);
+        }
+        p.x = place;
+        p.x_plane = job->stride_w * plan->plane;
+        p.offsets = plan->laid_out;
+        make_outputs(plan, group, &p, y + first, stop - first);
+        first = stop;
+    }
+}
+
+static void run_pieces(void *argument, size_t begin, size_t end)
+{
+    const lines_run *r = argument;
+    const lines_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
+    float *place = taper_place_take(&r->places, begin, job->batch * job->groups * plan->segments);
+    for (size_t piece = begin; piece < end; piece++) {
+        const size_t first = piece % plan->segments * plan->segment, line = piece / plan->segments;
+        make_segment(plan, line / job->groups, line % job->groups, first,
+                     taper_min_size(first + plan->segment, job->out_w), place);
+    }
+    taper_place_leave(place);
+}
+
+static taper_status run_plan(const taper_conv2d_plan *head)
+{
+    const lines_plan *plan = (const lines_plan *)(const void *)head;
+    taper_run *run = head->job->call->run;
+    const size_t pieces = head->job->batch * head->job->groups * plan->segments;
+    lines_run r = {.plan = plan};
+    if (!taper_places_open(run, plan->place_bytes, pieces, &r.places)) {
+        return taper_fail_memory(run->error);
+    }
+    const taper_status status = taper_run_range(run, run_pieces, &r, pieces, 1, head->work);
+    taper_places_close(run, &r.places);
+    return status;
+}
+
+bool taper_conv2d_is_lines(const taper_conv2d *job)
+{
+    const taper_tensor *x = job->args.input;
+    const bool depthwise = job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
+    return job->in_h == 1 && job->out_h == 1 && job->kernel_h == 1 && job->pad_top == 0 && job->pad_left >= 0 &&
+           job->in_w > 1 && job->kernel_w <= TAPER_PLANAR_TAPS && job->stride_w <= 4 &&
+           job->dilation_w <= MOST_REACH / job->kernel_w && job->epilogue.add == NULL &&
+           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && !taper_tensor_is_channels_last(x) &&
+           !job->args.out_channels_last && (depthwise || taper_conv2d_is_planar(job));
+}
+
+taper_status taper_conv2d_lines(taper_conv2d *job)
+{
+    lines_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
+                       .entry = taper_planar_f32_select(job->call->run->cpu),
+                       .group_in = job->in_c / job->groups,
+                       .group_out = job->out_c / job->groups,
+                       .reach = (job->kernel_w - 1) * job->dilation_w,
+                       .taps = job->kernel_w};
+    const size_t lines = plan.group_in * job->stride_w;
+    plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
+    plan.segments = (job->out_w - 1) / plan.segment + 1;
+    plan.segment = taper_min_size(plan.segment, job->out_w);
+    plan.plane = plan.segment + plan.reach / job->stride_w + TAPER_PLANAR_SLACK;
+    plan.place_bytes = lines * plan.plane * sizeof(float); // at most 256 by 9,000
+    for (size_t tap = 0; tap < plan.taps; tap++) {
+        const size_t x = tap * job->dilation_w;
+        plan.near[tap] = x;
+        plan.laid_out[tap] = x % job->stride_w * plan.plane + x / job->stride_w;
+    }
+    plan.head.name = plan.entry->name;
+    plan.head.flops =
+        2.0 * (double)(job->batch * job->out_w) * (double)job->out_c * (double)(plan.taps * plan.group_in);
+    plan.head.work = plan.head.flops / (4.0 * plan.entry->lanes);
+    taper_pack_request request;
+    if (!taper_conv2d_planar_pack(job, plan.entry, &plan.group_floats, &request)) {
+        return TAPER_DECLINED;
+    }
+    return taper_conv2d_do(&plan.head, &request);
+}

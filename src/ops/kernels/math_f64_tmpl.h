@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of doubles without jumps or tables, which a compiler makes vectors of (native_tmpl.h). Each is within some
+// units of the last place, and has C's values for zeros, infinities, NaN and what overflows.
+#ifndef TAPER_KERNELS_MATH_F64_TMPL_H
+#define TAPER_KERNELS_MATH_F64_TMPL_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ops/kernels/arch.h"
+
+#if defined(__FMA__) || defined(__aarch64__)
+#define D_FMA(a, b, c) __builtin_fma(a, b, c)
+#else
+#define D_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+// Added to a number below 2^51, it leaves it rounded, in the lowest bits.
+#define D_ROUNDER 0x1.8p52
+
+TAPER_TEMPLATE uint64_t d_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+TAPER_TEMPLATE double d_of_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+TAPER_TEMPLATE double d_abs(double x)
+{
+    return d_of_bits(d_bits(x) & 0x7FFFFFFFFFFFFFFFu);
+}
+// The magnitude of a with the sign of b.
+TAPER_TEMPLATE double d_sign(double a, double b)
+{
+    return d_of_bits((d_bits(a) & 0x7FFFFFFFFFFFFFFFu) | (d_bits(b) & 0x8000000000000000u));
+}
+// p times 2 to the power n, a whole number of at most 2100.
+TAPER_TEMPLATE double d_power_of_two(double p, double n)
+{
+    const double half = (0.5 * n + D_ROUNDER) - D_ROUNDER, rest = n - half;
+    return p * d_of_bits((d_bits(half + D_ROUNDER) << 52) + 0x3FF0000000000000u) *
+           d_of_bits((d_bits(rest + D_ROUNDER) << 52) + 0x3FF0000000000000u);
+}
+
+// exp(x) = 2^n (1 + the result), for x that is NaN or whose exponential is about a double.
+TAPER_TEMPLATE double d_exp_parts(double x, double *n)
+{
+    *n = D_FMA(x, 1.44269504088896340736, D_ROUNDER) - D_ROUNDER;
+    const double r = D_FMA(*n, -1.90821492927058770002e-10, D_FMA(*n, -6.93147180369123816490e-01, x)), s = r * r;
+    // Taylor's series, in two halves that do not wait for each other.
+    double even = 1.0 / 479001600, odd = 1.0 / 6227020800.0;
+    even = D_FMA(even, s, 1.0 / 3628800), odd = D_FMA(odd, s, 1.0 / 39916800);
+    even = D_FMA(even, s, 1.0 / 40320), odd = D_FMA(odd, s, 1.0 / 362880);
+    even = D_FMA(even, s, 1.0 / 720), odd = D_FMA(odd, s, 1.0 / 5040);
+    even = D_FMA(even, s, 1.0 / 24), odd = D_FMA(odd, s, 1.0 / 120);
+    even = D_FMA(even, s, 0.5), odd = D_FMA(odd, s, 1.0 / 6);
+    return D_FMA(D_FMA(odd, r, even), s, r);
+}
+TAPER_TEMPLATE double d_exp(double x)
+{
+    double n;
+    x = x > 710 ? 710 : x;
+    x = x < -746 ? -746 : x;
+    const double p = d_exp_parts(x, &n);
+    return d_power_of_two(1 + p, n);
+}
+TAPER_TEMPLATE double d_expm1(double x)
+{
+    double n;
+    const double most = x > 710 ? 710 : x, bounded = most < -50 ? -50 : most;
+    const double p = d_exp_parts(bounded, &n), two = d_power_of_two(1, n < 1000 ? n : 1000);
+    const double small = D_FMA(p, two, two - 1), large = d_power_of_two(1 + p, n);
+    const double y = bounded > 100 ? large : small;
+    return x == 0 ? x : y;
+}
+
+// x = 2^n (1 + the result), which is between the roots of 1/2 and 2, less 1; x is positive and no denormal.
+TAPER_TEMPLATE double d_log_parts(double x, double *n)
+{
+    const uint64_t up = d_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
+    *n = d_of_bits((up >> 52) | 0x4330000000000000u) - (0x1p52 + 1023);
+    return d_of_bits((up & 0x000FFFFFFFFFFFFFu) + 0x3FE6A09E667F3BCDu) - 1;
+}
+TAPER_TEMPLATE double d_log(double x)
+{
+    double n;
+    const double raised = x < 0x1p-1000 ? x * 0x1p100 : x;
+    const double f = d_log_parts(raised, &n), s = f / (2 + f), z = s * s;
+    n = x < 0x1p-1000 ? n - 100 : n;
+    // The area tangent's series: 2 (s + s^3 / 3 + s^5 / 5 …).
+    double r = 2.0 / 21;
+    r = D_FMA(r, z, 2.0 / 19), r = D_FMA(r, z, 2.0 / 17), r = D_FMA(r, z, 2.0 / 15), r = D_FMA(r, z, 2.0 / 13);
+    r = D_FMA(r, z, 2.0 / 11), r = D_FMA(r, z, 2.0 / 9), r = D_FMA(r, z, 2.0 / 7), r = D_FMA(r, z, 2.0 / 5);
+    r = D_FMA(r, z, 2.0 / 3) * z;
+    const double half = 0.5 * f * f;
+    const double low = D_FMA(n, 1.90821492927058770002e-10, s * (half + r));
+    double y = D_FMA(n, 6.93147180369123816490e-01, f - (half - low));
+    y = x == 0 ? -INFINITY : y;
+    y = x < 0 ? NAN : y;
+    return x <= 0x1.fffffffffffffp1023 ? y : x; // which is infinite, or NaN
+}
+TAPER_TEMPLATE double d_log1p(double x)
+{
+    const double u = 1 + x, y = d_log(u) + (x - (u - 1)) / u;
+    const double whole = u > 0 ? y : d_log(u);
+    return (x == 0) | (x == INFINITY) ? x : whole;
+}
+
+TAPER_TEMPLATE double d_tanh(double x)
+{
+    const double t = d_expm1(-2 * d_abs(x));
+    return d_sign(-t / (t + 2), x);
+}
+TAPER_TEMPLATE double d_sigmoid(double x)
+{
+    return 1 / (1 + d_exp(-x));
+}
+
+#endif
