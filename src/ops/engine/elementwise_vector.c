@@ -148,7 +148,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
                                    (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
         return;
     }
-    if (are_short(job)) {
+    if (!TAPER_SMALL && are_short(job)) {
         run_short(job, count, at);
         return;
     }

@@ -186,7 +186,7 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     const int64_t step = lines.side_by_side ? lines.kept[0].in : lines.line.in;
     float_job job = {.x = taper_tensor_data(x), .indices = taper_tensor_mutable(indices), .lines = &lines};
     job.vector = taper_vector_f32_select(run->cpu);
-    job.pick = taper_native_select(run->cpu)->pick_f32;
+    job.pick = TAPER_SMALL ? NULL : taper_native_select(run->cpu)->pick_f32;
     job.smallest = smallest;
     job.values = values != NULL ? taper_tensor_mutable(values) : NULL;
     if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || step != sizeof(float) || lines.line.size > MOST ||
