@@ -301,9 +301,6 @@ typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t strid
 // last NaN before everything. What is no greater than -inf is `first`'s.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
-// Adds (x - center)² of rows, `stride` elements apart, to n sums.
-typedef void taper_deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center,
-                                      float *sums);
 // The sum of (x - mean)².
 typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 
@@ -319,7 +316,6 @@ typedef struct taper_native_entry {
     taper_tile_u64 *tile_u64;
     taper_pick_rows *pick_f32;
     taper_window_f32 *window_f32;
-    taper_deviation_rows_f32 *deviation_rows_f32;
     taper_deviations_f64 *deviations_f64;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];

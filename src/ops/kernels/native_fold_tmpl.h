@@ -207,17 +207,6 @@ static void window_f32(size_t places, size_t n, const float *const *x, const int
     }
 }
 
-static void deviation_rows_f32(size_t rows, size_t n, const float *x, size_t stride, const float *center, float *sums)
-{
-    for (size_t r = 0; r < rows; r++, x += stride) {
-        VECTORIZED for (size_t k = 0; k < n; k++)
-        {
-            const float d = x[k] - center[k];
-            sums[k] += d * d;
-        }
-    }
-}
-
 static double deviations_f64(size_t n, const double *x, double mean)
 {
     double part[FOLD_LANES] = {0};

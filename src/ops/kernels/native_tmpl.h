@@ -250,7 +250,6 @@ TAPER_NATIVE_WHERES(WHERE)
         .tile_u64 = tile_u64,                                                                                          \
         .pick_f32 = pick_f32,                                                                                          \
         .window_f32 = window_f32,                                                                                      \
-        .deviation_rows_f32 = deviation_rows_f32,                                                                      \
         .deviations_f64 = deviations_f64,                                                                              \
         .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float) FOLD_ROW(SUM, C64, float)},               \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \

@@ -78,27 +78,15 @@ static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64
     for (int64_t c = 0; mean != NULL && c < channels; c++) {
         center[c] = (float)mean[c];
     }
-    taper_reduce_vector sum;
-    const bool fast = !TAPER_SMALL && taper_reduce_vector_find(&sum, run, TAPER_REDUCTION_SUM);
     while (count > 0) {
         const int64_t stretch = count < STRETCH ? count : STRETCH;
         if (!taper_run_goes_on(run, (uint64_t)(stretch * channels))) {
             return;
         }
-        const size_t rows = (size_t)stretch, n = (size_t)channels;
-        if (fast && mean == NULL && taper_reduce_vector_rows(&sum, totals, pixel, rows, (size_t)step, n)) {
-            pixel += stretch * step;
-            count -= stretch;
-            continue;
-        }
         for (int64_t c = 0; c < channels; c++) {
             part[c] = 0.0f;
         }
-        if (fast && mean != NULL) {
-            taper_native_select(run->cpu)->deviation_rows_f32(rows, n, pixel, (size_t)step, center, part);
-            pixel += stretch * step;
-        }
-        for (int64_t i = 0; i < stretch && !(fast && mean != NULL); i++, pixel += step) {
+        for (int64_t i = 0; i < stretch; i++, pixel += step) {
             if (mean == NULL) {
                 for (int64_t c = 0; c < channels; c++) {
                     part[c] += pixel[c];
