@@ -8,11 +8,11 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
-enum { TILE = 128, STRETCH = 64 };
+enum { TILE = 128, STRETCH = 64, LANES = 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
-    enum { LANES = 16, BLOCK = 1024 };
+    enum { BLOCK = 1024 };
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
@@ -67,12 +67,27 @@ void taper_norm_merge(taper_norm *norm)
     }
 }
 
+// Sums of some neighbouring channels, over so many pixels, that stay in registers.
+static inline void lanes_sum(const float *pixel, int64_t step, int64_t count, bool squares, const float *center,
+                             float *part)
+{
+    float sums[LANES] = {0.0f}, middle[LANES];
+    memcpy(middle, center, sizeof middle);
+    for (int64_t i = 0; i < count; i++, pixel += step) {
+        for (int64_t c = 0; c < LANES; c++) {
+            const float d = squares ? pixel[c] - middle[c] : pixel[c];
+            sums[c] += squares ? d * d : d;
+        }
+    }
+    memcpy(part, sums, sizeof sums);
+}
+
 // Adds up the channels of a run of pixels into totals: x, or (x - mean)².
 static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64_t count, int64_t channels,
                          const double *mean, double *totals)
 {
     float part[TILE];
-    float center[TILE];
+    float center[TILE] = {0.0f};
     for (int64_t c = 0; mean != NULL && c < channels; c++) {
         center[c] = (float)mean[c];
     }
@@ -81,21 +96,25 @@ static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64
         if (!taper_run_goes_on(run, (uint64_t)(stretch * channels))) {
             return;
         }
-        for (int64_t c = 0; c < channels; c++) {
-            part[c] = 0.0f;
-        }
-        for (int64_t i = 0; i < stretch; i++, pixel += step) {
+        int64_t done = 0;
+        for (; done + LANES <= channels; done += LANES) {
             if (mean == NULL) {
-                for (int64_t c = 0; c < channels; c++) {
-                    part[c] += pixel[c];
-                }
+                lanes_sum(pixel + done, step, stretch, false, center, part + done);
             } else {
-                for (int64_t c = 0; c < channels; c++) {
-                    const float d = pixel[c] - center[c];
-                    part[c] += d * d;
-                }
+                lanes_sum(pixel + done, step, stretch, true, center + done, part + done);
             }
         }
+        for (int64_t c = done; c < channels; c++) {
+            part[c] = 0.0f;
+        }
+        for (int64_t i = 0; i < stretch && done < channels; i++) {
+            const float *const rest = pixel + i * step;
+            for (int64_t c = done; c < channels; c++) {
+                const float d = mean == NULL ? rest[c] : rest[c] - center[c];
+                part[c] += mean == NULL ? d : d * d;
+            }
+        }
+        pixel += stretch * step;
         for (int64_t c = 0; c < channels; c++) {
             totals[c] += (double)part[c];
         }
