@@ -142,3 +142,10 @@ CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    retur
 # A target of zero has no part in the divergence, whatever its logarithm.
 CASES.append(("kl_div/ends", "def f(x: Tensor, t: Tensor):\n    return (F.kl_div(x, t, reduction='none'), F.kl_div(x, t, reduction='none', log_target=True))\n",
               (torch.tensor([-1.0, -0.5, 0.0, -2.0, -0.25, -1.0, -3.0]), torch.tensor([0.0, 0.5, 1.0, 2.0, float("inf"), float("nan"), -1.0]))))
+
+# Channels that are neighbours, of which sixteen are added at a time: so many, and some more; more pixels than a stretch.
+for channels in (15, 16, 23, 147):
+    for code in ("torch.group_norm(x, 1, None, None, 1e-05)", "torch.instance_norm(x, None, None, None, None, True, 0.1, 1e-05, False)",
+                 "torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, False)"):
+        CASES.append((f"neighbours/{channels}/{code[6:16]}", f"def f(x: Tensor) -> Tensor:\n    return {code}\n", lambda channels=channels: (
+            (torch.randn(1, channels, 7, 10, generator=torch.Generator().manual_seed(channels)) * 3 + 1).contiguous(memory_format=torch.channels_last),)))

@@ -289,6 +289,14 @@ static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
+// Whether a position that is not inside reads nothing at all: zeros, whatever the image has.
+static bool is_far(const grid_work *work, float x, float y)
+{
+    const float width = (float)work->x.size[2], height = (float)work->x.size[1];
+    return work->padding == ZEROS && (work->mode == NEAREST || (isfinite(x) && isfinite(y) &&
+                                                                (x < -1.0f || y < -1.0f || x >= width || y >= height)));
+}
+
 static void sample_planes(const grid_work *work, int64_t n, int64_t h, int64_t w, int64_t count)
 {
     const taper_volume *x = &work->x, *y = &work->y;
@@ -314,8 +322,16 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t h, int64_t w
         }
     }
     for (int64_t p = 0; p < count; p++) {
-        if (!b.inside[p]) {
+        if (b.inside[p]) {
+            continue;
+        }
+        if (!is_far(work, b.at[0][p], b.at[1][p])) {
             sample_at(work, n, 0, h, w + p);
+            continue;
+        }
+        float *const out = (float *)work->out + n * y->stride_n + h * y->stride[1] + w + p;
+        for (int64_t c = 0; c < x->c; c++) {
+            out[c * y->stride_c] = 0.0f;
         }
     }
 }
