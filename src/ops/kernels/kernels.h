@@ -14,7 +14,8 @@
 //   activations, arithmetic, pooling, resize, softmax,
 //   layer norm, transposes                                        vector_f32.h
 //   conversions between dtypes                                    cast.h
-//   arithmetic of integers, truth values, complex numbers;
+//   arithmetic of integers, truth values, complex numbers,
+//   doubles; losses and special functions of floats;
 //   reductions and tiles of products of all but floats            native.h
 //   Fourier transforms                                            fft_f32.h
 // Fuse into gemm: bias, residual sum, clamp. Into dwconv: bias, clamp. Other activations run over the result of a strip

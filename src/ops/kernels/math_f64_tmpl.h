@@ -109,7 +109,7 @@ TAPER_TEMPLATE double d_log1p(double x)
 {
     const double u = 1 + x, y = d_log(u) + (x - (u - 1)) / u;
     const double whole = u > 0 ? y : d_log(u);
-    return (x == 0) | (x == INFINITY) ? x : whole;
+    return ((x == 0) | (x == INFINITY)) ? x : whole;
 }
 
 TAPER_TEMPLATE double d_tanh(double x)
