@@ -65,6 +65,8 @@ TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilatio
 taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unroll(taper_compilation *compilation, taper_graph *graph);
+// Types of values that have none in bytecode, as operators' schemas say them (learn_types.c).
+void taper_learn_types(taper_block *block);
 
 // The pass with this name; NULL when there is none. For tests.
 taper_pass_function taper_pass_find(const char *name);

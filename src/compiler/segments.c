@@ -603,6 +603,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
     if (TAPER_DEVICES && compilation->device_count > 1) { // where it is written a device gives a new tensor anyway
+        taper_learn_types(graph->body);
         status = taper_pass_remove_mutation(compilation, graph);
     }
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {

@@ -124,8 +124,42 @@ class Recurrent(nn.Module):
         return torch.cat([out.reshape(1, -1)] + [s.reshape(1, -1) for s in states], 1)
 
 
+class Channels(nn.Module):
+    """Channels shuffled as people write it, sizes asked for one by one and all at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(3, 12, 1), nn.Conv2d(6, 6, 3, padding=1)
+
+    def forward(self, x):
+        y = self.a(x)
+        n, c, h, w = y.shape
+        y = y.view(n, 2, c // 2, h, w).transpose(1, 2).contiguous().view(n, -1, h, w)
+        one, two = y.chunk(2, dim=1)
+        z = torch.cat([one, self.b(two)], 1)
+        z = z.reshape(z.size(0), z.size(1) // 3, 3, z.size(2), z.size(3)).permute(0, 2, 1, 3, 4)
+        return z.reshape(z.shape[0], -1, z.shape[3], z.shape[4])
+
+
+class Tokens(nn.Module):
+    """What lists of sizes are made into: parts of them, and their items."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(6, 8)
+
+    def forward(self, x):
+        y = self.a(x)
+        sizes = y.shape[:-1]
+        z = y.reshape(sizes[0] * sizes[1], y.shape[-1])
+        return (z * (y.size(-1) - 1)).view(sizes[0], -1, 4) + len(sizes)
+
+
 def functions():
     """With a convolution in front, so that it is worth the way."""
+    for kind in ("scripted", "lite"):
+        case(f"{kind}_channels", (kind, Channels()), (2, 3, 5, 7))
+        case(f"{kind}_tokens", (kind, Tokens()), (2, 4, 6))
     pools = {"max3s2": nn.MaxPool2d(3, 2, 1), "max2": nn.MaxPool2d(2), "max_dilated": nn.MaxPool2d(3, 1, 1, 2),
              "max_ceil": nn.MaxPool2d(3, 2, ceil_mode=True), "avg3s2": nn.AvgPool2d(3, 2, 1),
              "avg_without": nn.AvgPool2d(3, 2, 1, count_include_pad=False), "avg_ceil": nn.AvgPool2d(3, 2, 1, ceil_mode=True),
@@ -207,6 +241,8 @@ def functions():
 
 
 def build(function, xs):
+    if isinstance(function, tuple) and function[0] in ("scripted", "lite"):
+        return torch.jit.script(function[1].eval())
     if isinstance(function, tuple):
         _, layer, then = function
 
@@ -289,7 +325,10 @@ def main():
             model = build(function, xs)
             want = model(*xs)
         path = os.path.join(folder, "m.pt")
-        model.save(path)
+        if isinstance(function, tuple) and function[0] == "lite":  # bytecode, in which values have no types
+            model._save_for_lite_interpreter(path)
+        else:
+            model.save(path)
         got, said = run(what, path, [x.numpy() for x in xs], device, args.half)
         if got is None:
             print(f"{name}: {said}", flush=True)
