@@ -51,6 +51,9 @@ typedef struct taper_gpu_state {
     uint32_t group_x, group_y;     // threads of a workgroup
     bool measured;                 // what it can do at most was (gpu_peak.h)
     double most_flops, most_bytes; // in a second; 0: not known
+    bool estimates;                // who is slower by far as estimated is not tried (gpu_estimate.h)
+    unsigned learned;              // recordings that were measured; the mean logarithm of what both ways took, as
+    double log_device, log_plain;  // part of what was estimated
     const char *quirk;             // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 
