@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """torchvision's networks on the GPU, weights by seed: gpu_networks.py TAPER [NAME…] [--all]. Each is scripted (NAME:lite: and saved for the lite
-interpreter), run by PyTorch, and run with "!"
+interpreter, NAME:mobile: and prepared by optimize_for_mobile), run by PyTorch, and run with "!"
 behind the device: what it does not do is a failure, but for networks in PARTLY, which run without "!". Prints for each the segments and
 dispatches that it became. TAPER_GPU names the device (vulkan:llvmpipe)."""
 import argparse
@@ -14,8 +14,9 @@ import tempfile
 import numpy as np
 import torch
 import torchvision
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
-FEW = ["mobilenet_v2", "resnet18", "vit_tiny", "shufflenet_v2_x0_5:lite"]
+FEW = ["mobilenet_v2", "resnet18", "vit_tiny", "shufflenet_v2_x0_5:lite", "resnet18:mobile"]
 SIZES = {"inception_v3": 299}
 
 
@@ -69,7 +70,8 @@ def main():
         want = want["out"] if isinstance(want, dict) else want
         path = os.path.join(folder, "m.pt")
         scripted = torch.jit.script(model)
-        (scripted._save_for_lite_interpreter if form == "lite" else scripted.save)(path)
+        scripted = optimize_for_mobile(scripted) if form == "mobile" else scripted
+        (scripted._save_for_lite_interpreter if form else scripted.save)(path)
         np.save(os.path.join(folder, "x.npy"), x.numpy())
         out = os.path.join(folder, "y.npz")
         for insists in ("!", ""):

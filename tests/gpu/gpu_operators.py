@@ -201,7 +201,9 @@ def functions():
         "glu_rows": lambda x: F.glu(x[:, :, :6], 2), "addcmul": lambda x: torch.addcmul(x, x, x.sigmoid(), value=0.5),
         "group_norm": lambda x: F.group_norm(x, 2), "group_norm8": lambda x: F.group_norm(x, 8),
         "instance_norm": lambda x: F.instance_norm(x), "cumsum_channels": lambda x: x.cumsum(1), "cumsum_rows": lambda x: x.cumsum(2),
-        "cumsum_columns": lambda x: x.cumsum(3),
+        "cumsum_columns": lambda x: x.cumsum(3), "add_relu": lambda x: torch.ops.aten._add_relu(x, x.sin(), alpha=-0.5) * 2,
+        "add_relu_number": lambda x: torch.ops.aten._add_relu(x, 0.25), "add_relu_swapped": lambda x: torch.ops.aten._add_relu(x[:, :1], x),
+        "add_relu_in_place": lambda x: torch.ops.aten._add_relu_(x * 2, F.max_pool2d(x, 3, 1, 1)), "add_relu_nan": lambda x: torch.ops.aten._add_relu(x.log(), x),
     }
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))

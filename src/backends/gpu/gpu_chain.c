@@ -10,7 +10,7 @@ static bool is_pair(uint32_t step)
     return step == TAPER_GPU_STEP_ADD || step == TAPER_GPU_STEP_SUB || step == TAPER_GPU_STEP_RSUB ||
            step == TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_DIV || step == TAPER_GPU_STEP_MAX ||
            step == TAPER_GPU_STEP_MIN || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_MASK ||
-           (step >= TAPER_GPU_STEP_EQ && step <= TAPER_GPU_STEP_XOR);
+           step == TAPER_GPU_STEP_ADD_RELU || (step >= TAPER_GPU_STEP_EQ && step <= TAPER_GPU_STEP_XOR);
 }
 
 bool taper_gpu_is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number)
@@ -260,13 +260,11 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
 }
 
 // The node as a step on v, one of its arguments. TAPER_DECLINED: it is none, and nothing was changed.
-static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
-                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
+static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
+                               const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
     double low, high, alpha = 1, number;
     uint32_t step = code;
-    TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS),
-                     "more steps than there are");
     TAPER_TRY(check_dtypes(e, node, step));
     if (!is_pair(step)) {
         TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
@@ -298,6 +296,20 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
     bool splat;
     TAPER_TRY(taper_gpu_operand_like(e, other, shape, packed, step == TAPER_GPU_STEP_PRELU, repacks, &view, &splat));
     append_operand(chain, step, swapped, &view, splat, step == TAPER_GPU_STEP_MASK ? high : alpha);
+    return TAPER_OK;
+}
+
+// The same of those that are two steps as well.
+static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
+                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
+{
+    const bool relu = code == TAPER_GPU_STEP_ADD_RELU;
+    const uint32_t most = chain->most != 0 ? chain->most : TAPER_GPU_STEPS;
+    TAPER_GPU_REFUSE(e, chain->count + relu >= most, "more steps than there are");
+    TAPER_TRY(append_one(e, node, relu ? TAPER_GPU_STEP_ADD : code, v, shape, packed, repacks, chain));
+    if (relu) {
+        append(chain, TAPER_GPU_STEP_CLAMP, 0, INFINITY);
+    }
     return TAPER_OK;
 }
 

@@ -69,6 +69,7 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_RELU,
     TAPER_GPU_STEP_SUB,
     TAPER_GPU_STEP_RSUB,
+    TAPER_GPU_STEP_ADD_RELU,
     TAPER_GPU_STEP_POW,
     TAPER_GPU_STEP_IDENTITY
 } taper_gpu_step;
