@@ -132,7 +132,8 @@ static taper_status make_ports(recorder *rec)
                                  .bytes = m->bytes,
                                  .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT,
                                  .most = m->most,
-                                 .below = m->below};
+                                 .below = m->below,
+                                 .wraps = m->wraps};
         if (is_output(m)) {
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;

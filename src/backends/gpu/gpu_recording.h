@@ -15,6 +15,7 @@ typedef struct taper_gpu_port {
     uint8_t rank; // of a result, as dtype
     uint8_t dtype;
     uint32_t most, below; // of an argument: as those of its memory
+    bool wraps;           // the same
     int64_t sizes[TAPER_MAX_RANK];
     double scale; // of quint8
     int32_t zero_point;

@@ -38,11 +38,14 @@ taper_tensor taper_gpu_plain(const taper_tensor *tensor)
 static const char no_such_index[] = "an index that is not there";
 
 // Whole numbers that are there as floats: indices lead nowhere else, others are what they were.
-static taper_status check_numbers(taper_call *call, const taper_gpu_port *port, const float *numbers, int64_t count)
+static taper_status check_numbers(taper_call *call, const taper_gpu_port *port, float *numbers, int64_t count)
 {
     const float most = (float)(port->most != 0 ? port->most : TAPER_GPU_MOST_WHOLE), below = (float)port->below;
     bool holds = true, leads = true;
     for (int64_t i = 0; i < count; i++) {
+        if (port->wraps && numbers[i] < 0) {
+            numbers[i] += below;
+        }
         holds = holds && numbers[i] < most && numbers[i] > -most;
         leads = leads && numbers[i] >= 0 && numbers[i] < below;
     }
@@ -70,7 +73,8 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
         const taper_tensor plain = taper_gpu_plain(x);
         TAPER_TRY(taper_run_copy(call->run, &there, &plain));
         if (port->most != 0 || port->below != 0) {
-            TAPER_TRY(check_numbers(call, port, taper_tensor_data(&there), taper_tensor_numel(x)));
+            float *numbers = (float *)(void *)((char *)r->inputs.data + port->offset);
+            TAPER_TRY(check_numbers(call, port, numbers, taper_tensor_numel(x)));
         }
     }
     return TAPER_OK;
