@@ -142,6 +142,18 @@ class Channels(nn.Module):
         return z.reshape(z.shape[0], -1, z.shape[3], z.shape[4])
 
 
+class Sequence(nn.Module):
+    """Scripted, the network's weights are a list that is an attribute."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x):
+        y, _ = self.network(x)
+        return y * 2
+
+
 class Tokens(nn.Module):
     """What lists of sizes are made into: parts of them, and their items."""
 
@@ -161,6 +173,8 @@ def functions():
     for kind in ("scripted", "lite"):
         case(f"{kind}_channels", (kind, Channels()), (2, 3, 5, 7))
         case(f"{kind}_tokens", (kind, Tokens()), (2, 4, 6))
+        case(f"{kind}_lstm", (kind, Sequence(nn.LSTM(6, 8, 2, bidirectional=True))), (5, 3, 6))
+        case(f"{kind}_gru", (kind, Sequence(nn.GRU(6, 5))), (5, 3, 6))
     pools = {"max3s2": nn.MaxPool2d(3, 2, 1), "max2": nn.MaxPool2d(2), "max_dilated": nn.MaxPool2d(3, 1, 1, 2),
              "max_ceil": nn.MaxPool2d(3, 2, ceil_mode=True), "avg3s2": nn.AvgPool2d(3, 2, 1),
              "avg_without": nn.AvgPool2d(3, 2, 1, count_include_pad=False), "avg_ceil": nn.AvgPool2d(3, 2, 1, ceil_mode=True),
