@@ -110,6 +110,37 @@ static void same_bits(void **state)
     close_failing(&w);
 }
 
+// What lies between layers is one recording's at a time, so they share its memory: a second session has none of its
+// own, and gives the same when the first one has gone.
+static void shared_arena(void **state)
+{
+    enum { OF_SESSION = 4 }; // a recording, and buffers of inputs, results and parameters
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *sessions[2];
+    taper_value *results[2], *again;
+    size_t alive[2];
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(taper_session_create(model, NULL, &sessions[i], w.error), TAPER_OK);
+        assert_int_equal(test_run(w.context, sessions[i], &test_calls[find_small()], &results[i], w.error), TAPER_OK);
+        alive[i] = gpu_alive();
+    }
+    assert_int_equal(alive[1] - alive[0], OF_SESSION);
+    taper_session_destroy(sessions[0]);
+    assert_int_equal(test_run(w.context, sessions[1], &test_calls[find_small()], &again, w.error), TAPER_OK);
+    assert_true(test_same(results[0], results[1]) && test_same(results[0], again));
+    taper_value_release(results[0]);
+    taper_value_release(results[1]);
+    taper_value_release(again);
+    taper_session_destroy(sessions[1]);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 // ---- threads
 
 enum { THREADS = 4, RUNS_OF_EACH = 6 };
@@ -784,6 +815,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(compiled),         cmocka_unit_test(prepared),       cmocka_unit_test(states),
         cmocka_unit_test(background),       cmocka_unit_test(faster_is_kept), cmocka_unit_test(replays),
         cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),  cmocka_unit_test(both_fail),
+        cmocka_unit_test(shared_arena),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

@@ -157,15 +157,57 @@ static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place
     return buffers[place];
 }
 
+// Contents of the arena last for a run, and runs are under the lock, as this is. One that is too small stays with those
+// that have it.
+static taper_status take_arena(taper_gpu_state *s, taper_gpu_recording *r)
+{
+    const uint64_t bytes = r->program.bytes[TAPER_GPU_ARENA];
+    if (s->arena == NULL || s->arena->buffer.bytes < bytes) {
+        taper_gpu_shared *shared = taper_alloc_zeroed(s->allocator, sizeof *shared);
+        if (shared == NULL) {
+            return TAPER_ERROR_RESOURCE;
+        }
+        const taper_status status = s->api->buffer_new(s->gpu, bytes, TAPER_GPU_FOR_DEVICE, &shared->buffer);
+        if (status != TAPER_OK) {
+            s->api->buffer_free(s->gpu, &shared->buffer);
+            taper_free(s->allocator, shared, sizeof *shared);
+            return status;
+        }
+        s->arena = shared;
+    }
+    s->arena->users++;
+    r->shared = s->arena;
+    r->arena = s->arena->buffer;
+    return TAPER_OK;
+}
+
+static void drop_arena(taper_gpu_state *s, taper_gpu_recording *r)
+{
+    taper_gpu_shared *shared = r->shared;
+    if (shared == NULL) {
+        return;
+    }
+    taper_mutex_lock(s->lock);
+    const bool last = --shared->users == 0;
+    s->arena = last && s->arena == shared ? NULL : s->arena;
+    taper_mutex_unlock(s->lock);
+    if (last) {
+        s->api->buffer_free(s->gpu, &shared->buffer);
+        taper_free(s->allocator, shared, sizeof *shared);
+    }
+}
+
 static taper_status make_buffers(const recorder *rec)
 {
-    const taper_gpu_state *s = rec->state;
+    taper_gpu_state *s = rec->state;
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
     for (int place = 0; place < TAPER_GPU_PLACES; place++) {
         taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
-        if (buffer != NULL && p->bytes[place] != 0) {
+        if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
+            TAPER_TRY(take_arena(s, r));
+        } else if (buffer != NULL && p->bytes[place] != 0) {
             const taper_gpu_use use = place == TAPER_GPU_INPUT    ? TAPER_GPU_FOR_UPLOAD
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
                                                                   : TAPER_GPU_FOR_DEVICE;
@@ -396,7 +438,7 @@ static taper_status finish(const recorder *rec, double begin)
                   "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
                   " bytes from and to the host in each run",
                   rec->r->program.work_count, pipelines, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
+                  (double)rec->r->program.bytes[TAPER_GPU_ARENA] * 1e-6, bytes_moved(rec->r));
     return TAPER_OK;
 }
 
@@ -472,10 +514,11 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
     }
     for (int place = 0; place < TAPER_GPU_PLACES; place++) {
         taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
-        if (buffer != NULL) {
+        if (buffer != NULL && place != TAPER_GPU_ARENA) {
             s->api->buffer_free(s->gpu, buffer);
         }
     }
+    drop_arena(s, r);
     s->api->buffer_free(s->gpu, &r->parameters);
     for (size_t i = 0; i < r->program.memory_count; i++) {
         if (r->program.memories[i].weights != NULL) {

@@ -23,6 +23,7 @@ typedef struct taper_gpu_port {
 
 typedef struct taper_gpu_recording {
     taper_gpu_program program;
+    taper_gpu_shared *shared; // whose the arena is; NULL: there is none
     taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // of inputs, then of outputs

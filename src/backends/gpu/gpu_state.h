@@ -18,6 +18,12 @@ typedef struct taper_gpu_made_pipeline {
 
 enum { TAPER_GPU_PASSED = 64 };
 
+// Memory between dispatches, of all recordings that it is large enough for: one of them runs at a time.
+typedef struct taper_gpu_shared {
+    taper_gpu_buffer buffer;
+    size_t users;
+} taper_gpu_shared;
+
 typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
@@ -37,6 +43,7 @@ typedef struct taper_gpu_state {
     size_t tries; // recordings that have not shown yet what they give
     taper_mark mark;
     uint64_t weight_bytes;
+    taper_gpu_shared *arena;       // of the next recordings; NULL: none has one
     struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
