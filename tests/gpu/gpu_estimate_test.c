@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placement by estimate: what seems slower by far is not tried, what first runs measured corrects what seems so, and
-// the next process knows it.
+// Placement, by measuring both ways and by estimate: what seems slower by far is not tried, what first runs measured
+// corrects what seems so, and the next process knows it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,9 +147,41 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// Which way is faster is kept as well, where it is clear: the next process neither measures nor makes pipelines for
+// nothing.
+static void faster_is_kept(void **state)
+{
+    char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (int round = 0; round < 3; round++) {
+        listening w;
+        opened o;
+        open_listening(&w, dir);
+        assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
+        gpu_fail(GPU_OPEN, 0);
+        gpu_slow(round == 0); // a device that is slower than any CPU
+        assert_int_equal(device_load(w.context, middle.file, GPU_DEVICE, NULL, &o.model, w.error), TAPER_OK);
+        assert_int_equal(taper_session_create(o.model, NULL, &o.session, w.error), TAPER_OK);
+        run(&w, o.session, &middle, 10);
+        assert_int_equal(count_heard(&w, "the CPU does it: it was slower than the CPU when it was measured"),
+                         round == 1);
+        assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
+        close_session(&o);
+        close_device(&w);
+        if (round == 1) { // damaged: as none
+            snprintf(command, sizeof command, "for f in %s/gpu-faster-*; do printf x >> $f; done", dir);
+            assert_int_equal(system(command), 0);
+        }
+    }
+    gpu_slow(false);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(slower), cmocka_unit_test(insisting),
-                                       cmocka_unit_test(learning)};
+                                       cmocka_unit_test(learning), cmocka_unit_test(faster_is_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

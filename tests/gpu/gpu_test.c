@@ -649,44 +649,6 @@ static void replays(void **state)
     close_failing(&w);
 }
 
-// Which way is faster is kept as well, where it is clear: the next process neither measures nor makes pipelines for
-// nothing.
-static void faster_is_kept(void **state)
-{
-    char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
-    (void)state;
-    assert_non_null(mkdtemp(dir));
-    for (int round = 0; round < 3; round++) {
-        listening w;
-        taper_model *model;
-        taper_session *session;
-        open_listening(&w, dir);
-        assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
-        gpu_fail(GPU_OPEN, 0);
-        gpu_slow(round == 0); // a device that is slower than any CPU
-        assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
-        assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
-        for (int run = 0; run < 10; run++) {
-            taper_value *result;
-            assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
-            taper_value_release(result);
-        }
-        assert_int_equal(count_heard(&w, "the CPU does it: it was slower than the CPU when it was measured"),
-                         round == 1);
-        assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
-        taper_session_destroy(session);
-        taper_model_release(model);
-        close_failing(&w);
-        if (round == 1) { // damaged: as none
-            snprintf(command, sizeof command, "for f in %s/gpu-faster-*; do printf x >> $f; done", dir);
-            assert_int_equal(system(command), 0);
-        }
-    }
-    gpu_slow(false);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 // ---- pipelines in the background
 
 // Under a time limit the first runs are the CPU's, until the pipelines are there; nobody waits for them.
@@ -809,13 +771,12 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),           cmocka_unit_test(same_bits),      cmocka_unit_test(threads),
-        cmocka_unit_test(failures),         cmocka_unit_test(insisting),      cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),         cmocka_unit_test(profile),        cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),         cmocka_unit_test(prepared),       cmocka_unit_test(states),
-        cmocka_unit_test(background),       cmocka_unit_test(faster_is_kept), cmocka_unit_test(replays),
-        cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),  cmocka_unit_test(both_fail),
-        cmocka_unit_test(shared_arena),
+        cmocka_unit_test(models),        cmocka_unit_test(same_bits), cmocka_unit_test(threads),
+        cmocka_unit_test(failures),      cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(verdicts),      cmocka_unit_test(profile),   cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),      cmocka_unit_test(prepared),  cmocka_unit_test(states),
+        cmocka_unit_test(background),    cmocka_unit_test(replays),   cmocka_unit_test(background_fails),
+        cmocka_unit_test(hidden_memory), cmocka_unit_test(both_fail), cmocka_unit_test(shared_arena),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {
