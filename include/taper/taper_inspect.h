@@ -76,7 +76,9 @@ typedef struct taper_profile_item {
      * second, as it was measured for this profile. 0: unknown. flops are those of direct sums: layers that are computed
      * by transforms may pass what the machine does. */
     double bytes, most_flops, most_bytes;
-    const char *why; /* the model's device leaves it to the CPU; NULL: it does not, or there is none */
+    /* The model's device leaves it to the CPU; NULL: it does not, or there is none. What the device declined while it
+     * ran is a site without calls: the CPU's operators are others. */
+    const char *why;
 } taper_profile_item;
 
 /* on 1 clears and starts, 0 stops and keeps. A session's first start measures what the CPU does at most: a tenth of a

@@ -2,7 +2,8 @@
 // [2, 2] built anew in every run becomes one constant, when its items are constant numbers, strings or None and every
 // user only reads it: an operator that takes it where its schema says int[], float[], bool[] or str[] by a fixed type
 // (t[] and friends may hand the list on or change it). So does a list that is a constant already, as attributes are,
-// when no graph changes a list that it did not make itself.
+// when no graph changes a list that it did not make itself; of one with tensors, the weights of a recurrent network
+// say, it is known then that it stays the same list.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
 #include "ir/alias.h"
@@ -84,9 +85,47 @@ static bool lists_change(taper_compilation *compilation)
     return compilation->lists_change == 2;
 }
 
+// An operator that looks at tensors in the list, and hands on none of them.
+static bool only_reads_tensors(const taper_value_use *use)
+{
+    const taper_node *user = use->user;
+    if (user == NULL || user->kind != TAPER_NODE_OP || use->index >= user->schema->arg_count ||
+        !taper_node_is_pure(user) || user->schema->args[use->index].alias != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < user->schema->ret_count; i++) {
+        if (user->schema->rets[i].type->kind != TAPER_TYPE_TENSOR) {
+            return false;
+        }
+    }
+    return taper_type_equal(user->schema->args[use->index].type, &taper_type_list_tensor);
+}
+
+static void hold_list(taper_compilation *compilation, taper_node *node)
+{
+    const taper_list *list = node->constant.as.list;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].tag != TAPER_TENSOR) {
+            return;
+        }
+    }
+    for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
+        if (!only_reads_tensors(use)) {
+            return;
+        }
+    }
+    if (!lists_change(compilation)) {
+        node->number2 = TAPER_CONSTANT_HELD;
+    }
+}
+
 static void freeze_list(taper_compilation *compilation, taper_node *node)
 {
     const taper_list *list = node->constant.as.list;
+    if (list->count != 0 && list->items[0].tag == TAPER_TENSOR) {
+        hold_list(compilation, node);
+        return;
+    }
     if (node->number != 0 || list->count > MOST_ITEMS || !all_read_only(&node->outputs[0])) {
         return;
     }

@@ -65,6 +65,8 @@ TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilatio
 taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unroll(taper_compilation *compilation, taper_graph *graph);
+// Types of values that have none in bytecode, as operators' schemas say them (learn_types.c).
+void taper_learn_types(taper_block *block);
 
 // The pass with this name; NULL when there is none. For tests.
 taper_pass_function taper_pass_find(const char *name);
@@ -121,6 +123,8 @@ TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, ta
 
 // A constant list that only looks at itself: made by constant_lists, safe to fold.
 #define TAPER_CONSTANT_FROZEN 1 // taper_node.number of a CONSTANT
+// number2 of one that has tensors: no graph puts others into it, and who is given it looks at it alone (constant_lists.c).
+#define TAPER_CONSTANT_HELD 2
 // An attribute: the host may write to its tensors between runs, so what is computed of them is not constant.
 #define TAPER_CONSTANT_ATTRIBUTE 1 // taper_node.number2 of a CONSTANT
 

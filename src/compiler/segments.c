@@ -200,8 +200,12 @@ static bool is_passing_list(const finder *f, const taper_node *node)
         return list != NULL && list->kind == TAPER_NODE_OP && list->block == node->block &&
                taper_value_used_once(taper_node_in(node, 0));
     }
-    if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST ||
-        (node->type->items[0]->kind != TAPER_TYPE_TENSOR && node->type->items[0]->kind != TAPER_TYPE_INT)) {
+    if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST) {
+        return false;
+    }
+    const taper_type *of = node->type->items[0]; // of an index some may be None
+    of = of->kind == TAPER_TYPE_OPTIONAL ? of->items[0] : of;
+    if (of->kind != TAPER_TYPE_TENSOR && of->kind != TAPER_TYPE_INT) {
         return false;
     }
     for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
@@ -603,6 +607,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
     if (TAPER_DEVICES && compilation->device_count > 1) { // where it is written a device gives a new tensor anyway
+        taper_learn_types(graph->body);
         status = taper_pass_remove_mutation(compilation, graph);
     }
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {

@@ -53,6 +53,9 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/unpack.c
     )
 endif()
+if(TAPER_WITH_DEVICES)
+    list(APPEND TAPER_SOURCES src/compiler/learn_types.c)
+endif()
 if(TAPER_WITH_DRAFTS AND TAPER_WITH_NNAPI) # for who converts drafts
     list(APPEND TAPER_SOURCES src/compiler/specialize.c)
 endif()

@@ -342,6 +342,25 @@ static taper_shape indexed(const taper_infer_call *call)
     return x;
 }
 
+// x[i]: index.Tensor(x, [i]). Several tensors are broadcast, truths stand for where they are true.
+static taper_shape indexed_by_list(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *list = call->count > 1 && call->args[1].kind == TAPER_KNOWN_TENSORS ? &call->args[1] : NULL;
+    if (list == NULL || list->count != 1 || x.rank < 1) {
+        return taper_shape_unknown();
+    }
+    const taper_shape *index = &list->shapes[0];
+    const bool whole = index->dtype == TAPER_I64 || index->dtype == TAPER_I32;
+    if (!whole || index->rank < 0 || index->rank + x.rank - 1 > TAPER_MAX_RANK) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = index->rank + x.rank - 1};
+    memcpy(shape.sizes, index->sizes, (size_t)index->rank * sizeof *shape.sizes);
+    memcpy(shape.sizes + index->rank, x.sizes + 1, (size_t)(x.rank - 1) * sizeof *shape.sizes);
+    return shape;
+}
+
 // topk(x, k, dim)
 static taper_shape best(const taper_infer_call *call)
 {
@@ -403,6 +422,8 @@ taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
         return piece(call);
     case TAPER_SHAPE_INDEX:
         return indexed(call);
+    case TAPER_SHAPE_INDEXED:
+        return indexed_by_list(call);
     case TAPER_SHAPE_OTHER:
         return taper_infer_tensor(call, 1);
     case TAPER_SHAPE_TOPK:

@@ -54,7 +54,7 @@ typedef struct taper_device {
 
 // Nodes of one block, in order, that may be computed together: operators (and lists, taper_backend.copies) without
 // effects, whose results are new, or written in place where nobody can tell. NULL: already in a segment. Other nodes
-// may stand between them.
+// may stand between them. Values have types, also those of files that name none, as far as schemas tell.
 typedef struct taper_region {
     taper_node *const *nodes;
     size_t count;

@@ -204,12 +204,12 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
     if (site->instruction != NULL) {
         full.name = site->instruction->schema->text;
         full.name_length = strcspn(full.name, "(");
-        full.kernel = site->kernel;
+        full.kernel = site->kernel != NULL ? site->kernel : "";
         full.fused = site->instruction->segment != NULL;
         full.node = first_of(site->instruction->node);
         full.method = full.node->block->graph->name;
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
-        full.why = full.node->why;
+        full.why = site->why != NULL ? site->why : full.node->why;
         // What another device does has rows of its own, of its own peak.
         if (!TAPER_SMALL && (site->instruction->segment == NULL ||
                              site->instruction->segment->device == session->model->context->host)) {

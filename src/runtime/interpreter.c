@@ -199,6 +199,11 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     if (session != NULL && session->recorder.traces) {
         taper_recorder_note(session, f->program, in, call, status);
     }
+    if (TAPER_DEVICES && profiling && in->segment != NULL && in->segment->device->backend->measured != NULL) {
+        taper_profile_site *site = &session->profile[in->state];
+        site->why = status == TAPER_DECLINED ? run->why : NULL;
+        site->instruction = in;
+    }
     if (profiling && status == TAPER_OK) {
         taper_profile_site *site = &session->profile[in->state];
         site->instruction = in;

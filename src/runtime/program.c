@@ -2,6 +2,7 @@
 // Graphs made flat for the interpreter.
 #include "runtime/program.h"
 
+#include "compiler/pass.h"
 #include "ir/liveness.h"
 #include "ops/backend.h"
 #include "ops/list/op_table.h"
@@ -32,7 +33,8 @@ static bool is_fixed(const taper_ir_value *result)
     if (value.tag == TAPER_OBJECT) {
         return value.as.object->klass != NULL && taper_class_is_native(value.as.object->klass->name);
     }
-    return !taper_val_is_object(value) || value.tag == TAPER_TENSOR || value.tag == TAPER_STRING || node->number != 0;
+    return !taper_val_is_object(value) || value.tag == TAPER_TENSOR || value.tag == TAPER_STRING || node->number != 0 ||
+           (value.tag == TAPER_LIST && node->number2 == TAPER_CONSTANT_HELD);
 }
 
 static uint32_t operand_of(const taper_ir_input *input)

@@ -29,6 +29,7 @@ void taper_recorder_trim(taper_session *session); // gives back what tracing nee
 typedef struct taper_profile_site {
     const taper_instruction *instruction;
     const char *kernel;
+    const char *why; // a device declined the last call; NULL: it did not, or did not say
     uint64_t calls;
     double seconds, flops, bytes; // flops, bytes: of the last call
     size_t first_part, part_count; // of a segment that says what it did: its rows among the session's parts

@@ -270,9 +270,24 @@ static void recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded)
     real()->recorded_free(gpu, recorded);
 }
 
+static bool estimates;
+static double most_measured;
+
+void gpu_estimate(bool on, double most)
+{
+    estimates = on;
+    most_measured = most;
+}
+
 static taper_status open_device(taper_device *device, const char **why, taper_error *error)
 {
-    return taper_gpu_open(device, &table, why, error);
+    const taper_status status = taper_gpu_open(device, &table, why, error);
+    if (status == TAPER_OK) {
+        taper_gpu_state *s = device->state;
+        s->estimates = estimates && (device->options == NULL || strstr(device->options, "estimate=0") == NULL);
+        s->most_flops = s->most_bytes = most_measured;
+    }
+    return status;
 }
 
 taper_status set_failing_gpu(taper_context *context, taper_error *error)

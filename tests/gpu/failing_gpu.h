@@ -34,6 +34,9 @@ size_t gpu_taken(void); // bytes of what a driver compiled that it was given bac
 // The host does not see the device's own memory any more, as that of graphics cards; copies between buffers so far.
 void gpu_hide(bool hidden);
 size_t gpu_copies(void);
+// Devices that are opened from now on are estimated, or not (which is how it begins), unless their options say that
+// they are not; most: as if so many operations, and bytes, in a second had been measured, 0: nothing was.
+void gpu_estimate(bool on, double most);
 double gpu_seconds(void);           // that the last run took in the interface
 void gpu_slow(bool slow);           // runs take a tenth of a second longer, with sanitizers a second
 void gpu_slow_pipelines(bool slow); // making one takes a tenth of a second longer, freeing a buffer a bit

@@ -88,11 +88,33 @@ def add(case):
         "stack": lambda y, m, n: (y, torch.stack([m > 0, n > 0], 1)), "slice": lambda y, m, n: y[:, 2:5] * (m > 0)[:, 2:5], "view": lambda y, m, n: y * (m > 0).flatten()[:18],
         "flip": lambda y, m, n: (y, (m > 0).flip([1])), "roll": lambda y, m, n: (y, (m > n).roll(3, 1)), "expand": lambda y, m, n: y * (m[:1] > 0).expand(2, -1, -1),
     }
+    arithmetic = {
+        "remainder": lambda y, m, n: y + torch.remainder(m, n), "remainder_number": lambda y, m, n: y + m % 0.75, "remainder_negative": lambda y, m, n: (y, m % -1.25),
+        "fmod": lambda y, m, n: (y, torch.fmod(m, n)), "fmod_number": lambda y, m, n: (y, m.fmod(0.5) + n.fmod(-0.75)), "fmod_splat": lambda y, m, n: (y, torch.fmod(m, n[:, :, :1])),
+        "floor_divide": lambda y, m, n: (y, torch.floor_divide(m, n)), "floor_divide_number": lambda y, m, n: (y, m // 0.75, n // -0.5),
+        "div_floor": lambda y, m, n: (y, torch.div(m, n, rounding_mode="floor"), torch.div(m, 3, rounding_mode="floor")),
+        "remainder_chain": lambda y, m, n: (y, (m * 3 % 2.0 + 1).square() // 0.5), "remainder_behind": lambda y, m, n: (y.relu() % 0.5, m % (n * 2)),
+        "power": lambda y, m, n: (y, torch.pow(m.abs(), n)), "power_whole": lambda y, m, n: (y, torch.pow(m, n.round())), "power_any": lambda y, m, n: (y, m**n),
+        "power_number": lambda y, m, n: (y, m**3, (m.abs() + 0.1) ** 1.7, n**-2.0, m**0, m**4), "power_of": lambda y, m, n: (y, 2.5**m, 0**n, 1**m, (-2) ** n.round()),
+        "power_chain": lambda y, m, n: (y, torch.pow(m, 2.0 * n.round()) * 0.5 + 1), "power_behind": lambda y, m, n: (y, torch.pow(m.abs() + 1, n)),
+        "logarithms": lambda y, m, n: (y, (m.abs() + 0.25).log2(), (m.abs() * 0.01).log1p(), (n * 0.1).expm1(), n.square()),
+    }
+    far = {  # what halves do not hold
+        "fmod_far": lambda y, m, n: (y, torch.fmod(m * 1.3e20, n * 1.7e-10), torch.remainder(m * 1e30, n + 1e-3)),
+        "floor_divide_far": lambda y, m, n: (y, torch.floor_divide(m * 1e5, n + 1e-3), (m * 1.1) // (n * 0.1)),
+        "power_far": lambda y, m, n: (y, torch.pow(m.abs() * 1e3, n * 5), torch.pow(1 + m.abs() * 1e-4, n * 1000)),
+        "power_edges": lambda y, m, n: (y, torch.pow(m / (n - 1), 3), torch.pow(m, n / (m - 1)), torch.pow(n / (m * 0), m), torch.pow(m * -0.0, n.round())),
+    }
+    for name, function in arithmetic.items():
+        case(f"two_{name}", Second(nn.Linear(7, 18), function), (2, 11, 7), m, n)
+    for name, function in far.items():
+        case(f"far_{name}", Second(nn.Linear(7, 18), function), (2, 11, 7), m, n)
+    two |= {name: arithmetic[name] for name in ("remainder", "fmod", "floor_divide", "power_any")}
     for name, function in two.items():
         case(f"truth_{name}", Second(nn.Linear(7, 18), function), (2, 11, 7), m, n)
     with_nan = m.clone()
     with_nan[0, 3:5, ::3], with_nan[1, 2] = lone, float("inf")
-    for name in ("lt", "ge", "eq", "ne", "not", "isnan", "clamp", "sign", "where"):
+    for name in ("lt", "ge", "eq", "ne", "not", "isnan", "clamp", "sign", "where", "remainder", "fmod", "floor_divide", "power_any"):
         case(f"truth_nan_{name}", Second(nn.Linear(7, 18), two[name]), (2, 11, 7), with_nan, n)
     given = {"fill": lambda y, b: y.masked_fill(b, 0.5), "where": lambda y, b: torch.where(b, y, y * 2), "not": lambda y, b: (y, ~b), "times": lambda y, b: y * b,
              "out": lambda y, b: (y, b & (y.detach()[:1] == y.detach()[:1]))}
@@ -137,6 +159,29 @@ def add(case):
     case("index_select_rows", Second(nn.Linear(7, 18), lambda y, i: y.index_select(1, i)), (2, 11, 7), few)
     case("index_select_last", Second(nn.Linear(7, 18), lambda y, i: y.index_select(-1, i)), (2, 11, 7), few)
     case("index_select_channels", Second(nn.Conv2d(3, 11, 1), lambda y, i: y.index_select(1, i)), (2, 3, 9, 7), few)
+    indexed, signed = nn.Linear(7, 18), torch.randint(-22, 22, (5,))
+    lists = {
+        "": lambda y, i: y.flatten(0, 1)[i], "matrix": lambda y, i: y.flatten(0, 1)[i[:4].view(2, 2)], "expanded": lambda y, i: y.flatten(0, 1)[i.unsqueeze(0).expand(3, -1)] * 2,
+        "elements": lambda y, i: y.flatten()[i], "elements_matrix": lambda y, i: y.flatten()[i[1:].view(2, 2)] + 1, "turned": lambda y, i: y.flatten(0, 1).t()[i],
+        "more": lambda y, i: y.view(22, 2, 3, 3)[i], "truths": lambda y, i: (y, (y > 0.1).flatten(0, 1)[i]), "twice": lambda y, i: y.flatten(0, 1)[i] + (y.flatten(0, 1) * 3)[i],
+        "heads": lambda y, i: (y.flatten(0, 1)[i.unsqueeze(1).expand(-1, 5).flatten()].view(5, 5, -1).permute(2, 0, 1).contiguous().unsqueeze(0)),
+    }
+    for name, function in lists.items():
+        case(f"index_list_{name}", Second(indexed, function), (2, 11, 7), signed % 18 - 9 if name == "turned" else signed)
+
+    class Places(nn.Module):
+        """What is added to the scores of windows, by a table and places that are constants."""
+
+        def __init__(self):
+            super().__init__()
+            self.layer, self.table = nn.Linear(7, 9), nn.Parameter(torch.randn(25, 3))
+            self.register_buffer("places", torch.randint(-25, 25, (81,)))
+
+        def forward(self, x):
+            y = self.layer(x)
+            return y + self.table[self.places].view(9, 9, -1).permute(2, 0, 1).contiguous().unsqueeze(0)
+
+    case("index_list_constant", Places(), (2, 3, 9, 7))
     case("gather_rows", Second(nn.Linear(7, 18), lambda y, i: y.gather(1, i)), (2, 11, 7), each)
     case("gather_last", Second(nn.Linear(7, 18), lambda y, i: y.gather(2, i[:, :, :7])), (2, 11, 7), each)
     case("gather_repeated", Second(nn.Linear(7, 18), lambda y, i: y.gather(1, i[:, :, :1].expand(-1, -1, 18))), (2, 11, 7), each)
@@ -147,6 +192,17 @@ def add(case):
 def refusals(taper, device, folder):
     """An index that is not there is refused in the CPU's words; whole numbers that floats do not hold are the CPU's."""
     wrong = 0
+    model, x, rows = Second(nn.Linear(7, 18), lambda y, i: y[i]), torch.randn(11, 7), torch.randint(-11, 11, (5,))
+    torch.jit.trace(model, (x, rows)).save(os.path.join(folder, "m.pt"))
+    np.save(os.path.join(folder, "x.npy"), x.numpy())
+    for bad in (11, -12, 2**40, -(2**24) - 1):
+        rows[3] = bad
+        np.save(os.path.join(folder, "ids.npy"), rows.numpy())
+        said = [subprocess.run([taper, "run", os.path.join(folder, "m.pt"), "-i", os.path.join(folder, "x.npy"), "-i", os.path.join(folder, "ids.npy"), "--device", name],
+                               capture_output=True, text=True, check=False).stderr for name in ("cpu", device, device + "!")]
+        if not all(f"index {bad} is out of bounds" in text for text in said):
+            print(f"index {bad}: {[text.strip().splitlines()[-1:] for text in said]}")
+            wrong += 1
     model, ids = Table(lambda t, i: t(i)), torch.randint(0, 19, (2, 11))
     torch.jit.trace(model, (ids,)).save(os.path.join(folder, "m.pt"))
     for bad in (19, -1, 2**40, 2**24 + 1):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""torchvision's networks on the GPU, weights by seed: gpu_networks.py TAPER [NAME…] [--all]. Each is scripted, run by PyTorch, and run with "!"
+"""torchvision's networks on the GPU, weights by seed: gpu_networks.py TAPER [NAME…] [--all]. Each is scripted (NAME:lite: and saved for the lite
+interpreter, NAME:mobile: and prepared by optimize_for_mobile), run by PyTorch, and run with "!"
 behind the device: what it does not do is a failure, but for networks in PARTLY, which run without "!". Prints for each the segments and
 dispatches that it became. TAPER_GPU names the device (vulkan:llvmpipe)."""
 import argparse
@@ -13,8 +14,9 @@ import tempfile
 import numpy as np
 import torch
 import torchvision
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
-FEW = ["mobilenet_v2", "resnet18", "vit_tiny"]
+FEW = ["mobilenet_v2", "resnet18", "vit_tiny", "shufflenet_v2_x0_5:lite", "resnet18:mobile"]
 SIZES = {"inception_v3": 299}
 
 
@@ -58,7 +60,8 @@ def main():
         names += [n for n in sorted(vars(torchvision.models.segmentation)) if "_resnet" in n or "mobilenet" in n]
     folder = tempfile.mkdtemp()
     passed = failed = 0
-    for name in names:
+    for said in names:
+        name, _, form = said.partition(":")
         size = SIZES.get(name, 224 if name.startswith(("vit_b", "vit_l", "vit_h", "maxvit", "swin")) else args.size)
         model = build(name)
         x = torch.rand(1, 3, size, size)
@@ -66,17 +69,19 @@ def main():
             want = model(x)
         want = want["out"] if isinstance(want, dict) else want
         path = os.path.join(folder, "m.pt")
-        torch.jit.script(model).save(path)
+        scripted = torch.jit.script(model)
+        scripted = optimize_for_mobile(scripted) if form == "mobile" else scripted
+        (scripted._save_for_lite_interpreter if form else scripted.save)(path)
         np.save(os.path.join(folder, "x.npy"), x.numpy())
         out = os.path.join(folder, "y.npz")
         for insists in ("!", ""):
             run = subprocess.run([args.taper, "run", path, "-i", os.path.join(folder, "x.npy"), "-o", out, "--device", device + insists,
-                                  "--device-options", "checks=0", "--verbose"], capture_output=True, text=True, check=False)
+                                  "--device-options", "checks=0,estimate=0", "--verbose"], capture_output=True, text=True, check=False)
             if run.returncode == 0:
                 break
         dispatches = [int(n) for n in re.findall(r": (\d+) dispatches", run.stderr)]
         if run.returncode != 0:
-            print(f"{name}: {(run.stderr.strip() or '?').splitlines()[-1][:160]} ({run.returncode})", flush=True)
+            print(f"{said}: {(run.stderr.strip() or '?').splitlines()[-1][:160]} ({run.returncode})", flush=True)
             failed += 1
             continue
         result = np.load(out)
@@ -85,7 +90,7 @@ def main():
         left = re.findall(r"the CPU does it: (.*)", run.stderr)
         ok = error <= 1e-4
         whole = "" if insists else f"; partly: {left[:2]}"
-        print(f"{name}: {len(dispatches)} segments, {sum(dispatches)} dispatches, off by {error:.1e}{'' if ok else ' TOO FAR'}{whole}", flush=True)
+        print(f"{said}: {len(dispatches)} segments, {sum(dispatches)} dispatches, off by {error:.1e}{'' if ok else ' TOO FAR'}{whole}", flush=True)
         passed += ok
         failed += not ok
     print(f"{passed} passed, {failed} failed")

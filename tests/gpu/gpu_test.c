@@ -110,6 +110,37 @@ static void same_bits(void **state)
     close_failing(&w);
 }
 
+// What lies between layers is one recording's at a time, so they share its memory: a second session has none of its
+// own, and gives the same when the first one has gone.
+static void shared_arena(void **state)
+{
+    enum { OF_SESSION = 4 }; // a recording, and buffers of inputs, results and parameters
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *sessions[2];
+    taper_value *results[2], *again;
+    size_t alive[2];
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(taper_session_create(model, NULL, &sessions[i], w.error), TAPER_OK);
+        assert_int_equal(test_run(w.context, sessions[i], &test_calls[find_small()], &results[i], w.error), TAPER_OK);
+        alive[i] = gpu_alive();
+    }
+    assert_int_equal(alive[1] - alive[0], OF_SESSION);
+    taper_session_destroy(sessions[0]);
+    assert_int_equal(test_run(w.context, sessions[1], &test_calls[find_small()], &again, w.error), TAPER_OK);
+    assert_true(test_same(results[0], results[1]) && test_same(results[0], again));
+    taper_value_release(results[0]);
+    taper_value_release(results[1]);
+    taper_value_release(again);
+    taper_session_destroy(sessions[1]);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 // ---- threads
 
 enum { THREADS = 4, RUNS_OF_EACH = 6 };
@@ -618,44 +649,6 @@ static void replays(void **state)
     close_failing(&w);
 }
 
-// Which way is faster is kept as well, where it is clear: the next process neither measures nor makes pipelines for
-// nothing.
-static void faster_is_kept(void **state)
-{
-    char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
-    (void)state;
-    assert_non_null(mkdtemp(dir));
-    for (int round = 0; round < 3; round++) {
-        listening w;
-        taper_model *model;
-        taper_session *session;
-        open_listening(&w, dir);
-        assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
-        gpu_fail(GPU_OPEN, 0);
-        gpu_slow(round == 0); // a device that is slower than any CPU
-        assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
-        assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
-        for (int run = 0; run < 10; run++) {
-            taper_value *result;
-            assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
-            taper_value_release(result);
-        }
-        assert_int_equal(count_heard(&w, "the CPU does it: it was slower than the CPU when it was measured"),
-                         round == 1);
-        assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
-        taper_session_destroy(session);
-        taper_model_release(model);
-        close_failing(&w);
-        if (round == 1) { // damaged: as none
-            snprintf(command, sizeof command, "for f in %s/gpu-faster-*; do printf x >> $f; done", dir);
-            assert_int_equal(system(command), 0);
-        }
-    }
-    gpu_slow(false);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 // ---- pipelines in the background
 
 // Under a time limit the first runs are the CPU's, until the pipelines are there; nobody waits for them.
@@ -778,12 +771,12 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),           cmocka_unit_test(same_bits),      cmocka_unit_test(threads),
-        cmocka_unit_test(failures),         cmocka_unit_test(insisting),      cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),         cmocka_unit_test(profile),        cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),         cmocka_unit_test(prepared),       cmocka_unit_test(states),
-        cmocka_unit_test(background),       cmocka_unit_test(faster_is_kept), cmocka_unit_test(replays),
-        cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory),  cmocka_unit_test(both_fail),
+        cmocka_unit_test(models),        cmocka_unit_test(same_bits), cmocka_unit_test(threads),
+        cmocka_unit_test(failures),      cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(verdicts),      cmocka_unit_test(profile),   cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),      cmocka_unit_test(prepared),  cmocka_unit_test(states),
+        cmocka_unit_test(background),    cmocka_unit_test(replays),   cmocka_unit_test(background_fails),
+        cmocka_unit_test(hidden_memory), cmocka_unit_test(both_fail), cmocka_unit_test(shared_arena),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

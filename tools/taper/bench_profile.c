@@ -14,7 +14,7 @@ enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
 // ---- collecting
 
-// Call sites that ran.
+// Call sites that ran, and those that a device declined.
 static bool collect(const opened_model *opened, bench_profile *p)
 {
     const size_t sites = taper_profile_count(opened->session);
@@ -26,7 +26,7 @@ static bool collect(const opened_model *opened, bench_profile *p)
     for (size_t i = 0; i < sites; i++) {
         taper_profile_item *item = &p->items[p->count];
         item->struct_size = sizeof *item;
-        if (taper_profile_get(opened->session, i, item, NULL) == TAPER_OK && item->calls != 0) {
+        if (taper_profile_get(opened->session, i, item, NULL) == TAPER_OK && (item->calls != 0 || item->why != NULL)) {
             p->count++;
             p->seconds += item->seconds;
         }
@@ -51,6 +51,9 @@ bool bench_profile_create(const opened_model *opened, const model_options *optio
     *profile = (bench_profile){.runs = runs, .run_seconds = run_seconds};
     const bool done = collect(opened, profile) && profile_layers_find(opened, options, method, inputs, &profile->names);
     for (size_t i = 0; done && i < profile->count; i++) {
+        if (profile->items[i].calls == 0) {
+            continue;
+        }
         profile_layer *layer = find_layer(profile, profile_layers_module(&profile->names, &profile->items[i]));
         layer->seconds += profile->items[i].seconds;
         layer->operators++;
@@ -220,6 +223,9 @@ static bool put_operators(const bench_profile *p)
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
         const double share = share_of(p, item->seconds);
+        if (item->calls == 0) { // the CPU's operators have rows of their own
+            continue;
+        }
         char name[64], speed[32] = "";
         (void)snprintf(name, sizeof name, "%.*s%s", (int)(item->name_length < 40 ? item->name_length : 40), item->name,
                        item->fused ? " +" : "");

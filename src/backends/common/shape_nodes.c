@@ -175,6 +175,69 @@ static taper_val rest_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int((x % y + y) % y) : taper_val_none();
 }
 
+static taper_val negative_of(const asked *a)
+{
+    int64_t x;
+    return int_of(a, 0, &x) && x != INT64_MIN ? taper_val_int(-x) : taper_val_none();
+}
+
+static taper_val smaller_of(const asked *a)
+{
+    int64_t x, y;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) ? taper_val_int(x < y ? x : y) : taper_val_none();
+}
+
+static taper_val larger_of(const asked *a)
+{
+    int64_t x, y;
+    return int_of(a, 0, &x) && int_of(a, 1, &y) ? taper_val_int(x > y ? x : y) : taper_val_none();
+}
+
+// ---- of numbers with fractions, as scales have them; what raises is not known
+
+static bool number_of(const asked *a, size_t at, double *number)
+{
+    const taper_val *value = value_of(a, at);
+    const bool whole = value != NULL && value->tag == TAPER_INT;
+    *number = whole ? (double)value->as.i : value != NULL && value->tag == TAPER_DOUBLE ? value->as.f : 0;
+    return whole || (value != NULL && value->tag == TAPER_DOUBLE);
+}
+
+static taper_val double_of(double number)
+{
+    return (taper_val){.tag = TAPER_DOUBLE, .as.f = number};
+}
+
+static taper_val float_of(const asked *a)
+{
+    double x;
+    return number_of(a, 0, &x) ? double_of(x) : taper_val_none();
+}
+
+static taper_val root_of(const asked *a)
+{
+    double x;
+    return number_of(a, 0, &x) && x >= 0 ? double_of(sqrt(x)) : taper_val_none();
+}
+
+static taper_val power_of(const asked *a)
+{
+    double x, y;
+    return number_of(a, 0, &x) && number_of(a, 1, &y) && x > 0 ? double_of(pow(x, y)) : taper_val_none();
+}
+
+static taper_val ratio_of(const asked *a)
+{
+    double x, y;
+    return number_of(a, 0, &x) && number_of(a, 1, &y) && y != 0 ? double_of(x / y) : taper_val_none();
+}
+
+static taper_val float_product_of(const asked *a)
+{
+    double x, y;
+    return number_of(a, 0, &x) && number_of(a, 1, &y) ? double_of(x * y) : taper_val_none();
+}
+
 // ---- of tensors of one number, as tracing makes them of sizes
 
 static taper_val tensor_of(const asked *a)

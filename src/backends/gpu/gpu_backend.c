@@ -58,6 +58,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     }
     taper_gpu_settle(s, &options);
     taper_gpu_take_compiled(s, device->cache_dir);
+    taper_gpu_take_learned(s, device->cache_dir);
     TAPER_TRY(taper_mutex_create(device->allocator, &s->make_lock, error));
     return taper_mutex_create(device->allocator, &s->lock, error);
 }

@@ -10,6 +10,7 @@ static bool is_pair(uint32_t step)
     return step == TAPER_GPU_STEP_ADD || step == TAPER_GPU_STEP_SUB || step == TAPER_GPU_STEP_RSUB ||
            step == TAPER_GPU_STEP_MUL || step == TAPER_GPU_STEP_DIV || step == TAPER_GPU_STEP_MAX ||
            step == TAPER_GPU_STEP_MIN || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_MASK ||
+           step == TAPER_GPU_STEP_ADD_RELU || (step >= TAPER_GPU_STEP_POWER && step <= TAPER_GPU_STEP_FLOOR_DIVIDE) ||
            (step >= TAPER_GPU_STEP_EQ && step <= TAPER_GPU_STEP_XOR);
 }
 
@@ -92,9 +93,7 @@ static taper_status read_numbers(taper_gpu_emitter *e, const taper_node *node, u
                 : *low == 1    ? TAPER_GPU_STEP_IDENTITY
                 : *low == -0.5 ? TAPER_GPU_STEP_RSQRT
                 : *low == -1   ? TAPER_GPU_STEP_RECIPROCAL
-                               : TAPER_GPU_STEP_POW;
-        TAPER_GPU_REFUSE(e, *step == TAPER_GPU_STEP_POW && !(e->asking && *low == 0),
-                         "a power that is no square or root");
+                               : TAPER_GPU_STEP_POWER;
         return TAPER_OK;
     case TAPER_GPU_STEP_GELU: {
         const taper_val *how = taper_read_constant(&e->reader, taper_read_argument(node, "approximate"));
@@ -171,6 +170,9 @@ static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, 
     case TAPER_GPU_STEP_DIV:
         append(chain, (swapped ? TAPER_GPU_STEP_DIV_INTO : TAPER_GPU_STEP_DIV) | where, 0, 0);
         break;
+    case TAPER_GPU_STEP_POWER:
+        append(chain, (swapped ? TAPER_GPU_STEP_POWER_INTO : TAPER_GPU_STEP_POWER) | where, 0, 0);
+        break;
     default:
         append(chain, step | where, 0, alpha);
     }
@@ -211,10 +213,14 @@ static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
     return value->block != e->known->body || e->values[value->id - e->first_id].made;
 }
 
-static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, double *alpha)
+// What else an operator of two says.
+static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *alpha)
 {
     const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "rounding_mode"));
-    TAPER_GPU_REFUSE(e, mode != NULL && mode->tag != TAPER_NONE, "a division that rounds");
+    if (mode != NULL && mode->tag != TAPER_NONE) {
+        TAPER_GPU_REFUSE(e, !taper_val_string_is(*mode, "floor"), "a division that rounds toward zero");
+        *step = TAPER_GPU_STEP_FLOOR_DIVIDE;
+    }
     return taper_read_number(&e->reader, node, "alpha", 1, alpha);
 }
 
@@ -260,18 +266,17 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
 }
 
 // The node as a step on v, one of its arguments. TAPER_DECLINED: it is none, and nothing was changed.
-static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
-                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
+static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
+                               const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
     double low, high, alpha = 1, number;
     uint32_t step = code;
-    TAPER_GPU_REFUSE(e, chain->count == (chain->most != 0 ? chain->most : TAPER_GPU_STEPS),
-                     "more steps than there are");
     TAPER_TRY(check_dtypes(e, node, step));
     if (!is_pair(step)) {
         TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
         TAPER_TRY(read_numbers(e, node, &step, &low, &high));
         TAPER_GPU_REFUSE(e, chain->only_plain && !taper_gpu_step_is_plain(step), "a step that the kernel has not");
+        TAPER_GPU_REFUSE(e, !chain->all && taper_gpu_step_is_rare(step), "a step that the kernel has not");
         if (step != TAPER_GPU_STEP_IDENTITY) {
             append(chain, step, low, high);
         }
@@ -283,12 +288,14 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
                          "a mask of another order, or with a tensor");
     }
     TAPER_GPU_REFUSE(e, swapped && step >= TAPER_GPU_STEP_LT && step <= TAPER_GPU_STEP_GE, "an order that is not had");
+    TAPER_TRY(read_alpha(e, node, &step, &alpha));
+    TAPER_GPU_REFUSE(e, taper_gpu_step_is_rare(step) && (!chain->all || (swapped && step != TAPER_GPU_STEP_POWER)),
+                     "a step that the kernel has not");
     TAPER_GPU_REFUSE(e,
                      chain->only_plain && step != TAPER_GPU_STEP_ADD && step != TAPER_GPU_STEP_SUB &&
                          step != TAPER_GPU_STEP_RSUB && step != TAPER_GPU_STEP_MUL && step != TAPER_GPU_STEP_PRELU,
                      "a step that the kernel has not");
     const taper_ir_value *other = taper_node_in(node, swapped ? 0 : 1);
-    TAPER_TRY(read_alpha(e, node, &alpha));
     TAPER_GPU_REFUSE(e, swapped && (alpha != 1 || step == TAPER_GPU_STEP_PRELU), "an order that is not had");
     if (!swapped && step != TAPER_GPU_STEP_MASK && taper_gpu_is_number(e, other, &number)) {
         return append_number(e, chain, step, number, alpha);
@@ -298,6 +305,20 @@ static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, ui
     bool splat;
     TAPER_TRY(taper_gpu_operand_like(e, other, shape, packed, step == TAPER_GPU_STEP_PRELU, repacks, &view, &splat));
     append_operand(chain, step, swapped, &view, splat, step == TAPER_GPU_STEP_MASK ? high : alpha);
+    return TAPER_OK;
+}
+
+// The same of those that are two steps as well.
+static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
+                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
+{
+    const bool relu = code == TAPER_GPU_STEP_ADD_RELU;
+    const uint32_t most = chain->most != 0 ? chain->most : TAPER_GPU_STEPS;
+    TAPER_GPU_REFUSE(e, chain->count + relu >= most, "more steps than there are");
+    TAPER_TRY(append_one(e, node, relu ? TAPER_GPU_STEP_ADD : code, v, shape, packed, repacks, chain));
+    if (relu) {
+        append(chain, TAPER_GPU_STEP_CLAMP, 0, INFINITY);
+    }
     return TAPER_OK;
 }
 
@@ -338,7 +359,7 @@ static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t c
     if (!is_pair(step)) {
         return read_numbers(e, node, &step, &low, &high);
     }
-    TAPER_TRY(read_alpha(e, node, &number));
+    TAPER_TRY(read_alpha(e, node, &step, &number));
     const taper_ir_value *other = taper_node_in(node, 1);
     if (taper_gpu_is_number(e, other, &number) ||
         (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
@@ -388,7 +409,7 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     const taper_ir_value *result = &node->outputs[0];
     const taper_shape shape = taper_gpu_shape(e, result);
     taper_gpu_view x, in, out;
-    taper_gpu_chain chain = {.most_operands = 2};
+    taper_gpu_chain chain = {.most_operands = 2, .all = true};
     bool splat;
     if (!is_pair(code) && dtype_at(e, node, 0) == TAPER_QU8) {
         return taper_gpu_rule_quantized_map(e, node, 0);

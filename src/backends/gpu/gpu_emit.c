@@ -260,6 +260,7 @@ static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };
     const taper_gpu_view numbers = *view;
+    TAPER_GPU_REFUSE(e, e->program->memories[numbers.buffer].wraps, "indices of several kinds");
     taper_shape shape = {.rank = numbers.rank, .dtype = TAPER_F32};
     memcpy(shape.sizes, numbers.sizes, sizeof numbers.sizes);
     TAPER_TRY(taper_gpu_new(e, &shape, taper_gpu_usual_packed(shape.rank), view));
@@ -306,9 +307,9 @@ static unsigned gives(taper_gpu_rule *rule)
                                             taper_gpu_rule_expand,  taper_gpu_rule_identity};
     static taper_gpu_rule *const quants[] = {taper_gpu_rule_quantize, taper_gpu_rule_quantized_conv,
                                              taper_gpu_rule_quantized_linear, taper_gpu_rule_quantized_add};
-    static taper_gpu_rule *const moves[] = {taper_gpu_rule_step,  taper_gpu_rule_where, taper_gpu_rule_cat,
-                                            taper_gpu_rule_stack, taper_gpu_rule_flip,  taper_gpu_rule_roll,
-                                            taper_gpu_rule_gather};
+    static taper_gpu_rule *const moves[] = {taper_gpu_rule_step,   taper_gpu_rule_where, taper_gpu_rule_cat,
+                                            taper_gpu_rule_stack,  taper_gpu_rule_flip,  taper_gpu_rule_roll,
+                                            taper_gpu_rule_gather, taper_gpu_rule_index, taper_gpu_rule_repeat};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         if (rule == views[i]) {
             return TAPER_GPU_ANY | TAPER_GPU_QUANTS;

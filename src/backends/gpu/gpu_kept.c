@@ -2,6 +2,7 @@
 // Files in the cache directory: see gpu_kept.h.
 #include "backends/gpu/gpu_kept.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,6 +104,49 @@ void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain)
 {
     const faster f = faster_of(hash, plain);
     write_file(cache_dir, "faster-", hash, &f, sizeof f, NULL, 0);
+}
+
+// ---- what estimates learned
+
+typedef struct learned {
+    char magic[8];
+    uint64_t version, driver, count;
+    double log_device, log_plain;
+} learned;
+
+void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
+{
+    enum { MOST = 8 }; // recordings, and as a logarithm: what is more is damaged
+    char path[MOST_PATH];
+    taper_mapping mapping;
+    learned l = {.count = 0};
+    if (!path_of(cache_dir, "learned-", taper_gpu_driver_hash(s), ".ok", path) || !taper_kept_map(path, &mapping)) {
+        return;
+    }
+    if (mapping.size == sizeof l) {
+        memcpy(&l, mapping.data, sizeof l);
+    }
+    taper_unmap(&mapping);
+    if (memcmp(l.magic, "tapergpl", sizeof l.magic) == 0 && l.version == VERSION &&
+        l.driver == taper_gpu_driver_hash(s) && l.count <= MOST && fabs(l.log_device) <= MOST &&
+        fabs(l.log_plain) <= MOST) {
+        s->learned = (unsigned)l.count;
+        s->log_device = l.log_device;
+        s->log_plain = l.log_plain;
+    }
+}
+
+void taper_gpu_keep_learned(const taper_gpu_state *s, const char *cache_dir)
+{
+    const learned l = {.magic = "tapergpl",
+                       .version = VERSION,
+                       .driver = taper_gpu_driver_hash(s),
+                       .count = s->learned,
+                       .log_device = s->log_device,
+                       .log_plain = s->log_plain};
+    if (s->estimates) {
+        write_file(cache_dir, "learned-", l.driver, &l, sizeof l, NULL, 0);
+    }
 }
 
 // ---- what a driver compiled

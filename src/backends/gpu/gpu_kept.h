@@ -15,6 +15,10 @@ void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
 void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);
 
+// What estimates learned (gpu_estimate.h), on this device and driver. Under the lock, or before others have the device.
+void taper_gpu_take_learned(taper_gpu_state *state, const char *cache_dir);
+void taper_gpu_keep_learned(const taper_gpu_state *state, const char *cache_dir);
+
 // Gives the device what it compiled in an earlier process; keeps what it compiled since.
 void taper_gpu_take_compiled(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);

@@ -19,6 +19,7 @@ static const struct {
     {"times", offsetof(taper_gpu_options, times)},
     {"checks", offsetof(taper_gpu_options, checks)},
     {"background", offsetof(taper_gpu_options, background)},
+    {"estimate", offsetof(taper_gpu_options, estimate)},
 };
 
 static bool read_option(const char *text, size_t length, taper_gpu_options *options)
@@ -36,14 +37,15 @@ static bool read_option(const char *text, size_t length, taper_gpu_options *opti
 
 taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error)
 {
-    *options =
-        (taper_gpu_options){.texels = -1, .alias = -1, .tiles = -1, .checks = -1, .winograd = -1, .background = -1};
+    *options = (taper_gpu_options){
+        .texels = -1, .alias = -1, .tiles = -1, .checks = -1, .winograd = -1, .background = -1, .estimate = -1};
     for (const char *at = text != NULL ? text : ""; *at != '\0';) {
         const size_t length = strcspn(at, ",");
         if (!read_option(at, length, options)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "device_options \"%.*s\" should be software=1, texels=0 or 1, alias=0 or 1, tiles=0 or 1, "
-                       "checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, or times=1, with commas between",
+                       "checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or times=1, with "
+                       "commas between",
                        length < 60 ? (int)length : 60, at);
         }
         at += length + (at[length] == ',');

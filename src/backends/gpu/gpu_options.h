@@ -15,6 +15,7 @@ typedef struct taper_gpu_options {
     int half;     // vectors are of half precision in memory
     int winograd; // 3x3 convolutions by Winograd: 0: never, 1: all that can; -1: where most of a segment is such layers
     int background; // pipelines are made in the background; -1: where a run's time is limited
+    int estimate;   // segments that seem slower than on the CPU are not tried; -1: where the device is no CPU
     int times;      // every tenth run says what each dispatch took (TAPER_LOG_INFO)
 } taper_gpu_options;
 

@@ -31,6 +31,7 @@ typedef struct taper_gpu_memory {
     double scale;               // of OUTPUT, quint8
     int32_t zero_point;         // the same
     uint32_t below;             // of INPUT, of indices: from 0 on, less than this
+    bool wraps;                 // the same: those below 0 count from the end
 } taper_gpu_memory;
 
 // Where vectors lie: by batch, row, column and group of four channels. As shaders have it (common.glsl).

@@ -52,5 +52,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->times = options->times > 0;
     s->background = options->background;
     s->checks = options->checks != 0;
+    // Whoever names a driver that computes on the CPU wants to see what it does.
+    s->estimates = settled(options->estimate, AUTO, !gpu->is_cpu);
     s->quirk = known ? rows[i].quirk : NULL;
 }

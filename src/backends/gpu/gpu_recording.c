@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: nodes become work (gpu_emit.h), work gets its memory, the device records it; a run copies arguments in,
-// submits, and copies results out.
+// Recordings: nodes become work (gpu_emit.h), work gets its memory, the device records it (and gpu_running.c runs it).
 #include "backends/gpu/gpu_recording.h"
 
 #include <inttypes.h>
@@ -14,9 +13,10 @@
 #include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_peak.h"
 #include "base/hash.h"
-#include "ops/quantized/quantized.h"
 #include "platform/platform.h"
 #include "platform/threads.h"
+
+const char taper_gpu_was_slower[] = "it was slower than the CPU when it was measured";
 
 static taper_gpu_state *state_of(const taper_segment *segment)
 {
@@ -41,7 +41,7 @@ void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log
     run->log(run->log_user, level, line, used);
 }
 
-static taper_status tell_trouble(const taper_segment *segment, taper_run *run)
+taper_status taper_gpu_tell_trouble(const taper_segment *segment, taper_run *run)
 {
     run->why = taper_gpu_trouble(state_of(segment)->gpu);
     if (!atomic_load(&segment->device->owner->lost)) {
@@ -132,7 +132,8 @@ static taper_status make_ports(recorder *rec)
                                  .bytes = m->bytes,
                                  .stays = m->place == TAPER_GPU_STAYS_IN || m->place == TAPER_GPU_STAYS_OUT,
                                  .most = m->most,
-                                 .below = m->below};
+                                 .below = m->below,
+                                 .wraps = m->wraps};
         if (is_output(m)) {
             const taper_shape shape = taper_shapes_get(&rec->values.shapes, rec->values.body->results[m->number].value);
             port->rank = (uint8_t)shape.rank;
@@ -156,15 +157,57 @@ static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place
     return buffers[place];
 }
 
+// Contents of the arena last for a run, and runs are under the lock, as this is. One that is too small stays with those
+// that have it.
+static taper_status take_arena(taper_gpu_state *s, taper_gpu_recording *r)
+{
+    const uint64_t bytes = r->program.bytes[TAPER_GPU_ARENA];
+    if (s->arena == NULL || s->arena->buffer.bytes < bytes) {
+        taper_gpu_shared *shared = taper_alloc_zeroed(s->allocator, sizeof *shared);
+        if (shared == NULL) {
+            return TAPER_ERROR_RESOURCE;
+        }
+        const taper_status status = s->api->buffer_new(s->gpu, bytes, TAPER_GPU_FOR_DEVICE, &shared->buffer);
+        if (status != TAPER_OK) {
+            s->api->buffer_free(s->gpu, &shared->buffer);
+            taper_free(s->allocator, shared, sizeof *shared);
+            return status;
+        }
+        s->arena = shared;
+    }
+    s->arena->users++;
+    r->shared = s->arena;
+    r->arena = s->arena->buffer;
+    return TAPER_OK;
+}
+
+static void drop_arena(taper_gpu_state *s, taper_gpu_recording *r)
+{
+    taper_gpu_shared *shared = r->shared;
+    if (shared == NULL) {
+        return;
+    }
+    taper_mutex_lock(s->lock);
+    const bool last = --shared->users == 0;
+    s->arena = last && s->arena == shared ? NULL : s->arena;
+    taper_mutex_unlock(s->lock);
+    if (last) {
+        s->api->buffer_free(s->gpu, &shared->buffer);
+        taper_free(s->allocator, shared, sizeof *shared);
+    }
+}
+
 static taper_status make_buffers(const recorder *rec)
 {
-    const taper_gpu_state *s = rec->state;
+    taper_gpu_state *s = rec->state;
     taper_gpu_recording *r = rec->r;
     const taper_gpu_program *p = &r->program;
     const uint64_t each = (sizeof(taper_gpu_parameters) + s->gpu->align - 1) / s->gpu->align * s->gpu->align;
     for (int place = 0; place < TAPER_GPU_PLACES; place++) {
         taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
-        if (buffer != NULL && p->bytes[place] != 0) {
+        if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
+            TAPER_TRY(take_arena(s, r));
+        } else if (buffer != NULL && p->bytes[place] != 0) {
             const taper_gpu_use use = place == TAPER_GPU_INPUT    ? TAPER_GPU_FOR_UPLOAD
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
                                                                   : TAPER_GPU_FOR_DEVICE;
@@ -352,7 +395,37 @@ static taper_status ask_what_was_faster(const recorder *rec)
     if (!plain) {
         return TAPER_OK;
     }
-    rec->call->run->why = "it was slower than the CPU when it was measured";
+    rec->call->run->why = taper_gpu_was_slower;
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %s", rec->call->run->why);
+    return TAPER_DECLINED;
+}
+
+// What seems slower by far than on the CPU needs no pipelines, and is not measured.
+static taper_status ask_estimate(const recorder *rec)
+{
+    taper_gpu_state *s = rec->state;
+    taper_gpu_recording *r = rec->r;
+    taper_status status = TAPER_OK;
+    if (!s->estimates && !s->times) {
+        return TAPER_OK;
+    }
+    taper_mutex_lock(s->lock);
+    if (s->times) {
+        begin_trying(rec);
+        status = taper_gpu_measure_peak(s);
+    }
+    r->estimate = taper_gpu_estimate_program(s, &r->program, bytes_moved(r), rec->segment->device->cpu,
+                                             taper_pool_threads(rec->call->run->pool));
+    const taper_gpu_estimate now = taper_gpu_estimate_corrected(s, &r->estimate);
+    const bool pays = taper_gpu_estimate_pays(s, &now);
+    taper_mutex_unlock(s->lock);
+    TAPER_TRY(taper_gpu_status(status, rec->call->run->error));
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "estimated at %.3f ms, the CPU at %.3f ms",
+                  now.device * 1e3, now.plain * 1e3);
+    if (pays || !s->estimates || rec->segment->insists || r->trial.phase == TAPER_TRIAL_TAKES_DEVICE) {
+        return TAPER_OK;
+    }
+    rec->call->run->why = "by the estimate the CPU is faster";
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %s", rec->call->run->why);
     return TAPER_DECLINED;
 }
@@ -365,7 +438,7 @@ static taper_status finish(const recorder *rec, double begin)
                   "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
                   " bytes from and to the host in each run",
                   rec->r->program.work_count, pipelines, (taper_clock() - begin) * 1e3,
-                  (double)rec->r->arena.bytes * 1e-6, bytes_moved(rec->r));
+                  (double)rec->r->program.bytes[TAPER_GPU_ARENA] * 1e-6, bytes_moved(rec->r));
     return TAPER_OK;
 }
 
@@ -381,6 +454,7 @@ static taper_status record(recorder *rec)
     }
     TAPER_TRY(settle_works(rec));
     TAPER_TRY(ask_what_was_faster(rec));
+    TAPER_TRY(ask_estimate(rec));
     TAPER_TRY(wish_for_pipelines(rec));
     if (rec->r->waits) {
         taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it while pipelines are made");
@@ -389,8 +463,7 @@ static taper_status record(recorder *rec)
     return finish(rec, begin);
 }
 
-// What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
-static taper_status stop_waiting(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
+taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
 {
     const recorder rec = {.segment = segment, .call = call, .state = state_of(segment), .r = r};
     taper_mutex_lock(rec.state->lock);
@@ -405,7 +478,7 @@ static taper_status stop_waiting(const taper_segment *segment, taper_call *call,
     r->refused = status != TAPER_OK;
     call->run->replan = true;
     if (status == TAPER_DEVICE_LOST) {
-        return tell_trouble(segment, call->run);
+        return taper_gpu_tell_trouble(segment, call->run);
     }
     return status;
 }
@@ -422,7 +495,7 @@ taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, vo
         taper_gpu_forget(segment, recording);
     }
     if (status == TAPER_DEVICE_LOST) {
-        return tell_trouble(segment, call->run);
+        return taper_gpu_tell_trouble(segment, call->run);
     }
     return status;
 }
@@ -441,10 +514,11 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
     }
     for (int place = 0; place < TAPER_GPU_PLACES; place++) {
         taper_gpu_buffer *const buffer = buffer_of(r, (taper_gpu_place)place);
-        if (buffer != NULL) {
+        if (buffer != NULL && place != TAPER_GPU_ARENA) {
             s->api->buffer_free(s->gpu, buffer);
         }
     }
+    drop_arena(s, r);
     s->api->buffer_free(s->gpu, &r->parameters);
     for (size_t i = 0; i < r->program.memory_count; i++) {
         if (r->program.memories[i].weights != NULL) {
@@ -474,261 +548,5 @@ void taper_gpu_storages(const taper_segment *segment, const void *recording, tap
                                                .died = m->last + 1,
                                                .node = r->program.works[m->first].node});
         }
-    }
-}
-
-// ---- running
-
-static taper_tensor tensor_over(taper_storage *storage, void *data, size_t rank, const int64_t *sizes)
-{
-    taper_tensor there = {.storage = storage, .dtype = TAPER_F32, .rank = (uint8_t)rank};
-    memcpy(there.sizes, sizes, rank * sizeof *sizes);
-    taper_strides_contiguous(rank, sizes, there.strides);
-    *storage = (taper_storage){.kind = TAPER_STORAGE_HOST, .data = data, .bytes = SIZE_MAX / 2};
-    return there;
-}
-
-taper_tensor taper_gpu_plain(const taper_tensor *tensor)
-{
-    taper_tensor plain = taper_tensor_local(tensor);
-    if (plain.dtype == TAPER_QU8) {
-        plain.dtype = TAPER_U8;
-        plain.quantizer = NULL;
-    }
-    return plain;
-}
-
-static const char no_such_index[] = "an index that is not there";
-
-// Whole numbers that are there as floats: indices lead nowhere else, others are what they were.
-static taper_status check_numbers(taper_call *call, const taper_gpu_port *port, const float *numbers, int64_t count)
-{
-    const float most = (float)(port->most != 0 ? port->most : TAPER_GPU_MOST_WHOLE), below = (float)port->below;
-    bool holds = true, leads = true;
-    for (int64_t i = 0; i < count; i++) {
-        holds = holds && numbers[i] < most && numbers[i] > -most;
-        leads = leads && numbers[i] >= 0 && numbers[i] < below;
-    }
-    if (port->below != 0 && !leads) {
-        call->run->why = no_such_index;
-        return TAPER_DECLINED;
-    }
-    if (!holds) {
-        call->run->why = "whole numbers that are too large";
-        return TAPER_DECLINED;
-    }
-    return TAPER_OK;
-}
-
-static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
-{
-    for (size_t i = 0; i < r->in_count; i++) {
-        const taper_gpu_port *port = &r->ports[i];
-        const taper_tensor *x = call->args[port->number].as.tensor;
-        if (port->stays) {
-            continue;
-        }
-        taper_storage storage;
-        taper_tensor there = tensor_over(&storage, (char *)r->inputs.data + port->offset, x->rank, x->sizes);
-        const taper_tensor plain = taper_gpu_plain(x);
-        TAPER_TRY(taper_run_copy(call->run, &there, &plain));
-        if (port->most != 0 || port->below != 0) {
-            TAPER_TRY(check_numbers(call, port, taper_tensor_data(&there), taper_tensor_numel(x)));
-        }
-    }
-    return TAPER_OK;
-}
-
-// Results; those that stay have their memory, which the run fills.
-static taper_status make_results(const taper_segment *segment, taper_call *call, const taper_gpu_recording *r)
-{
-    for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
-        const taper_gpu_port *port = &r->ports[i];
-        taper_tensor *y;
-        if (!port->stays) {
-            continue;
-        }
-        taper_gpu_held *held;
-        TAPER_TRY(taper_gpu_status(taper_gpu_hold(segment->device, port->bytes, &held), call->run->error));
-        TAPER_TRY(taper_tensor_of_memory(call->run->heap, &held->memory, TAPER_F32, port->rank, port->sizes, NULL, &y,
-                                         call->run->error));
-        taper_ret(call, port->number, TAPER_VAL(y));
-    }
-    return TAPER_OK;
-}
-
-static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
-{
-    for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
-        const taper_gpu_port *port = &r->ports[i];
-        taper_tensor *y;
-        if (port->stays) {
-            continue;
-        }
-        int64_t strides[TAPER_MAX_RANK];
-        taper_strides_contiguous(port->rank, port->sizes, strides);
-        if (port->dtype == TAPER_QU8) {
-            TAPER_TRY(taper_ret_quantized(call, port->number, TAPER_QU8, port->rank, port->sizes, strides, port->scale,
-                                          port->zero_point, &y));
-        } else {
-            TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)port->dtype, port->rank, port->sizes, strides, &y,
-                                       call->run->error));
-            taper_ret(call, port->number, TAPER_VAL(y));
-        }
-        taper_storage storage;
-        const taper_tensor there =
-            tensor_over(&storage, (char *)r->outputs.data + port->offset, port->rank, port->sizes);
-        taper_tensor plain = taper_gpu_plain(y);
-        TAPER_TRY(taper_run_copy(call->run, &plain, &there));
-    }
-    return TAPER_OK;
-}
-
-// Between what recordings read and write and the memory of tensors that stay.
-static taper_status move_within(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r, bool in)
-{
-    for (size_t i = in ? 0 : r->in_count; i < r->in_count + (in ? 0 : r->out_count); i++) {
-        const taper_gpu_port *port = &r->ports[i];
-        if (!port->stays) {
-            continue;
-        }
-        const taper_val val = in ? call->args[port->number] : call->rets[port->number];
-        const taper_gpu_range held = {&taper_gpu_held_of(val.as.tensor)->buffer, 0, port->bytes};
-        const taper_gpu_range here = {in ? &r->stays_in : &r->stays_out, port->offset, port->bytes};
-        TAPER_TRY(taper_gpu_transfer(s, in ? &held : &here, in ? &here : &held));
-    }
-    return TAPER_OK;
-}
-
-static taper_status submit(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r)
-{
-    TAPER_TRY(r->inputs.bytes != 0 ? s->api->flush(s->gpu, &r->inputs) : TAPER_OK);
-    TAPER_TRY(move_within(s, call, r, true));
-    TAPER_TRY(s->api->run(s->gpu, r->recorded, r->seconds));
-    TAPER_TRY(move_within(s, call, r, false));
-    return r->outputs.bytes != 0 ? s->api->invalidate(s->gpu, &r->outputs) : TAPER_OK;
-}
-
-static double bytes_of(const taper_gpu_recording *r, const taper_gpu_work *w)
-{
-    double bytes = 0;
-    for (size_t b = 0; b < TAPER_GPU_BINDINGS; b++) {
-        bytes += w->buffers[b] != TAPER_GPU_NONE ? (double)r->program.memories[w->buffers[b]].bytes : 0;
-    }
-    return bytes;
-}
-
-// The least that each dispatch took so far.
-static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
-{
-    enum { EVERY = 10 };
-    const taper_gpu_state *s = state_of(segment);
-    const size_t count = r->program.work_count;
-    double *least = r->seconds + count, all = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (run->part != NULL) {
-            const taper_gpu_work *w = &r->program.works[i];
-            run->part(run->part_user, i, count,
-                      &(taper_part){.node = w->node,
-                                    .kernel = taper_gpu_kernel_name(w->kernel),
-                                    .seconds = r->seconds[i],
-                                    .flops = w->operations,
-                                    .bytes = bytes_of(r, w),
-                                    .most_flops = s->most_flops,
-                                    .most_bytes = s->most_bytes});
-        }
-        least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
-        all += least[i];
-    }
-    if (++r->runs % EVERY != 0) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const taper_gpu_work *w = &r->program.works[i];
-        const char *op = w->node != NULL && w->node->op_name != NULL ? w->node->op_name : "";
-        taper_gpu_say(segment, run, TAPER_LOG_INFO, "%8.3f ms %6.1f GFLOP/s  %-16s %5u x %5u x %5u  %.*s",
-                      least[i] * 1e3, w->operations / least[i] * 1e-9, taper_gpu_kernel_name(w->kernel),
-                      (unsigned)w->threads[0], (unsigned)w->threads[1], (unsigned)w->threads[2], (int)strcspn(op, "("),
-                      op);
-    }
-    taper_gpu_say(segment, run, TAPER_LOG_INFO, "%8.3f ms in all", all * 1e3);
-}
-
-taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
-{
-    taper_gpu_state *s = state_of(segment);
-    TAPER_TRY(copy_in(call, r));
-    taper_status status = make_results(segment, call, r);
-    if (status == TAPER_OK) {
-        taper_mutex_lock(s->lock);
-        status = submit(s, call, r);
-        taper_mutex_unlock(s->lock);
-    }
-    if (status == TAPER_OK && r->seconds != NULL) {
-        tell_times(segment, call->run, r);
-    }
-    if (status == TAPER_OK) {
-        status = copy_out(call, r);
-    }
-    if (status != TAPER_OK) { // the plain nodes start anew
-        for (size_t i = 0; i < call->ret_count; i++) {
-            taper_val_replace(&call->rets[i], taper_val_none());
-        }
-    }
-    if (status == TAPER_DEVICE_LOST) {
-        return tell_trouble(segment, call->run);
-    }
-    call->run->kernel = s->api->name;
-    return status;
-}
-
-static taper_status run(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
-{
-    if (r->refused) {
-        call->run->why = "its results were not the CPU's";
-        return TAPER_DECLINED;
-    }
-    if (r->waits) {
-        TAPER_TRY(stop_waiting(segment, call, r));
-    }
-    if (!r->checked) {
-        return taper_gpu_check(segment, call, r);
-    }
-    if (segment->insists) {
-        return taper_gpu_run_device(segment, call, r);
-    }
-    if (taper_trial_is_plain(&r->trial)) {
-        return TAPER_DECLINED;
-    }
-    const double begin = taper_clock();
-    TAPER_TRY(taper_gpu_run_device(segment, call, r));
-    call->run->replan |= taper_trial_device(&r->trial, taper_clock() - begin);
-    return TAPER_OK;
-}
-
-taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
-{
-    const taper_status status = run(segment, call, recording);
-    if (status == TAPER_DECLINED && call->run->why == no_such_index && segment->insists) {
-        return taper_segment_run_plain(segment, NULL, call); // which says what is wrong
-    }
-    return status;
-}
-
-// Of the slower way's time, below which it is kept for later processes that the other one is faster.
-static const double clearly = 0.7;
-
-void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)
-{
-    taper_gpu_recording *r = recording;
-    if (!r->refused && taper_trial_plain(&r->trial, seconds)) {
-        const bool plain = taper_trial_is_plain(&r->trial);
-        run->replan |= !plain;
-        const double fast = plain ? r->trial.plain : r->trial.device, slow = plain ? r->trial.device : r->trial.plain;
-        if (fast < clearly * slow) {
-            taper_gpu_keep_faster(segment->device->cache_dir, r->trial_hash, plain);
-        }
-        taper_gpu_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
-                      plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
     }
 }

@@ -4,6 +4,7 @@
 #define TAPER_BACKENDS_GPU_RECORDING_H
 
 #include "backends/common/trial.h"
+#include "backends/gpu/gpu_estimate.h"
 #include "backends/gpu/gpu_program.h"
 
 typedef struct taper_gpu_port {
@@ -14,6 +15,7 @@ typedef struct taper_gpu_port {
     uint8_t rank; // of a result, as dtype
     uint8_t dtype;
     uint32_t most, below; // of an argument: as those of its memory
+    bool wraps;           // the same
     int64_t sizes[TAPER_MAX_RANK];
     double scale; // of quint8
     int32_t zero_point;
@@ -21,6 +23,7 @@ typedef struct taper_gpu_port {
 
 typedef struct taper_gpu_recording {
     taper_gpu_program program;
+    taper_gpu_shared *shared; // whose the arena is; NULL: there is none
     taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // of inputs, then of outputs
@@ -32,6 +35,7 @@ typedef struct taper_gpu_recording {
     bool checked, refused; // its first results were held against the CPU's; and were others
     uint64_t trial_hash;   // of what the trial is about
     taper_trial trial;
+    taper_gpu_estimate estimate; // before anything was learned
 } taper_gpu_recording;
 
 // taper_backend's
@@ -49,6 +53,12 @@ TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run
 // Copies arguments in, submits, and leaves results in call->rets.
 TAPER_MUST_USE taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call,
                                                  taper_gpu_recording *recording);
+extern const char taper_gpu_was_slower[]; // why a call is declined
+// What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
+TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
+                                                   taper_gpu_recording *recording);
+// TAPER_DEVICE_LOST, with why in the log.
+taper_status taper_gpu_tell_trouble(const taper_segment *segment, taper_run *run);
 // Of all that decides what it gives, and how fast: the device, its driver, the shaders, what is recorded (gpu_check.c).
 uint64_t taper_gpu_recording_hash(const taper_gpu_state *state, const taper_gpu_recording *recording);
 // The first run: the device's results, if they are the CPU's and the same once more; TAPER_DECLINED: they are not, and

@@ -18,6 +18,12 @@ typedef struct taper_gpu_made_pipeline {
 
 enum { TAPER_GPU_PASSED = 64 };
 
+// Memory between dispatches, of all recordings that it is large enough for: one of them runs at a time.
+typedef struct taper_gpu_shared {
+    taper_gpu_buffer buffer;
+    size_t users;
+} taper_gpu_shared;
+
 typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
@@ -37,6 +43,7 @@ typedef struct taper_gpu_state {
     size_t tries; // recordings that have not shown yet what they give
     taper_mark mark;
     uint64_t weight_bytes;
+    taper_gpu_shared *arena;       // of the next recordings; NULL: none has one
     struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
@@ -51,6 +58,9 @@ typedef struct taper_gpu_state {
     uint32_t group_x, group_y;     // threads of a workgroup
     bool measured;                 // what it can do at most was (gpu_peak.h)
     double most_flops, most_bytes; // in a second; 0: not known
+    bool estimates;                // who is slower by far as estimated is not tried (gpu_estimate.h)
+    unsigned learned;              // recordings that were measured; the mean logarithm of what both ways took, as
+    double log_device, log_plain;  // part of what was estimated
     const char *quirk;             // why the device is used in a way of its own; NULL: it is not
 } taper_gpu_state;
 

@@ -65,10 +65,20 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_TRUNC,
     TAPER_GPU_STEP_ROUND,    // halves to the even one
     TAPER_GPU_STEP_QUANTIZE, // so rounded, plus low, from high to 255
+    // Of the kernel that has nothing but steps.
+    TAPER_GPU_STEP_POWER,        // v to the s
+    TAPER_GPU_STEP_POWER_INTO,   // s to the v
+    TAPER_GPU_STEP_REMAINDER,    // of v / s, with the sign of s
+    TAPER_GPU_STEP_FMOD,         // the same, of v
+    TAPER_GPU_STEP_FLOOR_DIVIDE, // of v by s
+    TAPER_GPU_STEP_LOG2,
+    TAPER_GPU_STEP_LOG1P,
+    TAPER_GPU_STEP_EXPM1,
     // Of operators only: what becomes one of those above.
     TAPER_GPU_STEP_RELU,
     TAPER_GPU_STEP_SUB,
     TAPER_GPU_STEP_RSUB,
+    TAPER_GPU_STEP_ADD_RELU,
     TAPER_GPU_STEP_POW,
     TAPER_GPU_STEP_IDENTITY
 } taper_gpu_step;
@@ -93,6 +103,12 @@ static inline bool taper_gpu_step_is_plain(uint32_t step)
            step == TAPER_GPU_STEP_LEAKY_RELU || step == TAPER_GPU_STEP_PRELU || step == TAPER_GPU_STEP_QUANTIZE;
 }
 
+// Those that the kernel of steps alone does.
+static inline bool taper_gpu_step_is_rare(uint32_t step)
+{
+    return step >= TAPER_GPU_STEP_POWER && step <= TAPER_GPU_STEP_EXPM1;
+}
+
 enum { TAPER_GPU_FEW_STEPS = 4 };
 
 typedef struct taper_gpu_chain {
@@ -102,6 +118,7 @@ typedef struct taper_gpu_chain {
     uint32_t operand_count, most_operands; // E, then F
     uint32_t most;                         // steps that the kernel does; 0: all
     bool only_plain;                       // of these only the cheap ones
+    bool all;                              // also those that only the kernel of steps has
     taper_gpu_view operands[2];            // broadcast to the result's sizes
 } taper_gpu_chain;
 

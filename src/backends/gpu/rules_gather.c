@@ -8,13 +8,17 @@
 typedef enum gather { EMBEDDING, SELECT, EACH } gather;
 
 // Numbers in the sizes of the result, dimensions that do not look at them with strides of zero.
+// wraps: those below zero count from the end, which the host does, so nobody else may look at them.
 static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
-                                 taper_gpu_view *indices)
+                                 bool wraps, taper_gpu_view *indices)
 {
     TAPER_TRY(taper_gpu_operand_of(e, value, TAPER_GPU_WHOLES, indices));
     taper_gpu_memory *memory = &e->program->memories[indices->buffer];
     const int64_t count = table->sizes[d];
     TAPER_GPU_REFUSE(e, count > TAPER_GPU_MOST_WHOLE, "a dimension that is too large for indices");
+    const bool others = memory->most != 0 || (memory->below != 0 && (!memory->wraps || memory->below != count));
+    TAPER_GPU_REFUSE(e, (wraps && others) || (memory->wraps && !wraps), "indices of several kinds");
+    memory->wraps = wraps;
     memory->below = memory->below == 0 || count < memory->below ? (uint32_t)count : memory->below;
     return TAPER_OK;
 }
@@ -52,35 +56,76 @@ static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table
     return TAPER_OK;
 }
 
-// A row of the weights for each index.
-static taper_status embed(taper_gpu_emitter *e, const taper_node *node, const taper_shape *shape, taper_gpu_view *out)
+// A row of the table for each index, what stands in its first dimension: of the table, packed along another one.
+static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices,
+                             int index_rank, taper_gpu_view *out)
 {
-    taper_gpu_view table, indices, by, from;
-    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &table));
-    TAPER_GPU_REFUSE(e, table.rank != 2, "rows of other than a matrix");
-    TAPER_TRY(read_indices(e, taper_node_in(node, 1), &table, 0, &indices));
-    const taper_shape whole = taper_gpu_shape(e, taper_node_in(node, 1));
-    const int rank = whole.rank + 1; // of the result: as indices, then the row
-    TAPER_GPU_REFUSE(e, rank > TAPER_GPU_RANK - 1 || shape->rank != rank, "indices of more than four dimensions");
-    TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
+    taper_shape shape = {.rank = index_rank + table->rank - 1, .dtype = TAPER_F32}; // as indices, then the row
+    TAPER_GPU_REFUSE(e, shape.rank > TAPER_GPU_RANK - 1 || shape.rank < 1, "indices of more than four dimensions");
+    memcpy(shape.sizes, indices->sizes, (size_t)index_rank * sizeof *shape.sizes);
+    memcpy(shape.sizes + index_rank, table->sizes + 1, (size_t)(table->rank - 1) * sizeof *shape.sizes);
+    const int rank = shape.rank, packed = table->packed + index_rank - 1;
+    TAPER_TRY(taper_gpu_new(e, &shape, packed, out));
     // One dimension more in front is the one that indices count.
-    taper_gpu_view result = *out;
-    from = (taper_gpu_view){.buffer = table.buffer, .offset = table.offset, .rank = rank + 1, .packed = rank};
+    taper_gpu_view result = *out, from, by;
+    from = (taper_gpu_view){.buffer = table->buffer, .offset = table->offset, .rank = rank + 1, .packed = packed + 1};
     by = (taper_gpu_view){
-        .buffer = indices.buffer, .offset = indices.offset, .rank = rank + 1, .packed = TAPER_GPU_RANK};
+        .buffer = indices->buffer, .offset = indices->offset, .rank = rank + 1, .packed = TAPER_GPU_RANK};
     result.rank = rank + 1;
-    result.packed = rank;
+    result.packed = packed + 1;
     memmove(result.sizes + 1, out->sizes, (size_t)rank * sizeof *result.sizes);
     memmove(result.strides + 1, out->strides, (size_t)rank * sizeof *result.strides);
     result.sizes[0] = 1;
     result.strides[0] = 0;
-    from.sizes[0] = table.sizes[0];
-    from.strides[0] = table.strides[0];
-    from.strides[rank] = table.strides[1];
-    for (int d = 0; d < whole.rank; d++) {
-        by.strides[d + 1] = indices.strides[d];
-    }
+    from.sizes[0] = table->sizes[0];
+    from.strides[0] = table->strides[0];
+    memcpy(from.strides + 1 + index_rank, table->strides + 1, (size_t)(table->rank - 1) * sizeof *from.strides);
+    memcpy(by.strides + 1, indices->strides, (size_t)index_rank * sizeof *by.strides);
     return add_gather(e, &from, &by, 0, &result);
+}
+
+// A row of the weights for each index.
+static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view *out)
+{
+    taper_gpu_view table, indices;
+    TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, 0), 1, &table));
+    TAPER_GPU_REFUSE(e, table.rank != 2, "rows of other than a matrix");
+    TAPER_TRY(read_indices(e, taper_node_in(node, 1), &table, 0, false, &indices));
+    return add_rows(e, &table, &indices, taper_gpu_shape(e, taper_node_in(node, 1)).rank, out);
+}
+
+// x[i], of one tensor of whole numbers.
+taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const unsigned kinds = TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
+    const taper_ir_value *list = taper_node_in(node, 1);
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    taper_gpu_view table, indices, out, made;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), kinds));
+    TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
+    TAPER_GPU_REFUSE(e, list->node->input_count != 1, "several tensors of indices, or some of other dimensions");
+    const taper_ir_value *index = taper_node_in(list->node, 0);
+    const int dtype = taper_gpu_shape(e, index).dtype; // truths, and what may be such, are not had
+    TAPER_GPU_REFUSE(e, dtype >= 0 && dtype != TAPER_I64 && dtype != TAPER_I32, "indices of other than whole numbers");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), kinds, &table));
+    const taper_gpu_view before = table;
+    if (table.rank == 1) { // rows of one element
+        const taper_shape rows = {.rank = 2, .dtype = TAPER_F32, .sizes = {table.sizes[0], 1}};
+        TAPER_TRY(taper_gpu_reshape(e, &before, &rows, &made));
+        TAPER_TRY(taper_gpu_repack(e, &made, 1, &table));
+    } else if (table.packed == 0) {
+        TAPER_TRY(taper_gpu_repack(e, &before, before.rank - 1, &table));
+    }
+    TAPER_TRY(read_indices(e, index, &table, 0, true, &indices));
+    TAPER_TRY(add_rows(e, &table, &indices, taper_gpu_shape(e, index).rank, &made));
+    TAPER_TRY(taper_gpu_reshape(e, &made, &shape, &out));
+    taper_gpu_give(e, &node->outputs[0], &out);
+    return TAPER_OK;
 }
 
 // code: which.
@@ -98,12 +143,12 @@ taper_status taper_gpu_rule_gather(taper_gpu_emitter *e, const taper_node *node,
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     if (code == EMBEDDING) {
-        TAPER_TRY(embed(e, node, &shape, &out));
+        TAPER_TRY(embed(e, node, &out));
         taper_gpu_give(e, &node->outputs[0], &out);
         return TAPER_OK;
     }
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &table));
-    TAPER_TRY(read_indices(e, index, &table, d, &indices));
+    TAPER_TRY(read_indices(e, index, &table, d, false, &indices));
     TAPER_GPU_REFUSE(e, table.rank != shape.rank || shape.rank < 1, "a tensor without dimensions");
     TAPER_GPU_REFUSE(e, indices.rank != (code == SELECT ? 1 : table.rank), "indices of other dimensions");
     by = indices;

@@ -159,6 +159,33 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
+// One after the other, as often as a list says: around the edge.
+taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
+    const int64_t before[TAPER_GPU_RANK] = {0};
+    taper_gpu_view from, wide, to;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS, &from));
+    const taper_shape of = taper_gpu_shape(e, taper_node_in(node, 0));
+    taper_shape same = {.rank = shape.rank, .dtype = TAPER_F32};
+    const int more = shape.rank - of.rank;
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK || shape.rank < 1 || more < 0,
+                     "a result whose sizes follow from elements, or that is empty");
+    for (int d = 0; d < same.rank; d++) {
+        same.sizes[d] = d < more ? 1 : of.sizes[d - more];
+    }
+    TAPER_TRY(taper_gpu_reshape(e, &from, &same, &wide));
+    TAPER_TRY(taper_gpu_new(e, &shape, wide.packed, &to));
+    TAPER_TRY(taper_gpu_move_padded(e, &wide, &to, before, TAPER_GPU_EDGE_CIRCULAR, 0));
+    taper_gpu_give(e, &node->outputs[0], &to);
+    return TAPER_OK;
+}
+
 // ---- pixels and channels
 
 typedef enum shuffle { PIXELS, BACK, CHANNELS } shuffle;

@@ -115,6 +115,30 @@ taper_status taper_gpu_rule_addcmul(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
+// A number to powers that are a tensor.
+taper_status taper_gpu_rule_power_of(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *result = &node->outputs[0];
+    const taper_shape shape = taper_gpu_shape(e, result);
+    taper_gpu_view x, out;
+    taper_gpu_chain chain = {.most_operands = 2, .all = true};
+    double number = 0;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 1)));
+    TAPER_GPU_REFUSE(e, !e->asking && !taper_gpu_is_number(e, taper_node_in(node, 0), &number),
+                     "a number that is not known");
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 1), &x));
+    taper_gpu_append(&chain, TAPER_GPU_STEP_POWER_INTO, NULL, number, 0);
+    TAPER_TRY(taper_gpu_take_steps(e, &result, x.packed, 2, &chain));
+    TAPER_TRY(taper_gpu_new_result(e, result, &shape, x.packed, &out));
+    TAPER_TRY(taper_gpu_elementwise(e, &x, false, &chain, &out));
+    taper_gpu_give(e, result, &out);
+    return TAPER_OK;
+}
+
 // What an argument is: a number, or a tensor as large as the result.
 typedef struct given {
     bool number, splat;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "ops/call/prepared.h"
 #include "ops/nn/recurrent.h"
 
 typedef enum kind { LSTM, GRU } kind;
@@ -30,6 +31,8 @@ static taper_status add_params(taper_gpu_emitter *e, const taper_val *items, siz
 {
     for (size_t i = 0; i < count; i++) {
         const taper_val *item = &items[i];
+        TAPER_GPU_REFUSE(e, !e->asking && item->tag == TAPER_TENSOR && !taper_tensor_stands(item->as.tensor),
+                         "weights that are no constants of float32");
         TAPER_TRY(add_param(e, item->tag == TAPER_TENSOR ? item->as.tensor : NULL, net));
     }
     return TAPER_OK;

@@ -67,6 +67,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_chain.c
         src/backends/gpu/gpu_check.c
         src/backends/gpu/gpu_emit.c
+        src/backends/gpu/gpu_estimate.c
         src/backends/gpu/gpu_held.c
         src/backends/gpu/gpu_kept.c
         src/backends/gpu/gpu_kernels.c
@@ -77,6 +78,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_program.c
         src/backends/gpu/gpu_quirks.c
         src/backends/gpu/gpu_recording.c
+        src/backends/gpu/gpu_running.c
         src/backends/gpu/gpu_state.c
         src/backends/gpu/gpu_trouble.c
         src/backends/gpu/gpu_view.c

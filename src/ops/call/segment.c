@@ -24,8 +24,9 @@ void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *
 // Of a segment with recordings: what is kept for calls that are alike.
 typedef struct recording {
     const taper_segment *segment;
-    bool declined; // those shapes: nobody asks again
-    double since;  // run declined; 0: it did not
+    bool declined;   // those shapes: nobody asks again
+    const char *why; // the same
+    double since;    // run declined; 0: it did not
     max_align_t data[];
 } recording;
 
@@ -33,6 +34,7 @@ static taper_status run_recording(taper_call *call, void *data)
 {
     recording *r = data;
     if (r->declined) {
+        call->run->why = r->why;
         return TAPER_DECLINED;
     }
     const taper_backend *backend = r->segment->device->backend;
@@ -74,6 +76,7 @@ static taper_status record(const taper_segment *segment, taper_call *call, recor
     const taper_status status = segment->device->backend->record(segment, call, r->data);
     r->segment = segment;
     r->declined = status != TAPER_OK;
+    r->why = call->run->why;
     return status;
 }
 

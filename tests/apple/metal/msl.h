@@ -130,6 +130,9 @@ inline void threadgroup_barrier(mem_flags)
     }
 MSL_EACH(exp, std::exp(x))
 MSL_EACH(log, std::log(x))
+MSL_EACH(exp2, std::exp2(x))
+MSL_EACH(log2, std::log2(x))
+MSL_EACH(fract, x - std::floor(x))
 MSL_EACH(sqrt, std::sqrt(x))
 MSL_EACH(rsqrt, 1 / std::sqrt(x))
 MSL_EACH(sin, std::sin(x))
@@ -141,6 +144,14 @@ MSL_EACH(round, std::round(x))
 MSL_EACH(rint, std::rint(x))
 MSL_EACH(trunc, std::trunc(x))
 MSL_EACH(sign, float((x > 0) - (x < 0)))
+inline uint clz(uint x)
+{
+    return x == 0 ? 32u : (uint)__builtin_clz(x);
+}
+inline bool isnan(float x)
+{
+    return std::isnan(x);
+}
 namespace precise
 {
 MSL_EACH(tanh, std::tanh(x))
@@ -213,6 +224,10 @@ inline float4 max(float4 a, float4 b)
     return select(b, a, a > b);
 }
 template <class V> inline V clamp(V x, V a, V b)
+{
+    return min(max(x, a), b);
+}
+inline float clamp(float x, float a, float b)
 {
     return min(max(x, a), b);
 }

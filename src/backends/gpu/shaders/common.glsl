@@ -4,7 +4,7 @@
 // are zero, and every kernel keeps them so.
 //
 // A kernel that stores many vectors has the steps as often, so it has fewer: with SOME_STEPS four, with PLAIN_STEPS four of
-// the cheap ones.
+// the cheap ones. Those that take much code are had with ALL_STEPS alone.
 //
 // Constants 0 and 1 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have theirs
 // from 11 to 17.
@@ -152,6 +152,111 @@ vec4 sine4(vec4 x, int quarter)
 }
 #endif
 
+#ifdef ALL_STEPS
+#define INFINITE uintBitsToFloat(0x7f800000u)
+#define NOTHING uintBitsToFloat(0x7fc00000u)
+
+// Exact, as C's fmod: the mantissa of a, eight bits at a time, by that of b.
+float rest(float a, float b)
+{
+    uint ua = floatBitsToUint(a) & 0x7fffffffu, ub = floatBitsToUint(b) & 0x7fffffffu;
+    if (ua >= 0x7f800000u || ub > 0x7f800000u || ub == 0u) {
+        return NOTHING;
+    }
+    if (ua < ub) {
+        return a;
+    }
+    uint ea = max(ua >> 23, 1u), eb = max(ub >> 23, 1u);
+    uint ma = ua - ((ea - 1u) << 23), mb = ub - ((eb - 1u) << 23); // with the leading one, where there is one
+    ma %= mb;
+    for (uint left = ea - eb; left != 0u;) {
+        uint bits = min(left, 8u);
+        ma = (ma << bits) % mb;
+        left -= bits;
+    }
+    uint magnitude = 0u;
+    if (ma != 0u) {
+        uint up = min(23u - uint(findMSB(ma)), eb - 1u);
+        magnitude = (ma << up) + ((eb - 1u - up) << 23);
+    }
+    return uintBitsToFloat(magnitude | (floatBitsToUint(a) & 0x80000000u));
+}
+
+vec4 rest4(vec4 a, vec4 b)
+{
+    return vec4(rest(a.x, b.x), rest(a.y, b.y), rest(a.z, b.z), rest(a.w, b.w));
+}
+
+// Python's: of the divisor's sign.
+vec4 remainder4(vec4 a, vec4 b)
+{
+    vec4 r = rest4(a, b);
+    bvec4 other = notEqual(lessThan(r, vec4(0.0)), lessThan(b, vec4(0.0)));
+    return mix(r, r + b, lessThan(vec4(0.5), truth(other) * truth(notEqual(r, vec4(0.0)))));
+}
+
+// The quotient's floor, found by the remainder: drivers' divisions may be off by some units.
+vec4 floor_divide4(vec4 a, vec4 b)
+{
+    vec4 r = rest4(a, b);
+    vec4 q = (a - r) / b;
+    bvec4 other = notEqual(lessThan(r, vec4(0.0)), lessThan(b, vec4(0.0)));
+    q -= truth(other) * truth(notEqual(r, vec4(0.0)));
+    vec4 whole = floor(q);
+    whole += truth(greaterThan(q - whole, vec4(0.5)));
+    return mix(whole, a / b, equal(b, vec4(0.0)));
+}
+
+// The logarithm to base 2 of what is above zero, to a unit also near 1, where drivers may be off by 2^-21.
+float log2_of(float a)
+{
+    bool small = a < 1.1754944e-38;
+    uint u = floatBitsToUint(small ? a * 16777216.0 : a);
+    int e = int(u >> 23) - (small ? 151 : 127);
+    float m = uintBitsToFloat((u & 0x7fffffu) | 0x3f800000u);
+    if (m > 1.41421356) {
+        m *= 0.5;
+        e += 1;
+    }
+    float s = (m - 1.0) / (m + 1.0), z = s * s;
+    return float(e) + 2.88539008 * s * (1.0 + z * (0.33333333 + z * (0.2 + z * (0.14285714 + z * 0.11111111))));
+}
+
+float power_of_two(int k) // -126 to 127
+{
+    return uintBitsToFloat(uint(k + 127) << 23);
+}
+
+float power(float x, float y)
+{
+    if (x == 1.0 || y == 0.0) {
+        return 1.0;
+    }
+    if (isnan(x) || isnan(y)) {
+        return NOTHING;
+    }
+    float a = abs(x), r;
+    bool whole = floor(y) == y, odd = whole && abs(y) < 16777216.0 && fract(y * 0.5) != 0.0;
+    if (a == 0.0 || a == INFINITE) {
+        r = (a == 0.0) == (y > 0.0) ? 0.0 : INFINITE;
+    } else if (abs(y) == INFINITE) {
+        r = a == 1.0 ? 1.0 : (a > 1.0) == (y > 0.0) ? INFINITE : 0.0;
+    } else {
+        float t = clamp(y * log2_of(a), -160.0, 160.0), k = floor(t);
+        int half_k = int(k) / 2;
+        r = exp2(t - k) * power_of_two(half_k) * power_of_two(int(k) - half_k);
+        r = t >= 128.0 ? INFINITE : r;
+        r = x < 0.0 && !whole ? NOTHING : r;
+    }
+    return odd && (floatBitsToUint(x) >> 31) != 0u ? -r : r;
+}
+
+vec4 power4(vec4 x, vec4 y)
+{
+    return vec4(power(x.x, y.x), power(x.y, y.y), power(x.z, y.z), power(x.w, y.w));
+}
+#endif
+
 // taper_gpu_step (gpu_steps.h)
 vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
 {
@@ -216,6 +321,16 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 51u: return truth(greaterThan(v, vec4(0.0))) - truth(lessThan(v, vec4(0.0)));
     case 52u: return trunc(v);
     case 53u: return roundEven(v);
+#endif
+#ifdef ALL_STEPS
+    case 55u: return power4(v, s);
+    case 56u: return power4(s, v);
+    case 57u: return remainder4(v, s);
+    case 58u: return rest4(v, s);
+    case 59u: return floor_divide4(v, s);
+    case 60u: return log2(v);
+    case 61u: return mix(log(1.0 + v), v - 0.5 * v * v, lessThan(abs(v), vec4(1e-3)));
+    case 62u: return mix(exp(v) - 1.0, v + 0.5 * v * v, lessThan(abs(v), vec4(1e-3)));
 #endif
     default: return v;
     }

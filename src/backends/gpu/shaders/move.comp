@@ -20,7 +20,7 @@ layout(constant_id = 11) const uint RESHAPED_SET = 0u;
 const bool RESHAPED = RESHAPED_SET != 0u;
 layout(constant_id = 12) const uint PACKED = 6u; // the packed dimension of the source; 6: it is numbers
 // Outside of the source: 0: nothing is looked at; 1: `fill`; 2: mirrored at the outer element; 3: the outer element;
-// 4: around.
+// 4: around, before it once, behind it as often as may be.
 layout(constant_id = 13) const uint EDGE = 0u;
 const bool FILLED = EDGE == 1u;
 
@@ -41,7 +41,7 @@ uint edge(uint s, uint there)
         i = abs(i);
         i = i >= end ? 2 * end - 2 - i : i;
     } else if (EDGE == 4u) {
-        i = i < 0 ? i + end : i >= end ? i - end : i;
+        i = i < 0 ? i + end : i >= end ? i % end : i;
     }
     return uint(clamp(i, 0, end - 1));
 }
