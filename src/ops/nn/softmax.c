@@ -331,7 +331,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     }
     soft_job job = {.run = call->run, .x = x, .out = out, .logarithm = logarithm, .lines = &lines};
     job.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
-    if (lines.line.size <= SHORT) {
+    if (!TAPER_SMALL && lines.line.size <= SHORT) {
         return taper_lines_run(call->run, &lines, lines.side_by_side ? LANES : 1, lines_task, &job, 5);
     }
     soft s; // long ones
