@@ -358,7 +358,7 @@ static taper_status run_path(taper_conv2d *job)
     const bool constant = has_constant_weights(job) && job->keeps;
     job->keeps = constant;
     const bool transposed = TAPER_CONVOLVES_TRANSPOSED && job->args.params.transposed;
-    if (job->lines) {
+    if (TAPER_HAS_OP(conv_planar) && job->lines) {
         return taper_conv2d_lines(job);
     }
     if (TAPER_HAS_OP(conv_planar) && !transposed && !is_depthwise(job) && taper_conv2d_is_planar(job)) {

@@ -104,8 +104,7 @@ void *taper_place_take(const taper_places *places, size_t item, size_t items)
         return NULL;
     }
     // The threads have equal parts of the range. One place is free, or about to be.
-    for (size_t i = (size_t)((double)item * (double)places->count / (double)items) % places->count;;
-         i = (i + 1) % places->count) {
+    for (size_t i = item / ((items - 1) / places->count + 1);; i = (i + 1) % places->count) {
         char *place = places->data + i * (places->all_bytes / places->count);
         if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {
             return place + FLAG;

@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
+#include "ops/list/op_features.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_scalar taper_scalar_int(int64_t i);
@@ -330,7 +331,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     }
     shared_move shared = {
         .item = item, .count = n, .dims = dims, .outer = outer, .inner = inner, .to = to, .from = from};
-    if (move_shared(run, &shared)) {
+    if (TAPER_MOVES && move_shared(run, &shared)) {
         return;
     }
     taper_walk walk;
