@@ -116,7 +116,7 @@ typedef struct learned {
 
 void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
 {
-    enum { MOST = 8 }; // recordings, and as a logarithm: what is more is damaged
+    enum { MOST = 8, MOST_LOGARITHM = 16 }; // recordings; how far they may be off: what is more is damaged
     char path[MOST_PATH];
     taper_mapping mapping;
     learned l = {.count = 0};
@@ -128,8 +128,8 @@ void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
     }
     taper_unmap(&mapping);
     if (memcmp(l.magic, "tapergpl", sizeof l.magic) == 0 && l.version == VERSION &&
-        l.driver == taper_gpu_driver_hash(s) && l.count <= MOST && fabs(l.log_device) <= MOST &&
-        fabs(l.log_plain) <= MOST) {
+        l.driver == taper_gpu_driver_hash(s) && l.count <= MOST && fabs(l.log_device) <= MOST_LOGARITHM &&
+        fabs(l.log_plain) <= MOST_LOGARITHM) {
         s->learned = (unsigned)l.count;
         s->log_device = l.log_device;
         s->log_plain = l.log_plain;
