@@ -126,7 +126,9 @@ void taper_places_close(const taper_run *run, taper_places *places)
 
 taper_status taper_run_floats(taper_run *run, taper_range_task task, void *argument, size_t count, double floats)
 {
-    enum { GRAIN = 16384 }; // floats worth a thread's while
-    return taper_run_range(run, task, argument, count, floats < GRAIN ? (size_t)(GRAIN / floats) : 1,
+    enum { GRAIN = 16384 };           // floats worth a thread's while
+    const double least = 1.0 / GRAIN; // of an item without any, as of no channels
+    return taper_run_range(run, task, argument, count,
+                           floats < GRAIN ? (size_t)(GRAIN / (floats > least ? floats : least)) : 1,
                            taper_floats_work((double)count * floats));
 }

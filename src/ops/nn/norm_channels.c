@@ -82,8 +82,8 @@ taper_status taper_norm_channels(const taper_norm *norm, double *mean, double *s
         .norm = norm, .vector = taper_vector_f32_select(run->cpu), .stretches = (spatial + STRETCH - 1) / STRETCH};
     size_t bytes;
     if (run->portable || norm->dtype != TAPER_F32 || !taper_volume_channels_inner(x) || x->stride[2] < 0 ||
-        spatial == 0 || job.vector->channels == NULL || job.vector->fold_rows[TAPER_REDUCTION_SUM] == NULL ||
-        job.vector->fold_rows[TAPER_REDUCTION_SQUARES] == NULL ||
+        spatial == 0 || channels == 0 || job.vector->channels == NULL ||
+        job.vector->fold_rows[TAPER_REDUCTION_SUM] == NULL || job.vector->fold_rows[TAPER_REDUCTION_SQUARES] == NULL ||
         !taper_mul_size((size_t)x->n * job.stretches, channels * sizeof *job.made, &bytes)) {
         return TAPER_DECLINED;
     }
