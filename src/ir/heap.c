@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
 // inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
-// own pointer in front of its aligned start.
+// own pointer and its class in front of its aligned start: storages are content with blocks up to four times as large
+// as they need, as a first run, which has no plan yet, would else touch new pages for every size that it meets.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -10,7 +11,8 @@ enum {
     SMALL_LIMIT = 1024,
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
-    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
+    BORROWED_CLASSES = 8 // above their own
 };
 
 typedef struct free_block {
@@ -147,11 +149,17 @@ static size_t raw_size(size_t block)
     return block + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
 }
 
-static void *raw_pointer(void *ptr)
-{
+// In front of a large block.
+typedef struct large_head {
     void *raw;
-    memcpy(&raw, (char *)ptr - sizeof raw, sizeof raw);
-    return raw;
+    size_t class;
+} large_head;
+
+static large_head head_of(const void *ptr)
+{
+    large_head head;
+    memcpy(&head, (const char *)ptr - sizeof head, sizeof head);
+    return head;
 }
 
 static void count_call(taper_heap *heap) // under the lock
@@ -197,7 +205,26 @@ static void count_scratch(taper_heap *heap, size_t class)
     }
 }
 
-static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh)
+static size_t block_of(size_t class)
+{
+    const size_t power = (size_t)1 << (class / 4 + 10);
+    return power + class % 4 * (power / 4);
+}
+
+// A free block of the class, or of the next ones above.
+static void *take_large(taper_heap *heap, size_t class, size_t above)
+{
+    const size_t last = taper_min_size(class + above, LARGE_CLASSES - 1);
+    void *ptr = NULL;
+    for (size_t c = class; c <= last && ptr == NULL; c++) {
+        ptr = take(&heap->large[c], block_of(c));
+    }
+    return ptr;
+}
+
+enum { FRESH, OWN_CLASS, ANY_CLASS }; // which free blocks will do
+
+static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
 {
     if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
         return NULL;
@@ -214,7 +241,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = fresh ? NULL : take(&heap->large[class], block);
+        ptr = which == FRESH ? NULL : take_large(heap, class, which == ANY_CLASS ? BORROWED_CLASSES : 0);
         if (ptr == NULL) {
             count_call(heap);
             heap->bytes += raw_size(block);
@@ -233,8 +260,9 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
         taper_spin_unlock(&heap->lock);
         return NULL;
     }
-    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof(void *), TAPER_ALIGNMENT);
-    memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    const large_head head = {raw, class};
+    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof head, TAPER_ALIGNMENT);
+    memcpy(aligned - sizeof head, &head, sizeof head);
     memset(aligned + size, 0, TAPER_OVERREAD); // defined bytes for kernels that over-read
     return aligned;
 }
@@ -242,7 +270,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
 static void *alloc_any(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size >= SMALL_LIMIT) {
-        return alloc_large(heap, size, scratch, fresh);
+        return alloc_large(heap, size, scratch, fresh ? FRESH : OWN_CLASS);
     }
     const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
     const size_t block = class * SMALL_STEP;
@@ -286,7 +314,7 @@ void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size)
 
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size)
 {
-    return alloc_large(heap, size, false, false);
+    return alloc_large(heap, size, false, ANY_CLASS);
 }
 
 static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
@@ -298,9 +326,9 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     taper_spin_lock(&heap->lock);
     if (size >= SMALL_LIMIT) {
         size_t bytes;
-        const size_t class = large_class(size, &bytes);
-        heap->scratch_live[class] -= scratch;
-        put(&heap->large[class], block, bytes);
+        const size_t asked = large_class(size, &bytes), class = head_of(ptr).class;
+        heap->scratch_live[asked] -= scratch;
+        put(&heap->large[class], block, block_of(class));
         heap->used -= bytes;
     } else {
         const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
@@ -323,8 +351,7 @@ void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
 void taper_heap_trim_storages(taper_heap *heap)
 {
     for (size_t class = 0; class < LARGE_CLASSES; class ++) {
-        const size_t power = (size_t)1 << (class / 4 + 10);
-        const size_t size = raw_size(power + class % 4 * (power / 4));
+        const size_t size = raw_size(block_of(class));
         taper_spin_lock(&heap->lock);
         uint32_t keep = heap->scratch_peak[class] - heap->scratch_live[class];
         free_block **link = &heap->large[class];
@@ -337,9 +364,9 @@ void taper_heap_trim_storages(taper_heap *heap)
         *link = NULL;
         taper_spin_unlock(&heap->lock);
         while (block != NULL) {
-            SHOW(block, power + class % 4 * (power / 4));
+            SHOW(block, block_of(class));
             free_block *next = block->next;
-            taper_free(&heap->allocator, raw_pointer(block), size);
+            taper_free(&heap->allocator, head_of(block).raw, size);
             taper_spin_lock(&heap->lock);
             heap->bytes -= size;
             taper_spin_unlock(&heap->lock);
@@ -369,11 +396,10 @@ void taper_heap_trim(taper_heap *heap)
                 SHOW(block, size);
                 taper_free(&heap->allocator, block, size);
             } else {
-                const size_t large = class - SMALL_CLASSES - 1;
-                const size_t power = (size_t)1 << (large / 4 + 10);
-                size = raw_size(power + large % 4 * (power / 4));
-                SHOW(block, power + large % 4 * (power / 4));
-                taper_free(&heap->allocator, raw_pointer(block), size);
+                const size_t large = block_of(class - SMALL_CLASSES - 1);
+                size = raw_size(large);
+                SHOW(block, large);
+                taper_free(&heap->allocator, head_of(block).raw, size);
             }
             taper_spin_lock(&heap->lock);
             count_call(heap);

@@ -2,15 +2,21 @@
 // The table of type_table.h: places looked at in order, only so many of them.
 #include "ir/type_table.h"
 
+#include <string.h>
+
+#include "base/hash.h"
+
 uint64_t taper_hash_bytes(uint64_t seed, const void *bytes, size_t length)
 {
-    const unsigned char *p = bytes;
-    uint64_t h = seed ^ UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++) {
-        h = (h ^ p[i]) * UINT64_C(1099511628211);
+    const char *p = bytes;
+    uint64_t h = seed ^ UINT64_C(14695981039346656037) ^ length, word;
+    for (; length >= sizeof word; p += sizeof word, length -= sizeof word) {
+        memcpy(&word, p, sizeof word);
+        h = taper_hash_mix(h, word);
     }
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
+    word = 0;
+    memcpy(&word, p, length);
+    h = taper_hash_mix(h, word) * UINT64_C(0xd6e8feb86659fd93);
     return h ^ h >> 32;
 }
 

@@ -237,10 +237,21 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
 }
 
 #if TAPER_WITH_TORCHSCRIPT
+static taper_status evaluate(void *user, taper_error *error)
+{
+    return taper_model_evaluate(user, error);
+}
+
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-    const taper_torchscript_options how = {
-        .listing = model->listing, .methods = options->methods, .method_count = options->method_count};
+    // What is to be written out, or run as it was saved, keeps its branches.
+    const bool settled = options->compiler != NULL && options->disable_passes == NULL && !model->draft;
+    const taper_torchscript_options how = {.listing = model->listing,
+                                           .methods = options->methods,
+                                           .method_count = options->method_count,
+                                           .settled = settled && !model->listing,
+                                           .ready = options->evaluation != 0 ? evaluate : NULL,
+                                           .user = model};
     taper_torchscript script;
     taper_status status = taper_torchscript_load(&model->module, model->context->registry, &how, &script, error);
     if (status == TAPER_OK) {

@@ -367,6 +367,53 @@ class Evaluated(torch.nn.Module):
         return torch.nn.functional.dropout(y, 0.5, self.training), self.training
 
 
+class Switch(torch.nn.Module):
+    """What nobody sets is known when the file is loaded; `on` is set by a method, `pushed` by another module."""
+    scale: Optional[float]
+
+    def __init__(self, scale: Optional[float], mode: str):
+        super().__init__()
+        self.scale, self.mode, self.on, self.pushed, self.count = scale, mode, False, False, 3
+        self.bias = torch.nn.Parameter(torch.ones(3)) if scale is None else None
+
+    @torch.jit.export
+    def turn(self):
+        self.on = not self.on
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            x = x * 100
+        if self.on:
+            x = x + 10
+        if self.pushed:
+            x = x - 1000
+        scale = self.scale
+        if scale is not None:
+            x = x * scale
+        bias = self.bias
+        if bias is not None:
+            x = x + bias
+        if self.mode != "zeros":
+            x = -x
+        return x * self.count
+
+
+class Settled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Switch(None, "zeros"), Switch(2.5, "circular")
+        self.both = torch.nn.ModuleList([self.a, self.b, self.a])
+        self.training_steps = 0
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor, Tensor, bool]:
+        for m in self.both:
+            x = m(x)
+        self.a.turn()
+        self.b.pushed = True
+        self.training_steps += 1
+        return x, self.a(x), self.b(x), self.training_steps > 1
+
+
 class Full(torch.nn.Module):
     def forward(self, n: int, t: Optional[int] = None) -> Tuple[Tensor, Tensor, Tensor]:
         return torch.full((2,), n), torch.full((2,), n, dtype=t), torch.full((2,), n, dtype=torch.int32)
@@ -432,11 +479,12 @@ class Ranks(torch.nn.Module):
         return z, before, after + z.dim()
 
 
-def rewritten(path, version, change=lambda name, text: text, repickle=lambda name, data: data):
-    """The archive with another version, its sources and pickles changed."""
+def rewritten(path, version, change=lambda name, text: text, repickle=lambda name, data: data, more=()):
+    """The archive with another version, its sources and pickles changed, and more of them."""
     old = zipfile.ZipFile(path)
     content = [(i.filename, old.read(i)) for i in old.infolist()]
     old.close()
+    content += [(content[0][0].split("/")[0] + "/" + name, text) for name, text in more]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as new:
         for name, data in content:
             if name.endswith("/version"):
@@ -558,10 +606,11 @@ def untagged(name, data):
     return b"".join(kept)
 
 
+BROKEN = [("code/__torch__/broken.py", b"class C(Module):\n  def forward(self: ) -> (\n")]
 X = torch.tensor([1.0, -2.0, 3.5])
 M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 I = torch.tensor([7, -7, 9])
-IN_TRAINING = ("training", "evaluated")  # saved so; the others in evaluation mode
+IN_TRAINING = ("training", "evaluated", "settled and in training")  # saved so; the others in evaluation mode
 CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
     ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),
@@ -570,6 +619,8 @@ CASES = [
     ("anything", Anything, [(X,)], None), ("containers", Containers, [(M,)], None), ("lists", Lists, [(X,)], None),
     ("raises", Raises, [(M,), (X,)], None), ("asserts", Raises, [(M[:1],)], None), ("training", Training, [(M,), (M,)], None),
     ("evaluated", Evaluated, [(M,), (M,)], None),
+    ("settled", Settled, [(X,), (X,), (X,)], None), ("settled and in training", Settled, [(X,), (X,)], None),
+    ("settled, a source that nobody asks for is broken", Settled, [(X,), (X,)], (10, lambda name, text: text, lambda name, data: data, BROKEN)),
     ("chosen", Chosen, [(X, 0), (X, 1)], None), ("targets", Targets, [(X, 0), (X, 2)], None),
     ("ranks", Ranks, [(torch.rand(2, 1, 3, 3),)], None), ("ranks without a batch", Ranks, [(torch.rand(1, 3, 3),)], None),
     ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),

@@ -125,6 +125,8 @@ typedef struct taper_ts_parse {
     taper_error *error;
     // Called with every definition as it is complete.
     taper_status (*define)(void *user, taper_ts_definition *definition);
+    // Called with the name of every attribute that a statement assigns to.
+    taper_status (*assigned)(void *user, uint32_t atom);
     void *user;
 } taper_ts_parse;
 

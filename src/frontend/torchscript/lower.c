@@ -349,6 +349,7 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
         args[i].value = &l->graph->body->params[i];
         if (i == 0 && f->owner != NULL) {
             status = taper_ts_definition_type(l->unit, f->owner, &args[i].type);
+            args[i].object = l->of_root ? l->unit->module->root.as.object : NULL;
         } else if (f->parameters[i].type != NULL) {
             status = taper_ts_type(l->unit, f->file, f->parameters[i].type, &args[i].type);
         }
@@ -516,12 +517,17 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
         TAPER_TRY(get != NULL ? taper_ts_add_function(l, get) : TAPER_OK);
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
+    if (l->options->settled) {
+        taper_ts_unit_parse_all(l->unit);
+        l->of_root = l->unit->all_parsed;
+    }
     for (taper_ts_function *f = class->function; f != NULL; f = f->next) {
         if (l->options->methods == NULL ||
             taper_module_keeps(l->unit->atoms.names[f->atom], l->options->methods, l->options->method_count)) {
             TAPER_TRY(taper_ts_add_function(l, f));
         }
     }
+    l->of_root = false;
     TAPER_TRY(collect_classes(l, module->root, 0));
     // What is found here may call further interfaces and make objects of further classes.
     for (bool grown = true; grown;) {
@@ -558,6 +564,7 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
         taper_min_size(bytes, TAPER_LIMIT_SOURCE_RATIO * taper_min_size(bytes, archive->zip.size)));
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
+    TAPER_TRY(l->options->ready != NULL ? l->options->ready(l->options->user, unit->error) : TAPER_OK);
     TAPER_TRY(taper_ts_lower_module(l));
     return l->result->missing.count != 0 && !l->listing ? taper_needs_refuse(&l->result->missing, unit->error)
                                                         : TAPER_OK;

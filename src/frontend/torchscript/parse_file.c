@@ -79,9 +79,23 @@ static taper_status branch(taper_ts_parser *p, taper_ts_node *node)
     return block(p, other);
 }
 
+// Tells of the attributes among targets.
+static taper_status targets(taper_ts_parser *p, const taper_ts_node *target)
+{
+    if (target->kind == TAPER_TS_ATTRIBUTE) {
+        return p->parse->assigned(p->parse->user, target->atom);
+    }
+    const bool several = target->kind == TAPER_TS_TUPLE_OF || target->kind == TAPER_TS_ITEMS;
+    for (const taper_ts_node *item = several ? target->child : NULL; item != NULL; item = item->next) {
+        TAPER_TRY(targets(p, item));
+    }
+    return TAPER_OK;
+}
+
 static taper_status counted(taper_ts_parser *p, taper_ts_node *node)
 {
     TAPER_TRY(taper_ts_expressions(p, &node->child));
+    TAPER_TRY(targets(p, node->child));
     if (!taper_ts_at_name(p, TAPER_ATOM_IN)) {
         return taper_ts_unexpected(p, "'in' was expected");
     }
@@ -97,6 +111,7 @@ static taper_status scope(taper_ts_parser *p, taper_ts_node *node)
     if (taper_ts_at_name(p, TAPER_ATOM_AS)) {
         TAPER_TRY(taper_ts_next(&p->lexer));
         TAPER_TRY(taper_ts_expression(p, &target));
+        TAPER_TRY(targets(p, target));
     }
     TAPER_TRY(block(p, &node->child->next));
     node->child->next->next = target;
@@ -117,6 +132,7 @@ static taper_status simple(taper_ts_parser *p, taper_ts_node *node)
     }
     if (taper_ts_at(p, '=')) {
         node->kind = TAPER_TS_ASSIGN;
+        TAPER_TRY(targets(p, node->child));
         TAPER_TRY(taper_ts_next(&p->lexer));
         TAPER_TRY(taper_ts_expressions(p, &node->child->next));
         node->child->next->next = type;

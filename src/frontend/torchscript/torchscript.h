@@ -21,6 +21,12 @@ typedef struct taper_torchscript_options {
     // The methods of the root's class to lower, as taper_module_keeps has it; NULL: all.
     const char *const *methods;
     size_t method_count;
+    // Attributes that no statement of the sources assigns to, of objects that are known, are what they are: numbers,
+    // text and None become constants, and branches that they decide are not lowered.
+    bool settled;
+    // Called when the objects have their attributes, before anything is lowered; NULL: nobody asks.
+    taper_status (*ready)(void *user, taper_error *error);
+    void *user;
 } taper_torchscript_options;
 
 // module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. Missing

@@ -48,6 +48,7 @@ void taper_ts_unit_free(taper_ts_unit *unit)
     taper_val_release(unit->constants);
     taper_ts_atoms_free(&unit->atoms);
     taper_free(unit->allocator, unit->definitions, unit->definition_capacity * sizeof(taper_ts_definition *));
+    taper_free(unit->allocator, unit->assigned, unit->assigned_capacity * sizeof *unit->assigned);
     taper_arena_free(&unit->arena);
 }
 
@@ -64,6 +65,18 @@ static taper_status define(void *user, taper_ts_definition *definition)
     if (unit->definitions[at] == NULL) {
         unit->definitions[at] = definition;
     }
+    return TAPER_OK;
+}
+
+static taper_status note_assigned(void *user, uint32_t atom)
+{
+    taper_ts_unit *unit = user;
+    const size_t before = unit->assigned_capacity;
+    if (atom >= before) {
+        TAPER_TRY(TAPER_GROW(unit->allocator, unit->assigned, unit->assigned_capacity, atom + 1, unit->error));
+        memset(unit->assigned + before, 0, (unit->assigned_capacity - before) * sizeof *unit->assigned);
+    }
+    unit->assigned[atom] = true;
     return TAPER_OK;
 }
 
@@ -90,6 +103,7 @@ static taper_status parse_source(taper_ts_unit *unit, size_t index)
                                   .file = (uint32_t)index,
                                   .error = unit->error,
                                   .define = define,
+                                  .assigned = note_assigned,
                                   .user = unit};
     return taper_ts_parse_file(&parse);
 }
@@ -134,6 +148,19 @@ taper_status taper_ts_find(taper_ts_unit *unit, uint32_t qualified, taper_ts_def
     TAPER_TRY(parse_source(unit, (size_t)index));
     *found = qualified < unit->definition_capacity ? unit->definitions[qualified] : NULL;
     return TAPER_OK;
+}
+
+void taper_ts_unit_parse_all(taper_ts_unit *unit)
+{
+    taper_error *const error = unit->error;
+    unit->error = NULL;
+    unit->all_parsed = true;
+    for (size_t i = 0; i < unit->module->source_count; i++) {
+        if (!unit->parsed[i] && parse_source(unit, i) != TAPER_OK) {
+            unit->all_parsed = unit->parsed[i] = false;
+        }
+    }
+    unit->error = error;
 }
 
 taper_status taper_ts_find_text(taper_ts_unit *unit, const char *name, size_t length, taper_ts_definition **found)

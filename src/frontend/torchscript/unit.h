@@ -17,7 +17,10 @@ typedef struct taper_ts_unit {
     taper_error *error;
     taper_arena arena; // of trees and names: gone after loading
     taper_ts_atoms atoms;
-    bool *parsed;                      // by source
+    bool *parsed;   // by source
+    bool *assigned; // by atom: the name of an attribute that a statement assigns to, where parsed
+    size_t assigned_capacity;
+    bool all_parsed;                   // nothing is assigned to but what assigned has
     taper_ts_definition **definitions; // by atom of the qualified name; NULL: none, or not read yet
     size_t definition_capacity;
     taper_val constants;               // the tuple of constants.pkl
@@ -43,6 +46,14 @@ taper_ts_function *taper_ts_method(const taper_ts_definition *class, uint32_t at
 // The qualified name that a chain of attributes spells, "__torch__.a.b"; false when the expression is none.
 bool taper_ts_dotted(const taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, const char **text,
                      size_t *length);
+
+// Parses what was not parsed yet; all_parsed then tells whether all could be. What is wrong with a file is told when
+// something of its is asked for.
+void taper_ts_unit_parse_all(taper_ts_unit *unit);
+static inline bool taper_ts_is_assigned(const taper_ts_unit *unit, uint32_t atom)
+{
+    return !unit->all_parsed || (atom < unit->assigned_capacity && unit->assigned[atom]);
+}
 
 // The type that an expression of a file writes.
 TAPER_MUST_USE taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node,

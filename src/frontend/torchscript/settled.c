@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attributes that are as the file has them for good: those that no statement of the sources assigns to. `training` most
+// of all, and what layers were made with: batch norm is a page of branches of which one is ever taken, and what is not
+// lowered need not be optimized away.
+#include "frontend/torchscript/lower.h"
+
+const taper_val *taper_ts_settled(const taper_ts_lowering *l, const taper_object *object, const taper_ts_definition *d,
+                                  uint32_t atom, int64_t slot)
+{
+    const bool known = object != NULL && (uint64_t)slot < object->count && !taper_ts_is_assigned(l->unit, atom) &&
+                       strcmp(object->klass->name, l->unit->atoms.names[d->qualified]) == 0;
+    return known ? &object->slots[slot] : NULL;
+}
+
+bool taper_ts_is_settled_as(taper_val value, const taper_type *type)
+{
+    if (type->kind == TAPER_TYPE_OPTIONAL && value.tag != TAPER_NONE) {
+        type = type->items[0];
+    }
+    switch (value.tag) {
+    case TAPER_NONE:
+        return type->kind == TAPER_TYPE_OPTIONAL || type->kind == TAPER_TYPE_NONE;
+    case TAPER_BOOLEAN:
+        return type->kind == TAPER_TYPE_BOOL;
+    case TAPER_INT:
+        return type->kind == TAPER_TYPE_INT;
+    case TAPER_DOUBLE:
+        return type->kind == TAPER_TYPE_FLOAT;
+    case TAPER_STRING:
+        return type->kind == TAPER_TYPE_STRING;
+    default:
+        return false;
+    }
+}
