@@ -20,6 +20,7 @@
 
 enum {
     MOST_NR = 64,
+    DEPTH = 16, // inputs whose weights are transformed at once
     BLOCK_COLUMNS = 64,
     MOST_STRIPS = 3,
     LINE_FLOATS = 16,
@@ -218,29 +219,31 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
     const taper_conv2d *job = request->user;
     const taper_winograd_entry *winograd = request->kind;
     const size_t nr = (size_t)request->numbers[3], block = (size_t)request->numbers[4];
-    const taper_tensor *t = job->args.weight;
-    const float *weights = taper_tensor_data(t);
+    const taper_tensor *w = job->args.weight;
+    const size_t n_stride = (size_t)w->strides[0], k_stride = (size_t)w->strides[1];
+    taper_gemm_pack pack = {.ks = 9,
+                            .n_stride = n_stride,
+                            .k_stride = k_stride,
+                            .tap_stride = (size_t)w->strides[3],
+                            .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
     const size_t panels = (job->out_c + nr - 1) / nr, panel_floats = (job->in_c + 1) * nr;
     const size_t sets = taper_winograd_sets(winograd) * taper_winograd_sets(winograd);
-    float *packed = data, g[9 * MOST_NR];
+    float *packed = data, g[(1 + 9 * DEPTH) * MOST_NR]; // a panel of direct products, of some inputs
     for (size_t panel = begin; panel < end; panel++) {
         const size_t first = panel / block * block, stride = taper_min_size(block, panels - first) * panel_floats;
         float *u = packed + first * sets * panel_floats + (panel - first) * panel_floats;
         for (size_t set = 0; set < sets; set++) {
             memset(u + set * stride, 0, nr * sizeof *u);
         }
-        const size_t columns = taper_min_size(nr, job->out_c - panel * nr);
-        memset(g, 0, sizeof g);
-        for (size_t k = 0; k < job->in_c; k++) {
-            for (size_t i = 0; i < columns; i++) {
-                const size_t n = panel * nr + i;
-                const float *from = weights + n * (size_t)t->strides[0] + k * (size_t)t->strides[1];
-                const float scale = job->scale != NULL ? job->scale[n] : 1.0f;
-                for (size_t tap = 0; tap < 9; tap++) {
-                    g[tap * MOST_NR + i] = from[tap * (size_t)t->strides[3]] * scale;
-                }
+        pack.n = taper_min_size(nr, job->out_c - panel * nr);
+        pack.scale = job->scale != NULL ? job->scale + panel * nr : NULL;
+        for (size_t k = 0; k < job->in_c; k += pack.kc) {
+            pack.kc = taper_min_size(DEPTH, job->in_c - k);
+            pack.weights = (const float *)taper_tensor_data(w) + panel * nr * n_stride + k * k_stride;
+            taper_gemm_f32_pack(nr, &pack, 0, 1, g);
+            for (size_t i = 0; i < pack.kc; i++) {
+                winograd->weights(nr, g + (1 + i) * nr, pack.kc * nr, u + (1 + k + i) * nr, stride);
             }
-            winograd->weights(nr, g, MOST_NR, u + (1 + k) * nr, stride);
         }
     }
 }

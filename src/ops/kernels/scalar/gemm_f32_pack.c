@@ -80,6 +80,37 @@ static void put_row(const float *restrict from, const float *restrict scale, siz
     }
 }
 
+// Rows of a panel that have their width numbers: times scale (NULL: 1), zeros up to nr.
+static void finish_rows(const float *restrict scale, size_t width, size_t rows, size_t nr, float *restrict to)
+{
+    enum { LANES = 8 };
+    size_t j = 0;
+    for (; scale != NULL && width - j >= LANES; j += LANES) {
+        for (size_t i = 0; i < rows; i++) {
+            for (size_t l = 0; l < LANES; l++) {
+                to[i * nr + j + l] *= scale[j + l];
+            }
+        }
+    }
+    for (size_t i = 0; i < rows && (scale != NULL || width < nr); i++) {
+        for (size_t l = j; scale != NULL && l < width; l++) {
+            to[i * nr + l] *= scale[l];
+        }
+        memset(to + i * nr + width, 0, (nr - width) * sizeof *to);
+    }
+}
+
+// The rows' next numbers: these are as many streams as a panel has columns, more than a processor follows by itself.
+static void fetch_ahead(const float *next, size_t count, size_t rows, size_t stride)
+{
+    enum { LINE = 16 };
+    for (size_t j = 0; j < rows; j++) {
+        for (size_t i = 0; i < count; i += LINE) {
+            __builtin_prefetch(next + j * stride + i);
+        }
+    }
+}
+
 static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_t k, size_t depth, size_t nr,
                       float *panel)
 {
@@ -88,13 +119,15 @@ static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_
     const float *scale = pack->scale != NULL ? pack->scale + n : NULL;
     if (pack->k_stride == 1) {
         for (size_t tap = 0; tap < pack->ks; tap++) {
-            pack->transpose(width, depth, source + tap * pack->tap_stride + k, pack->n_stride, block, MOST_NR);
-            for (size_t i = 0; i < depth; i++) {
-                put_row(block + i * MOST_NR, scale, width, nr, panel + (tap * pack->kc + k + i) * nr);
-            }
+            const float *from = source + tap * pack->tap_stride + k;
+            float *to = panel + (tap * pack->kc + k) * nr;
+            fetch_ahead(from + depth, depth, width, pack->n_stride);
+            pack->transpose(width, depth, from, pack->n_stride, to, nr);
+            finish_rows(scale, width, depth, nr, to);
         }
         return;
     }
+    fetch_ahead(source + (k + depth) * pack->ks, depth * pack->ks, width, pack->n_stride);
     pack->transpose(width, depth * pack->ks, source + k * pack->ks, pack->n_stride, block, MOST_NR);
     for (size_t i = 0; i < depth; i++) {
         for (size_t tap = 0; tap < pack->ks; tap++) {
