@@ -21,7 +21,7 @@ def main():
     import make_zoo
 
     int8 = name.endswith("+int8")
-    model = make_zoo.build(name)[0]
+    model = make_zoo.build(name, image_size=size)[0]
     x = torch.randn(1, 3, size, size, generator=torch.Generator().manual_seed(1))
     norms = [m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
     if norms and not int8:
@@ -53,6 +53,8 @@ def main():
         optimize_for_mobile(scripted)._save_for_lite_interpreter(path + ".opt.ptl")
         traced.save(path + ".trace.pt")
         try:
+            # swin_v2 makes its masks by zero_, which PyTorch's exporter does not know.
+            torch.onnx.register_custom_op_symbolic("aten::zero", lambda g, x: g.op("Sub", x, x), 9)
             torch.onnx.export(plain, x, path + ".onnx", opset_version=13 if int8 else 14)
         except Exception as e:
             print(f"{name}: no ONNX file: {str(e).splitlines()[0][:200]}", file=sys.stderr)
