@@ -55,7 +55,8 @@ def main():
         try:
             # swin_v2 makes its masks by zero_, which PyTorch's exporter does not know.
             torch.onnx.register_custom_op_symbolic("aten::zero", lambda g, x: g.op("Sub", x, x), 9)
-            torch.onnx.export(plain, x, path + ".onnx", opset_version=13 if int8 else 14)
+            with torch.enable_grad():  # else attention is one operator that it does not know either
+                torch.onnx.export(plain, x, path + ".onnx", opset_version=13 if int8 else 14)
         except Exception as e:
             print(f"{name}: no ONNX file: {str(e).splitlines()[0][:200]}", file=sys.stderr)
             if os.path.exists(path + ".onnx"):
