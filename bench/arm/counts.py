@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""counts.py FOLDER [MODEL...] [--size N] [--precision P] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
+"""counts.py FOLDER [MODEL...] [--system arm64|armhf] [--size N] [--precision P] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
 
-Instructions (millions) that one inference executes on arm64, per model and core: the library is cross-built in FOLDER, linked with
-infer.c, and run under qemu-user with count.c. Models are of images; files and the library's sources are the only input, and the counts
+Instructions (millions) that one inference executes on arm64, or 32-bit ARM (armhf), per model and core: the library is cross-built in
+FOLDER, one for each system, linked with infer.c, and run under qemu-user with count.c. Models are of images; files and the library's sources are the only input, and the counts
 repeat. --top N lists the functions that did most. --torch: beside them PyTorch lite's of the same file (XNNPACK; no int8), by the
 torch.sh, torch_lite.py of that folder. --mca asks llvm-mca what an iteration of every kernel's inner loops costs on some cores, of those
 with at least 8 product instructions: products and instructions of an iteration, then cycles for a product on each core.
 
-Needs what tests/foreign/run_foreign.sh arm64 needs, qemu-user with plugins, and llvm for --mca."""
+Needs what tests/foreign/run_foreign.sh of that system needs, qemu-user with plugins, and llvm for --mca."""
 import argparse
 import os
 import re
@@ -18,7 +18,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-CORES = "cortex-a53,cortex-a76,max"
+SYSTEMS = {"arm64": ("aarch64-linux-gnu", "qemu-aarch64", "cortex-a53,cortex-a76,max"),
+           "armhf": ("arm-linux-gnueabihf", "qemu-arm", "cortex-a9")}  # compiler, emulator, cores
 MCA_CORES = ["cortex-a55", "neoverse-n1", "neoverse-v1", "apple-m1"]
 PRODUCT = re.compile(r"\s(fmla|fmls|fmul|smlal2?|smull2?|umlal2?|umull2?|smmla|usmmla|sdot|udot|usdot|sadalp|smlsl2?)\s")
 
@@ -30,20 +31,20 @@ def run(*command, **options):
     return done
 
 
-def build(folder):
+def build(folder, system):
     """-> the program, the plugin"""
     libraries, tree = os.path.join(folder, "libraries"), os.path.join(folder, "build")
-    run(os.path.join(ROOT, "scripts", "foreign_libraries.sh"), "arm64", libraries)
+    run(os.path.join(ROOT, "scripts", "foreign_libraries.sh"), system, libraries)
     off = ["-DTAPER_%s=OFF" % x for x in ("BUILD_TESTS", "BUILD_TOOLS", "BUILD_BENCH", "WITH_LAPACK", "WITH_NNAPI")]
-    run("cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTAPER_FOREIGN=arm64", *off,
+    run("cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTAPER_FOREIGN=" + system, *off,
         "-DCMAKE_TOOLCHAIN_FILE=" + os.path.join(ROOT, "cmake", "DebianForeign.cmake"),
         "-DTAPER_FOREIGN_ROOT=" + os.path.join(libraries, "root"))
     run("cmake", "--build", tree, "--target", "taper")
     program, plugin = os.path.join(folder, "infer"), os.path.join(folder, "count.so")
     # Static and at fixed addresses: functions have names.
-    run("aarch64-linux-gnu-gcc", "-std=gnu11", "-O2", "-static", "-no-pie", "-I" + os.path.join(ROOT, "include"),
+    run(SYSTEMS[system][0] + "-gcc", "-std=gnu11", "-O2", "-static", "-no-pie", "-I" + os.path.join(ROOT, "include"),
         os.path.join(HERE, "infer.c"), os.path.join(tree, "lib", "libtaper.a"),
-        "-L" + os.path.join(libraries, "root", "usr", "lib", "aarch64-linux-gnu"), "-lz", "-lpthread", "-lm", "-o", program)
+        "-L" + os.path.join(libraries, "root", "usr", "lib", SYSTEMS[system][0]), "-lz", "-lpthread", "-lm", "-o", program)
     run("cc", "-shared", "-fPIC", "-O1", os.path.join(HERE, "count.c"), "-o", plugin)
     return program, plugin
 
@@ -56,7 +57,7 @@ def marks(text):
 
 
 def count(program, plugin, core, model, options):
-    return marks(run("qemu-aarch64", "-cpu", core, "-plugin", "%s,top=%d" % (plugin, options.top), program, model, str(options.size),
+    return marks(run(SYSTEMS[options.system][1], "-cpu", core, "-plugin", "%s,top=%d" % (plugin, options.top), program, model, str(options.size),
                      options.precision).stderr)
 
 
@@ -124,17 +125,18 @@ def main():
     parser.add_argument("models", nargs="*")
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--precision", default="fp32")
-    parser.add_argument("--cores", default=CORES)
+    parser.add_argument("--system", choices=SYSTEMS, default="arm64")
+    parser.add_argument("--cores")
     parser.add_argument("--top", type=int, default=0)
     parser.add_argument("--mca", action="store_true")
     parser.add_argument("--torch")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     if options.models:
-        program, plugin = build(os.path.abspath(options.folder))
+        program, plugin = build(os.path.abspath(options.folder), options.system)
         print("%-40s %-12s %10s%s" % ("model", "core", "Taper", "    PyTorch  ratio" if options.torch else ""))
     for model in options.models:
-        for core in options.cores.split(","):
+        for core in (options.cores or SYSTEMS[options.system][2]).split(","):
             total, functions = count(program, plugin, core, model, options)
             beside = ""
             if options.torch:

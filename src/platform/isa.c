@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instruction sets: what the CPU can do. An x86 says it itself, on arm64 the system knows.
+// Instruction sets: what the CPU can do. An x86 says it itself, on ARM the system knows.
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #include "platform/isa.h"
 
@@ -57,6 +57,14 @@ static bool has(const char *feature)
 #define ARM(word, name, apple) has("hw.optional.arm." #apple)
 #else
 #define ARM(word, name, apple) false
+#endif
+
+#if defined(TAPER_ARCH_arm32) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#define ARM32(name) ((getauxval(AT_HWCAP) & HWCAP_##name) != 0)
+#else
+#define ARM32(name) false
 #endif
 
 // ---- what this CPU has

@@ -11,6 +11,8 @@
 #define TAPER_ARCH_x86 1
 #elif defined(__aarch64__)
 #define TAPER_ARCH_arm 1
+#elif defined(__arm__)
+#define TAPER_ARCH_arm32 1
 #elif defined(__wasm__)
 #define TAPER_ARCH_wasm 1
 #endif

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,12 +106,31 @@ void check_fill(float *p, size_t count, float low, float high)
         p[i] = check_uniform(low, high);
 }
 
+static bool flushes; // what is being checked takes denormals for zero
+
+float check_number(float x)
+{
+    return flushes && fabsf(x) < FLT_MIN ? copysignf(0, x) : x;
+}
+
+float check_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return check_number(x);
+}
+
+float check_lost(void)
+{
+    return flushes ? FLT_MIN : 0;
+}
+
 float check_special(size_t index)
 {
     static const float list[CHECK_SPECIALS] = {
         NAN,  INFINITY, -INFINITY, 0.0f,   -0.0f, 0x1p-149f, -0x1p-140f, 0x1p-127f, 3.0f,    -3.0f,    6.0f, -6.0f,
         1.0f, -1.0f,    0x1p-126f, 1e-20f, 88.0f, -88.0f,    127.5f,     -104.5f,   3.0e38f, -3.0e38f, 0.5f, -0.5f};
-    return list[index % CHECK_SPECIALS];
+    return check_number(list[index % CHECK_SPECIALS]);
 }
 
 void check_fill_special(float *p, size_t count, size_t one_in, bool sums)
@@ -135,7 +155,7 @@ bool check_close(float got, float want, float bound)
         return isnan(got);
     if (isinf(want))
         return got == want;
-    return fabsf(got - want) <= bound;
+    return fabsf(got - want) <= bound + check_lost();
 }
 
 double check_ulp(float got, double want)
@@ -167,6 +187,7 @@ void check_begin(const char *family, const char *entry)
     report();
     now_family = family;
     now_entry = entry;
+    flushes = strstr(entry, "neon32") != NULL;
     entry_failed = 0;
 }
 
@@ -198,18 +219,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(bool bench);
     } families[] = {
-        {"gemm_f32", check_gemm_f32},
-        {"gemm_half", check_gemm_half},
-        {"gemm_i8", check_gemm_i8},
-        {"dwconv_f32", check_dwconv_f32},
-        {"dwconv_i8", check_dwconv_i8},
-        {"vector_f32", check_vector_f32},
-        {"vector_u8", check_vector_u8},
-        {"winograd_f32", check_winograd_f32},
-        {"planar_f32", check_planar_f32},
-        {"cast", check_cast},
-        {"native", check_native},
-        {"fft_f32", check_fft_f32},
+        {"gemm_f32", check_gemm_f32},     {"gemm_half", check_gemm_half},
+        {"gemm_i8", check_gemm_i8},       {"dwconv_f32", check_dwconv_f32},
+        {"dwconv_i8", check_dwconv_i8},   {"vector_f32", check_vector_f32},
+        {"vector_u8", check_vector_u8},   {"winograd_f32", check_winograd_f32},
+        {"planar_f32", check_planar_f32}, {"cast", check_cast},
+        {"native", check_native},         {"fft_f32", check_fft_f32},
     };
     bool bench = false;
     const char *only = "";

@@ -21,6 +21,11 @@ void *check_bytes(size_t size, check_place place, size_t slack);
 void check_memory_reset(void);
 
 // ---- numbers
+// Denormals are zero to NEON of 32-bit ARM. While its kernels are checked numbers that are made here have none, and a
+// result may lack one: check_lost() is the most that it lacks.
+float check_number(float x); // zero for a denormal, then
+float check_of_bits(uint32_t bits);
+float check_lost(void);
 uint32_t check_random(void);
 size_t check_below(size_t n); // 0 .. n - 1
 float check_uniform(float low, float high);

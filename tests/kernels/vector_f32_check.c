@@ -11,13 +11,6 @@
 
 #define MARK 12345.0f
 
-static float of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 // ---- unary: reference in double, and how far a result may be
 
 static double clamp(double x, double low, double high)
@@ -258,14 +251,15 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
         if (op == TAPER_UNARY_AFFINE && isinf(p[0]))
             p[0] = 2, p[1] = -3;
         for (size_t i = 0; i < n; i++)
-            x[i] = of_bits((uint32_t)(first + i * step));
+            x[i] = check_of_bits((uint32_t)(first + i * step));
         v->unary[op](n, x, y, p);
         for (size_t i = 0; i < n; i++) {
             double ulp;
             const double want = reference(op, (double)x[i], p);
             if (isnan(want) && isnan(y[i]))
                 continue;
-            const bool good = near_enough(op, y[i], want, (double)x[i], p, &ulp);
+            const bool good =
+                near_enough(op, y[i], want, (double)x[i], p, &ulp) || fabs((double)y[i] - want) <= (double)check_lost();
             if (isfinite(want) && fabs(want) > 1e-37 && ulp > worst && isfinite(ulp))
                 worst = ulp, worst_at = (double)x[i];
             if (!good)

@@ -26,6 +26,10 @@ check_c_source_compiles("#ifndef __aarch64__
     #error
     #endif
     int main(void) { return 0; }" TAPER_COMPILES_arm)
+check_c_source_compiles("#ifndef __arm__
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_arm32)
 check_c_source_compiles("#ifndef __wasm__
     #error
     #endif

@@ -1,21 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds the kernel checks for arm64 and runs them under qemu as three processors. Exit 77 (skipped) where the cross
-# compiler or the emulator is missing.  run_arm64.sh [arguments of kernel_check]
+# run_arm.sh arm64|armhf [arguments of kernel_check]: builds the kernel checks for that system and runs them under qemu as
+# some processors. Exit 77 (skipped) where the cross compiler or the emulator is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-cc=${ARM64_CC:-aarch64-linux-gnu-gcc}
-qemu=${ARM64_QEMU:-qemu-aarch64}
+system=$1
+shift
+case $system in
+arm64) cc=aarch64-linux-gnu-gcc qemu=qemu-aarch64 architecture=arm cpus="cortex-a53 cortex-a76 max" package=gcc-aarch64-linux-gnu ;;
+armhf) cc=arm-linux-gnueabihf-gcc qemu=qemu-arm architecture=arm32 cpus="cortex-a9 cortex-a15" package=gcc-arm-linux-gnueabihf ;;
+*) exit 2 ;;
+esac
 for tool in "$cc" "$qemu"; do
     if ! command -v "$tool" >/dev/null 2>&1; then
-        echo "SKIPPED: arm64 kernel checks need $tool (packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)"
+        echo "SKIPPED: $system kernel checks need $tool (packages $package libc6-dev-$system-cross qemu-user)"
         exit 77
     fi
 done
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$root"
-cmake -DTAPER_ARCHITECTURE=arm -P cmake/TaperIsa.cmake >"$out/list"
+cmake -DTAPER_ARCHITECTURE=$architecture -P cmake/TaperIsa.cmake >"$out/list"
 definitions=$(sed -n 's/^definitions //p' "$out/list")
 common="src/ops/kernels/kernel_select.c $(ls src/ops/kernels/scalar/*_pack.c) src/platform/isa.c"
 # compile OUT [flags]
@@ -33,13 +38,13 @@ compile() {
     "$cc" "$@" $common "$out"/*.o tests/kernels/*.c bench/kernels/bench.c -lm -o "$to"
 }
 compile "$out/kernel_check"
-for cpu in cortex-a53 cortex-a76 max; do
+for cpu in $cpus; do
     printf '%s: ' "$cpu"
     "$qemu" -cpu "$cpu" "$out/kernel_check" "$@"
 done
 # What builds for size have instead.
 compile "$out/kernel_check" -DTAPER_SMALL=1
 printf 'small: '
-"$qemu" -cpu max "$out/kernel_check" gemm_f32
+"$qemu" -cpu "$cpu" "$out/kernel_check" gemm_f32
 printf 'small: '
-"$qemu" -cpu max "$out/kernel_check" gemm_half
+"$qemu" -cpu "$cpu" "$out/kernel_check" gemm_half
