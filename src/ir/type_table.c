@@ -14,9 +14,12 @@ uint64_t taper_hash_bytes(uint64_t seed, const void *bytes, size_t length)
         memcpy(&word, p, sizeof word);
         h = taper_hash_mix(h, word);
     }
-    word = 0;
-    memcpy(&word, p, length);
-    h = taper_hash_mix(h, word) * UINT64_C(0xd6e8feb86659fd93);
+    if (length != 0) {
+        word = 0;
+        memcpy(&word, p, length);
+        h = taper_hash_mix(h, word);
+    }
+    h *= UINT64_C(0xd6e8feb86659fd93);
     return h ^ h >> 32;
 }
 
