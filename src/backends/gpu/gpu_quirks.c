@@ -48,7 +48,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
     // What these load takes a dozen times what it takes to pass a number on; GPUs load once what all threads want.
-    s->shares = s->wide && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
+    s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
     s->row = gpu->is_cpu ? gpu->lanes : 0;
     s->group_x = known ? rows[i].group_x : 64;

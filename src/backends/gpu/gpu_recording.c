@@ -318,6 +318,10 @@ static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t
             return TAPER_DECLINED;
         }
     }
+    if (!*texels && s->api->shaders[2 * w->kernel].bytes == 0) {
+        rec->call->run->why = "a tensor that is larger than a texel buffer may be";
+        return TAPER_DECLINED;
+    }
     w->constants[18] = s->half;
     return TAPER_OK;
 }

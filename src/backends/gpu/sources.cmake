@@ -17,20 +17,21 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         set(source ${TAPER_GPU}/shaders/${CMAKE_MATCH_2}.comp)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         set(environment vulkan1.0)
-        if(defines MATCHES "-DLANES")
+        set(passes --ssa-rewrite --loop-unroll --scalar-replacement=200 --ssa-rewrite --simplify-instructions
+            --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids)
+        if(defines MATCHES "-DLANES") # drivers that have these unroll loops, and the library is smaller
             set(environment vulkan1.1)
+            set(passes)
         endif()
         foreach(texels "" "-DTEXELS")
-            if(texels AND defines MATCHES "-DIN_[2_]*SCALARS")
+            if((texels AND defines MATCHES "-DIN_[2_]*SCALARS") OR (NOT texels AND defines MATCHES "-DLANES"))
                 list(APPEND TAPER_GPU_VULKAN "-")
                 continue()
             endif()
             set(compiled ${TAPER_GENERATED}/shaders/${id}${texels}.spv)
             set(optimize)
-            if(TAPER_SPIRV_OPT AND NOT defines MATCHES "-DLANES") # drivers that have subgroups unroll loops
-                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug --ssa-rewrite --loop-unroll --scalar-replacement=200 --ssa-rewrite
-                    --simplify-instructions --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids
-                    ${compiled} -o ${compiled})
+            if(TAPER_SPIRV_OPT)
+                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug ${passes} ${compiled} -o ${compiled})
             endif()
             add_custom_command(
                 OUTPUT ${compiled}
