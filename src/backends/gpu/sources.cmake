@@ -17,11 +17,10 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         set(source ${TAPER_GPU}/shaders/${CMAKE_MATCH_2}.comp)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         set(environment vulkan1.0)
-        set(passes --ssa-rewrite --loop-unroll --scalar-replacement=200 --ssa-rewrite --simplify-instructions
-            --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids)
+        set(unroll --loop-unroll --scalar-replacement=200 --ssa-rewrite)
         if(defines MATCHES "-DLANES") # drivers that have these unroll loops, and the library is smaller
             set(environment vulkan1.1)
-            set(passes)
+            set(unroll --eliminate-dead-functions)
         endif()
         foreach(texels "" "-DTEXELS")
             if((texels AND defines MATCHES "-DIN_[2_]*SCALARS") OR (NOT texels AND defines MATCHES "-DLANES"))
@@ -31,7 +30,8 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             set(compiled ${TAPER_GENERATED}/shaders/${id}${texels}.spv)
             set(optimize)
             if(TAPER_SPIRV_OPT)
-                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug ${passes} ${compiled} -o ${compiled})
+                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug --ssa-rewrite ${unroll} --simplify-instructions
+                    --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids ${compiled} -o ${compiled})
             endif()
             add_custom_command(
                 OUTPUT ${compiled}
