@@ -3,10 +3,13 @@
 // user only reads it: an operator that takes it where its schema says int[], float[], bool[] or str[] by a fixed type
 // (t[] and friends may hand the list on or change it). So does a list that is a constant already, as attributes are,
 // when no graph changes a list that it did not make itself; of one with tensors, the weights of a recurrent network
-// say, it is known then that it stays the same list.
+// say, it is known then that it stays the same list. A copy of one is as constant as it is, and who puts into a list
+// what stands there already does nothing: what a layer does to its own copy of a setting, before it is asked what it
+// is.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
 #include "ir/alias.h"
+#include "ops/list/op_table.h"
 
 enum { MOST_ITEMS = 64 }; // of a list that was a constant
 
@@ -139,17 +142,79 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
     }
 }
 
+// ---- lists that are made
+
+// The constant list that a node copies, where nobody changes it: whoever has it reads it, or copies it too.
+static const taper_list *copied(taper_compilation *compilation, const taper_node *node)
+{
+    const taper_val *from = taper_node_calls(node, TAPER_OP(aten_copy_t)) ? taper_node_constant_in(node, 0) : NULL;
+    if (from == NULL || from->tag != TAPER_LIST || from->as.list->count > MOST_ITEMS || lists_change(compilation)) {
+        return NULL;
+    }
+    for (const taper_value_use *use = taper_node_in(node, 0)->uses; use != NULL; use = use->next) {
+        if (!taper_use_only_reads_list(use) &&
+            !(use->user != NULL && taper_node_calls(use->user, TAPER_OP(aten_copy_t)))) {
+            return NULL;
+        }
+    }
+    return from->as.list;
+}
+
+// Item i of a list that is made here; NULL: it is no constant, or there is none.
+static const taper_val *made_item(taper_compilation *compilation, const taper_node *made, size_t i)
+{
+    if (made->kind == TAPER_NODE_LIST) {
+        return i < made->input_count ? taper_node_constant_in(made, i) : NULL;
+    }
+    const taper_list *list = copied(compilation, made);
+    return list != NULL && i < list->count ? &list->items[i] : NULL;
+}
+
+// Whether the user puts the number there that stands there anyway.
+static bool puts_the_same(taper_compilation *compilation, const taper_value_use *use)
+{
+    const taper_node *user = use->user;
+    if (user == NULL || !taper_node_calls(user, TAPER_OP(aten__set_item_t)) || use->index != 0 ||
+        user->outputs[0].uses != NULL) {
+        return false;
+    }
+    const taper_val *at = taper_node_constant_in(user, 1), *item = taper_node_constant_in(user, 2);
+    if (at == NULL || at->tag != TAPER_INT || at->as.i < 0 || at->as.i >= MOST_ITEMS) {
+        return false;
+    }
+    const taper_val *there = made_item(compilation, taper_node_in(user, 0)->node, (size_t)at->as.i);
+    return item != NULL && there != NULL && item->tag == TAPER_INT && there->tag == TAPER_INT &&
+           item->as.i == there->as.i;
+}
+
+static void forget_same(taper_compilation *compilation, taper_node *node)
+{
+    if (!taper_node_calls(node, TAPER_OP(aten__set_item_t)) || taper_node_in(node, 0)->node == NULL) {
+        return;
+    }
+    const taper_ir_value *list = taper_node_in(node, 0);
+    for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
+        if (!taper_use_only_reads_list(use) && !puts_the_same(compilation, use)) {
+            return;
+        }
+    }
+    taper_node_remove(node);
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     if (node->kind == TAPER_NODE_CONSTANT && node->constant.tag == TAPER_LIST) {
         freeze_list(compilation, node);
         return TAPER_OK;
     }
-    if (node->kind != TAPER_NODE_LIST || node->outputs[0].uses == NULL) {
+    const taper_list *source = copied(compilation, node);
+    if ((node->kind != TAPER_NODE_LIST && source == NULL) || node->outputs[0].uses == NULL) {
+        forget_same(compilation, node);
         return TAPER_OK;
     }
-    for (size_t i = 0; i < node->input_count; i++) {
-        const taper_val *item = taper_node_constant_in(node, i);
+    const size_t count = source != NULL ? source->count : node->input_count;
+    for (size_t i = 0; i < count; i++) {
+        const taper_val *item = made_item(compilation, node, i);
         if (item == NULL || (taper_val_is_object(*item) && item->tag != TAPER_STRING)) {
             return TAPER_OK;
         }
@@ -159,21 +224,24 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     const taper_type *type = node->type;
     taper_heap *heap = compilation->module->heap;
-    taper_list *list = taper_list_new(heap, NULL, node->input_count);
+    taper_list *list = taper_list_new(heap, NULL, count);
     if (list == NULL) {
         return taper_fail_memory(compilation->error);
     }
-    if (type != NULL && type->kind == TAPER_TYPE_LIST && type->items[0]->count == 0 && type->items[0]->name == NULL) {
+    if (source != NULL) {
+        list->element = source->element;
+    } else if (type != NULL && type->kind == TAPER_TYPE_LIST && type->items[0]->count == 0 &&
+               type->items[0]->name == NULL) {
         list->element = type->items[0]->kind == TAPER_TYPE_INT      ? &taper_type_int
                         : type->items[0]->kind == TAPER_TYPE_FLOAT  ? &taper_type_float
                         : type->items[0]->kind == TAPER_TYPE_BOOL   ? &taper_type_bool
                         : type->items[0]->kind == TAPER_TYPE_STRING ? &taper_type_string
                                                                     : NULL;
     }
-    for (size_t i = 0; i < node->input_count; i++) {
-        list->items[i] = taper_val_retain(*taper_node_constant_in(node, i));
+    for (size_t i = 0; i < count; i++) {
+        list->items[i] = taper_val_retain(*made_item(compilation, node, i));
     }
-    list->count = node->input_count;
+    list->count = count;
     if (list->element != NULL && taper_saved_list_type(list, list->element) != list->count) {
         taper_obj_release(&list->head.head); // a bool as an int: a file could not hold it
         return TAPER_OK;

@@ -317,14 +317,15 @@ def difference(got, want, bound):
     return None if error <= bound * largest + 1e-5 else f"off by {error:.3g} of {largest:.3g}"
 
 
-def by_program(taper, path, xs, device, half):
+def by_program(taper, path, xs, device, half, options=None):
     """The results, and what was said where there are none."""
     folder, given = os.path.dirname(path), []
     for i, x in enumerate(xs):
         np.save(os.path.join(folder, f"x{i}.npy"), x)
         given += ["-i", os.path.join(folder, f"x{i}.npy")]
     out = os.path.join(folder, "y.npz")
-    run = subprocess.run([taper, "run", path, *given, "-o", out, "--device", device + "!", "--precision", "fp16" if half else "fp32", "--verbose"],
+    run = subprocess.run([taper, "run", path, *given, "-o", out, "--device", device + "!", "--precision", "fp16" if half else "fp32", "--verbose",
+                          *(["--device-options", options] if options else [])],
                          capture_output=True, text=True, check=False)
     if run.returncode != 0:
         return None, f"{(run.stderr.strip() or '?').splitlines()[-1][:200]} ({run.returncode})"
@@ -332,9 +333,10 @@ def by_program(taper, path, xs, device, half):
     return [results[key] for key in sorted(results.files)], run.stderr
 
 
-def by_module(taper, path, xs, device, half):
+def by_module(taper, path, xs, device, half, options=None):
     try:
-        results = taper.load(path, device=device + "!", device_options="half=1" if half else None)(*xs)
+        options = ",".join(filter(None, ("half=1" if half else None, options))) or None
+        results = taper.load(path, device=device + "!", device_options=options)(*xs)
         return [np.asarray(one) for one in (results if isinstance(results, (tuple, list)) else (results,))], ""
     except taper.Error as error:
         return None, str(error)[:200]
@@ -345,6 +347,7 @@ def main():
     parser.add_argument("taper")
     parser.add_argument("--filter", default="")
     parser.add_argument("--half", action="store_true", help="half precision")
+    parser.add_argument("--options", help="of the device, as of `taper run --device-options`")
     parser.add_argument("--keep", help="a folder for the models")
     parser.add_argument("--module", help="a folder with the Python binding")
     args = parser.parse_args()
@@ -376,7 +379,7 @@ def main():
             model._save_for_lite_interpreter(path)
         else:
             model.save(path)
-        got, said = run(what, path, [x.numpy() for x in xs], device, args.half)
+        got, said = run(what, path, [x.numpy() for x in xs], device, args.half, args.options)
         if got is None:
             print(f"{name}: {said}", flush=True)
             failed += 1

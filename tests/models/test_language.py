@@ -45,6 +45,36 @@ class ToListTwice(torch.nn.Module):
         return a, b, self.seen.clone()
 
 
+class OwnSettings(torch.nn.Module):
+    """Copies of lists that are attributes, into which a branch puts what stands there or something else, as Swin's shifts are."""
+    def __init__(self):
+        super().__init__()
+        self.still: List[int] = [0, 0]
+        self.shift: List[int] = [3, -2]
+
+    def moved(self, x: Tensor, by: List[int]):
+        by = by.copy()
+        if 3 >= x.size(0):
+            by[0] = 0
+        if 3 >= x.size(1):
+            by[1] = 0
+        y = x
+        if sum(by) > 0:
+            y = torch.roll(x, shifts=(-by[0], -by[1]), dims=(0, 1))
+        return y, by
+
+    def forward(self, x: Tensor, n: int):
+        a, b = self.moved(x, self.still)
+        c, d = self.moved(x, self.shift)
+        e = self.still.copy()
+        e[n] = 5
+        f = self.still.copy()
+        f[-1] = 0
+        g = self.shift.copy()
+        g[0] = 3
+        return a, b, c, d, e, f, sum(f), g, sum(g), sum(self.shift), self.still
+
+
 class Dimensions(torch.nn.Module):
     """A buffer of 16 dimensions, whose strides are in no order, and what is made of it and of an input of nine."""
     def __init__(self):
@@ -301,6 +331,7 @@ S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
 CASES = [
     ("tolist and float", ToLists, [(X, 16777216)], ANY),
+    ("own settings", OwnSettings, [(torch.rand(n, m), i) for n, m in ((2, 2), (2, 6), (6, 7)) for i in (0, 1)], ANY),
     ("dimensions", Dimensions, [(torch.rand(2, 1, 1, 2, 1, 1, 1, 1, 1),), (X,)], ANY),
     ("tolist of a call", ToListTwice, [(X,), (X,)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
     ("LPPool", Pool, [(torch.rand(1, 2, 4, 4),)], ANY), ("wider", Wider, [(X, None), (X, 3), (X[:1], 3, [1, 2])], ANY),

@@ -20,7 +20,7 @@ typedef struct taper_gpu_pipeline taper_gpu_pipeline; // the same
 enum {
     TAPER_GPU_READS = 3,      // bindings that are read
     TAPER_GPU_BINDINGS = 4,   // of data: the one that is written, then those
-    TAPER_GPU_CONSTANTS = 19, // specialization constants of a shader
+    TAPER_GPU_CONSTANTS = 20, // specialization constants of a shader
     TAPER_GPU_PARAMETERS = 64 // 32-bit words of a dispatch's parameters
 };
 
@@ -81,6 +81,7 @@ struct taper_gpu {
     uint32_t most_threads;           // of a workgroup
     uint32_t most_groups[3];         // of a dispatch
     uint32_t shared_bytes;           // of a workgroup
+    uint32_t lanes;                  // threads of a subgroup, which take each other's numbers; 0: they cannot
     double tick;                     // seconds of a timestamp's tick; 0: there are none
     atomic_int troubled;             // of taper_gpu_note
     char trouble[160];               // the same

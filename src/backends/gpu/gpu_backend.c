@@ -80,15 +80,15 @@ void taper_gpu_describe(const taper_device *device, taper_device_words *words)
     words->by_name = gpu->is_cpu;
     snprintf(words->facts, sizeof words->facts,
              "%s, driver %#x, buffers of up to %.0f MB, workgroups of up to %u threads, %u KB shared; used with "
-             "workgroups of %u x %u, %s tiles, %s%s%s%s",
+             "workgroups of %u x %u, %s tiles, %s%s%s%s%s",
              gpu->is_cpu     ? "computes on the CPU"
              : gpu->discrete ? "its own memory"
                              : "the host's memory",
              (unsigned)gpu->driver, (double)gpu->most_bytes * 1e-6, (unsigned)gpu->most_threads,
              (unsigned)gpu->shared_bytes / 1024, (unsigned)s->group_x, (unsigned)s->group_y,
              s->wide ? "large" : "small", s->reads_texels ? "texel buffers" : "storage buffers",
-             s->alias ? "" : ", memory used once in a run", s->quirk != NULL ? "; " : "",
-             s->quirk != NULL ? s->quirk : "");
+             s->shares ? ", weights loaded by subgroups" : "", s->alias ? "" : ", memory used once in a run",
+             s->quirk != NULL ? "; " : "", s->quirk != NULL ? s->quirk : "");
 }
 
 void taper_gpu_close(taper_device *device)

@@ -12,6 +12,8 @@ typedef enum taper_gpu_kernel {
     TAPER_GPU_KERNEL_COUNT
 } taper_gpu_kernel;
 
+enum { TAPER_GPU_LANES = 8 }; // of kernels with LANES: threads that load for each other
+
 extern const taper_gpu_packed taper_gpu_vulkan_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 extern const taper_gpu_packed taper_gpu_metal_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 

@@ -10,15 +10,11 @@ static const struct {
     const char *name;
     size_t at;
 } known[] = {
-    {"software", offsetof(taper_gpu_options, software)},
-    {"texels", offsetof(taper_gpu_options, texels)},
-    {"alias", offsetof(taper_gpu_options, alias)},
-    {"tiles", offsetof(taper_gpu_options, tiles)},
-    {"half", offsetof(taper_gpu_options, half)},
-    {"winograd", offsetof(taper_gpu_options, winograd)},
-    {"times", offsetof(taper_gpu_options, times)},
-    {"checks", offsetof(taper_gpu_options, checks)},
-    {"background", offsetof(taper_gpu_options, background)},
+    {"software", offsetof(taper_gpu_options, software)}, {"texels", offsetof(taper_gpu_options, texels)},
+    {"alias", offsetof(taper_gpu_options, alias)},       {"tiles", offsetof(taper_gpu_options, tiles)},
+    {"share", offsetof(taper_gpu_options, share)},       {"half", offsetof(taper_gpu_options, half)},
+    {"winograd", offsetof(taper_gpu_options, winograd)}, {"times", offsetof(taper_gpu_options, times)},
+    {"checks", offsetof(taper_gpu_options, checks)},     {"background", offsetof(taper_gpu_options, background)},
     {"estimate", offsetof(taper_gpu_options, estimate)},
 };
 
@@ -37,15 +33,21 @@ static bool read_option(const char *text, size_t length, taper_gpu_options *opti
 
 taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error)
 {
-    *options = (taper_gpu_options){
-        .texels = -1, .alias = -1, .tiles = -1, .checks = -1, .winograd = -1, .background = -1, .estimate = -1};
+    *options = (taper_gpu_options){.texels = -1,
+                                   .alias = -1,
+                                   .tiles = -1,
+                                   .share = -1,
+                                   .checks = -1,
+                                   .winograd = -1,
+                                   .background = -1,
+                                   .estimate = -1};
     for (const char *at = text != NULL ? text : ""; *at != '\0';) {
         const size_t length = strcspn(at, ",");
         if (!read_option(at, length, options)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "device_options \"%.*s\" should be software=1, texels=0 or 1, alias=0 or 1, tiles=0 or 1, "
-                       "checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or times=1, with "
-                       "commas between",
+                       "share=0 or 1, checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or "
+                       "times=1, with commas between",
                        length < 60 ? (int)length : 60, at);
         }
         at += length + (at[length] == ',');

@@ -11,6 +11,7 @@ typedef struct taper_gpu_options {
     int texels;   // reading texel buffers; -1: as is best for the device
     int alias;    // memory between dispatches is used again; -1 the same
     int tiles;    // 0: small, 1: large; -1 the same
+    int share;    // threads of a subgroup load for each other; -1 the same
     int checks;   // first results are held against the CPU's; -1 the same
     int half;     // vectors are of half precision in memory
     int winograd; // 3x3 convolutions by Winograd: 0: never, 1: all that can; -1: where most of a segment is such layers

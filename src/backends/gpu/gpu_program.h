@@ -51,6 +51,7 @@ typedef struct taper_gpu_work {
     taper_gpu_kernel kernel;
     uint32_t constants[TAPER_GPU_CONSTANTS];
     uint32_t threads[3];                  // wanted, of the whole dispatch
+    bool shares;                          // threads load for those beside them: they are whole subgroups (LANES)
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers; TAPER_GPU_NONE
     taper_gpu_parameters parameters;
     const taper_node *node; // that asked for it, for profiles

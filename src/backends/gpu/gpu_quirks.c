@@ -4,6 +4,8 @@
 
 enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL = 0x8086, APPLE = 0x106B };
 
+enum { MOST_LANES = 64 }; // which every device has in a workgroup
+
 typedef enum use { NO, YES, AUTO } use;
 
 // The first row that fits holds.
@@ -45,6 +47,10 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->reads_texels = gpu->has_texels && settled(options->texels, known ? rows[i].texels : AUTO, gpu->is_cpu);
     s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
+    // What these load takes a dozen times what it takes to pass a number on; GPUs load once what all threads want.
+    s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
+                gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
+    s->row = gpu->is_cpu ? gpu->lanes : 0;
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;

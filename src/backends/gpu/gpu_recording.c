@@ -240,16 +240,61 @@ static uint32_t power_of_two(uint32_t n, uint32_t most)
     return p;
 }
 
+enum { AXIS = 19 }; // the constant
+
+static uint32_t over(uint32_t n, uint32_t by)
+{
+    return (n + by - 1) / by;
+}
+
+// Along which numbers of threads a workgroup lies: where those of a row run at once, along those that leave few of them
+// without work. Kernels do not look whether the third number is one of theirs, so it has to be whole rows.
+static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
+{
+    uint32_t best = 0;
+    double least = 0;
+    for (uint32_t axis = 0; axis < 3 && s->row > 1; axis++) {
+        const double rows =
+            (double)over(threads[axis], s->row) * threads[axis == 0 ? 1 : 0] * threads[axis == 2 ? 1 : 2];
+        if (axis == 0 || (8 * rows < 7 * least && (axis == 1 || threads[2] % s->row == 0))) {
+            best = axis;
+            least = rows;
+        }
+    }
+    return best;
+}
+
+// The workgroup: as large as leaves no more rows without work than small ones would. Kernels that share are whole rows
+// of a subgroup.
+static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, const uint32_t *threads, uint32_t *group)
+{
+    uint32_t x = power_of_two(threads[0], s->group_x);
+    const uint32_t lanes = w->shares ? s->gpu->lanes : s->row > 1 ? s->row : x;
+    x = w->shares && x < lanes ? lanes : x;
+    while (x > lanes && (over(threads[0], x) * (x / lanes) > over(threads[0], lanes) ||
+                         (w->constants[AXIS] == 2 && threads[0] % x != 0))) {
+        x /= 2;
+    }
+    group[0] = x;
+    group[1] = w->shares ? 1 : power_of_two(threads[1], s->group_x * s->group_y / x);
+}
+
 // Threads of a workgroup, and workgroups, for the threads that are wanted.
 static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
 {
-    if (w->constants[0] == 0) {
-        w->constants[0] = power_of_two(w->threads[0], s->group_x);
-        w->constants[1] = power_of_two(w->threads[1], s->group_x * s->group_y / w->constants[0]);
+    const bool chosen = w->constants[0] != 0; // by the rule, or before
+    if (!chosen && !w->shares) {
+        w->constants[AXIS] = choose_axis(s, w->threads);
     }
-    groups[0] = (w->threads[0] + w->constants[0] - 1) / w->constants[0];
-    groups[1] = (w->threads[1] + w->constants[1] - 1) / w->constants[1];
-    groups[2] = w->threads[2];
+    uint32_t threads[3] = {w->threads[0], w->threads[1], w->threads[2]};
+    threads[0] = w->threads[w->constants[AXIS]];
+    threads[w->constants[AXIS]] = w->threads[0];
+    if (!chosen) {
+        choose_group(s, w, threads, w->constants);
+    }
+    groups[0] = over(threads[0], w->constants[0]);
+    groups[1] = over(threads[1], w->constants[1]);
+    groups[2] = threads[2];
     return groups[0] <= s->gpu->most_groups[0] && groups[1] <= s->gpu->most_groups[1] &&
            groups[2] <= s->gpu->most_groups[2];
 }
@@ -272,6 +317,10 @@ static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t
             rec->call->run->why = "a tensor that is larger than a buffer may be";
             return TAPER_DECLINED;
         }
+    }
+    if (!*texels && s->api->shaders[2 * w->kernel].bytes == 0) {
+        rec->call->run->why = "a tensor that is larger than a texel buffer may be";
+        return TAPER_DECLINED;
     }
     w->constants[18] = s->half;
     return TAPER_OK;

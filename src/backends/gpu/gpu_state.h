@@ -47,16 +47,18 @@ typedef struct taper_gpu_state {
     struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels;             // texel buffers where they are large enough
-    bool alias;                    // memory of the arena is used again
-    bool wide;                     // the largest tiles
-    int winograd;                  // of the options; 0 where halves are too coarse
-    bool half;                     // vectors are of half precision in memory
-    bool times;                    // dispatches are timed
-    int background;                // pipelines are made in the background: 0: never, 1: always; -1: where time is short
-    bool checks;                   // first results are held against those of the CPU
-    uint32_t group_x, group_y;     // threads of a workgroup
-    bool measured;                 // what it can do at most was (gpu_peak.h)
+    bool reads_texels;         // texel buffers where they are large enough
+    bool alias;                // memory of the arena is used again
+    bool wide;                 // the largest tiles
+    bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
+    int winograd;              // of the options; 0 where halves are too coarse
+    bool half;                 // vectors are of half precision in memory
+    bool times;                // dispatches are timed
+    int background;            // pipelines are made in the background: 0: never, 1: always; -1: where time is short
+    bool checks;               // first results are held against those of the CPU
+    uint32_t group_x, group_y; // threads of a workgroup
+    uint32_t row;              // so many that lie in a row run at once, however long it is; 0: any of a workgroup may
+    bool measured;             // what it can do at most was (gpu_peak.h)
     double most_flops, most_bytes; // in a second; 0: not known
     bool estimates;                // who is slower by far as estimated is not tried (gpu_estimate.h)
     unsigned learned;              // recordings that were measured; the mean logarithm of what both ways took, as

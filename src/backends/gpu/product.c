@@ -19,8 +19,27 @@ taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, const tape
         return TAPER_GPU_KERNEL_EXACT_4X2;
     }
     *tile = e->state->wide ? 4 : 2;
+    if (e->state->shares && !p->guarded) {
+        return TAPER_GPU_KERNEL_CONV_7X4; // whose steps are there once, until the driver unrolls it
+    }
     return e->state->wide ? (plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY)
                           : (plain ? TAPER_GPU_KERNEL_CONV_4X2 : TAPER_GPU_KERNEL_CONV_4X2_ANY);
+}
+
+static int64_t pixels_of(taper_gpu_kernel kernel)
+{
+    switch ((int)kernel) {
+    case TAPER_GPU_KERNEL_CONV_8X4:
+    case TAPER_GPU_KERNEL_CONV_8X4_ANY:
+        return 8;
+    case TAPER_GPU_KERNEL_CONV_7X4:
+        return 7;
+    case TAPER_GPU_KERNEL_CONV_1X1:
+    case TAPER_GPU_KERNEL_EXACT_1X1:
+        return 1;
+    default:
+        return 4;
+    }
 }
 
 taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p, const taper_gpu_loops *loops,
@@ -52,11 +71,10 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->constants[15] = p->guarded;
     w->constants[16] = p->biased;
     w->constants[17] = p->transposed;
-    const int64_t in_a_row = w->kernel == TAPER_GPU_KERNEL_CONV_8X4 || w->kernel == TAPER_GPU_KERNEL_CONV_8X4_ANY ? 8
-                             : w->kernel == TAPER_GPU_KERNEL_CONV_1X1 || w->kernel == TAPER_GPU_KERNEL_EXACT_1X1  ? 1
-                                                                                                                  : 4;
+    const int64_t in_a_row = pixels_of(w->kernel);
     w->threads[0] = (uint32_t)((pixels + in_a_row - 1) / in_a_row);
     w->threads[1] = (uint32_t)((p->out_groups + tile - 1) / tile);
+    w->shares = w->kernel == TAPER_GPU_KERNEL_CONV_7X4;
     w->threads[2] = (uint32_t)(p->out_sizes[0] * p->parts);
     w->operations = p->operations;
     return TAPER_OK;

@@ -16,27 +16,36 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         set(id ${CMAKE_MATCH_1})
         set(source ${TAPER_GPU}/shaders/${CMAKE_MATCH_2}.comp)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
+        set(environment vulkan1.0)
+        set(unroll --loop-unroll --scalar-replacement=200 --ssa-rewrite)
+        if(defines MATCHES "-DLANES") # drivers that have these unroll loops, and the library is smaller
+            set(environment vulkan1.1)
+            set(unroll --eliminate-dead-functions)
+        endif()
         foreach(texels "" "-DTEXELS")
-            if(texels AND defines MATCHES "-DIN_[2_]*SCALARS")
+            if((texels AND defines MATCHES "-DIN_[2_]*SCALARS") OR (NOT texels AND defines MATCHES "-DLANES"))
                 list(APPEND TAPER_GPU_VULKAN "-")
                 continue()
             endif()
             set(compiled ${TAPER_GENERATED}/shaders/${id}${texels}.spv)
             set(optimize)
             if(TAPER_SPIRV_OPT)
-                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug --ssa-rewrite --loop-unroll --scalar-replacement=200 --ssa-rewrite
-                    --simplify-instructions --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids
-                    ${compiled} -o ${compiled})
+                set(optimize COMMAND ${TAPER_SPIRV_OPT} --strip-debug --ssa-rewrite ${unroll} --simplify-instructions
+                    --eliminate-dead-code-aggressive --redundancy-elimination --cfg-cleanup --compact-ids ${compiled} -o ${compiled})
             endif()
             add_custom_command(
                 OUTPUT ${compiled}
-                COMMAND ${TAPER_GLSLC} --target-env=vulkan1.0 ${defines} ${texels} -o ${compiled} ${source}
+                COMMAND ${TAPER_GLSLC} --target-env=${environment} ${defines} ${texels} -o ${compiled} ${source}
                 ${optimize}
                 DEPENDS ${TAPER_GPU_SHADERS}
                 COMMENT "Compiling shader ${id}${texels}" VERBATIM)
             list(APPEND TAPER_GPU_VULKAN ${compiled})
             list(APPEND TAPER_GPU_BUILT_VULKAN ${compiled})
         endforeach()
+        if(defines MATCHES "-DLANES")
+            list(APPEND TAPER_GPU_METAL - -)
+            continue()
+        endif()
         # Of iOS 12 and macOS 10.14; buffers are numbered as bindings are.
         set(compiled ${TAPER_GENERATED}/shaders/${id})
         add_custom_command(

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { METAL_BUFFERS = 5, METAL_CONSTANTS = 19 };
+enum { METAL_BUFFERS = 5, METAL_CONSTANTS = 20 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -29,7 +29,8 @@ layout(constant_id = 13) const uint MASK = 0u; // 1: added, 2: true where a key 
 
 void main()
 {
-    uint first = gl_GlobalInvocationID.x * ROWS, head = gl_GlobalInvocationID.y, n = gl_GlobalInvocationID.z;
+    uvec3 thread = this_thread();
+    uint first = thread.x * ROWS, head = thread.y, n = thread.z;
     if (first >= p.size_2 || head >= p.size_1) {
         return;
     }

@@ -52,7 +52,8 @@ vec4 tail(vec4 v, uint group)
 
 void main()
 {
-    uint row = gl_GlobalInvocationID.x, group = gl_GlobalInvocationID.y;
+    uvec3 thread = this_thread();
+    uint row = thread.x, group = thread.y;
     if (row >= p.size_2 || group >= p.groups) {
         return;
     }

@@ -7,7 +7,7 @@
 // the cheap ones. Those that take much code are had with ALL_STEPS alone.
 //
 // Constants 0 and 1 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have theirs
-// from 11 to 17.
+// from 11 to 17. A kernel is which one of all threads by this_thread().
 layout(local_size_x_id = 0, local_size_y_id = 1) in;
 layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E is there, bit 1: F
 layout(constant_id = 3) const uint STEP_0 = 0u;
@@ -21,6 +21,14 @@ layout(constant_id = 10) const uint STEP_7 = 0u;
 
 layout(constant_id = 18) const uint HALF_SET = 0u; // vectors are of half precision; what is computed is not
 const bool HALF = HALF_SET != 0u;
+
+layout(constant_id = 19) const uint AXIS = 0u; // along which a workgroup lies: it has this number of threads and 0 in turn
+uvec3 this_thread()
+{
+    return AXIS == 1u   ? gl_GlobalInvocationID.yxz
+           : AXIS == 2u ? gl_GlobalInvocationID.zyx
+                        : gl_GlobalInvocationID;
+}
 
 #if defined(OUT_SCALARS) || defined(OUT_NUMBERS)
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };

@@ -4,8 +4,13 @@
 // ROWS_PACKED that other tensor has its rows packed, as the second operand of q k^T: then products are dot products.
 // EXACT: of numbers from 0 to 255 and from -128 to 127, whose sums are those of 32-bit integers: 512 products are exact as
 // floats, the integers take these together. Biases are two numbers of 16 bits.
+// LANES: that many threads of a subgroup load packed weights for each other, for all of a workgroup take the same ones: where
+// loads cost more than passing numbers on. Sums stay where they are for four products, so that few of them lie in registers.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
+#ifdef LANES
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 #define OPERAND_E(i) LOAD_3(i)
 #define KERNEL_PARAMETERS                                                                                              \
     uint in_offset, in_0, in_1, in_2, in_group, in_part;                                                               \
@@ -39,16 +44,22 @@ const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
 void main()
 {
-    uint first = gl_GlobalInvocationID.x * PIXELS;
-    uint og = gl_GlobalInvocationID.y * GROUPS;
-    uint n = gl_GlobalInvocationID.z / p.parts;
-    uint part = gl_GlobalInvocationID.z - n * p.parts;
+    uvec3 thread = this_thread();
+    uint first = thread.x * PIXELS;
+    uint og = thread.y * GROUPS;
+    uint n = thread.z / p.parts;
+    uint part = thread.z - n * p.parts;
     uint pixels = p.size_1 * p.size_2;
+#ifdef LANES // whoever has no result loads for the others, and stays
+    uint mine = gl_SubgroupInvocationID % LANES, in_groups = p.in_groups, in_group = p.in_group;
+    float outside = p.outside;
+#else
     if (first >= pixels || og >= p.part_groups) {
         return;
     }
+#endif
     uint base = p.in_offset + n * p.in_0 + part * p.in_part;
-    uint weights = p.w_offset + n * p.w_0 + part * p.w_part + gl_GlobalInvocationID.y * p.w_tile;
+    uint weights = p.w_offset + n * p.w_0 + part * p.w_part + thread.y * p.w_tile;
     uint y[PIXELS], x[PIXELS], at[PIXELS];
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
         uint q = min(first + i, pixels - 1u);
@@ -109,6 +120,38 @@ void main()
                     column[i] = TRANSPOSED ? column[i] - p.dilation_x : column[i] + p.dilation_x;
                 }
             }
+#ifdef LANES
+            for (uint k = 0u; k < in_groups; k++) {
+                vec4 a[PIXELS], held[4u * GROUPS / LANES];
+                [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                    a[i] = LOAD_1(at[i]);
+                    at[i] += in_group;
+                    if (PADDED) {
+                        a[i] = inside[i] ? a[i] : vec4(outside);
+                    }
+                }
+                [[unroll]] for (uint i = 0u; i < 4u * GROUPS / LANES; i++) {
+                    held[i] = LOAD_2(weights + i * LANES + mine);
+                }
+                [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+                    [[unroll]] for (uint to = 0u; to < 4u; to++) {
+                        float w[4];
+                        [[unroll]] for (uint lane = 0u; lane < 4u; lane++) {
+                            uint vector = lane * GROUPS + g;
+                            w[lane] = subgroupShuffle(held[vector / LANES][to], vector % LANES);
+                        }
+                        [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+                            float s = sum[i][g][to];
+                            [[unroll]] for (uint lane = 0u; lane < 4u; lane++) {
+                                s += a[i][lane] * w[lane];
+                            }
+                            sum[i][g][to] = s;
+                        }
+                    }
+                }
+                weights += 4u * GROUPS;
+            }
+#else
             for (uint k = 0u; k < p.in_groups; k++) {
                 vec4 a[PIXELS];
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
@@ -159,6 +202,7 @@ void main()
                 }
 #endif
             }
+#endif
         }
     }
 #ifdef EXACT

@@ -19,10 +19,11 @@ layout(constant_id = 12) const uint KERNEL_W = 3u;
 
 void main()
 {
-    uint first = gl_GlobalInvocationID.x * STRIP;
-    uint y = gl_GlobalInvocationID.y;
-    uint n = gl_GlobalInvocationID.z / p.groups;
-    uint group = gl_GlobalInvocationID.z - n * p.groups;
+    uvec3 thread = this_thread();
+    uint first = thread.x * STRIP;
+    uint y = thread.y;
+    uint n = thread.z / p.groups;
+    uint group = thread.z - n * p.groups;
     if (first >= p.size_2 || y >= p.size_1) {
         return;
     }

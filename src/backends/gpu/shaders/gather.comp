@@ -28,9 +28,10 @@ float lane_of(vec4 v, uint lane)
 
 void main()
 {
-    uint x = gl_GlobalInvocationID.x, y = gl_GlobalInvocationID.y;
-    uint n = gl_GlobalInvocationID.z / p.groups;
-    uint group = gl_GlobalInvocationID.z - n * p.groups;
+    uvec3 thread = this_thread();
+    uint x = thread.x, y = thread.y;
+    uint n = thread.z / p.groups;
+    uint group = thread.z - n * p.groups;
     if (x >= p.size_2 || y >= p.size_1) {
         return;
     }

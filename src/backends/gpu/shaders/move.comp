@@ -75,7 +75,8 @@ float reshaped(uint c0, uint c1, uint c2, uint c3, uint c4, uint c5)
 
 void main()
 {
-    uint last = gl_GlobalInvocationID.x, inner = gl_GlobalInvocationID.y, outer = gl_GlobalInvocationID.z;
+    uvec3 thread = this_thread();
+    uint last = thread.x, inner = thread.y, outer = thread.z;
     uint c3 = inner / p.size_4, c4 = inner - c3 * p.size_4;
     uint outer_1 = outer / p.size_2, c2 = outer - outer_1 * p.size_2;
     uint c0 = outer_1 / p.size_1, c1 = outer_1 - c0 * p.size_1;

@@ -24,9 +24,10 @@ vec4 across(vec4 v) // the sum of all lanes, where they are one row
 
 void main()
 {
-    uint x = gl_GlobalInvocationID.x, y = gl_GlobalInvocationID.y;
-    uint n = LANES ? gl_GlobalInvocationID.z : gl_GlobalInvocationID.z / p.groups;
-    uint group = LANES ? 0u : gl_GlobalInvocationID.z - n * p.groups;
+    uvec3 thread = this_thread();
+    uint x = thread.x, y = thread.y;
+    uint n = LANES ? thread.z : thread.z / p.groups;
+    uint group = LANES ? 0u : thread.z - n * p.groups;
     if (x >= p.size_2 || y >= p.size_1) {
         return;
     }

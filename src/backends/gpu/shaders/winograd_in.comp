@@ -12,7 +12,8 @@
 
 void main()
 {
-    uint place = gl_GlobalInvocationID.x, group = gl_GlobalInvocationID.y;
+    uvec3 thread = this_thread();
+    uint place = thread.x, group = thread.y;
     if (place >= p.size_2 || group >= p.groups) {
         return;
     }

@@ -9,7 +9,8 @@
 
 void main()
 {
-    uint t = gl_GlobalInvocationID.x, group = gl_GlobalInvocationID.y, n = gl_GlobalInvocationID.z;
+    uvec3 thread = this_thread();
+    uint t = thread.x, group = thread.y, n = thread.z;
     if (t >= p.tiles || group >= p.groups) {
         return;
     }

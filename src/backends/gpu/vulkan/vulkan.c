@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices of Vulkan: which one, what it can do, and the table of the interface. Vulkan 1.0 is all that is needed.
+// Devices of Vulkan: which one, what it can do, and the table of the interface. Vulkan 1.0 is all that is needed;
+// of 1.1 it is asked whether threads can pass numbers to each other.
 #include "backends/gpu/vulkan/vulkan.h"
 
 #include <stdio.h>
@@ -66,6 +67,22 @@ static void read_limits(taper_vulkan *v, const VkPhysicalDeviceProperties *p)
     gpu->tick = (double)limits->timestampPeriod * 1e-9;
 }
 
+static uint32_t read_lanes(const taper_vulkan *v, const VkPhysicalDeviceProperties *p)
+{
+    VkPhysicalDeviceSubgroupProperties groups = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &groups};
+    const PFN_vkGetPhysicalDeviceProperties2 get =
+        (PFN_vkGetPhysicalDeviceProperties2)v->call.GetInstanceProcAddr(v->instance, "vkGetPhysicalDeviceProperties2");
+    if (v->version < VK_API_VERSION_1_1 || p->apiVersion < VK_API_VERSION_1_1 || get == NULL) {
+        return 0;
+    }
+    get(v->physical, &all);
+    return (groups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                   (groups.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0
+               ? groups.subgroupSize
+               : 0;
+}
+
 // A real one before one that computes on the CPU, its own memory before shared.
 static int rank_of(VkPhysicalDeviceType type)
 {
@@ -101,6 +118,7 @@ static const char *choose(taper_vulkan *v, unsigned index, const char *called, b
             if (seen++ == (called != NULL ? 0 : index)) {
                 v->physical = devices[i];
                 read_limits(v, &properties[i]);
+                v->gpu.lanes = read_lanes(v, &properties[i]);
                 return NULL;
             }
         }
@@ -149,8 +167,14 @@ static const char *make_instance(taper_vulkan *v)
 {
     static const char *const portability[] = {PORTABILITY};
     const bool portable = instance_has(v, PORTABILITY);
+    const PFN_vkEnumerateInstanceVersion get_version =
+        (PFN_vkEnumerateInstanceVersion)v->call.GetInstanceProcAddr(VK_NULL_HANDLE, "vkEnumerateInstanceVersion");
+    // Vulkan 1.0 has no such function, and refuses whoever asks for more.
+    const bool newer =
+        get_version != NULL && get_version(&v->version) == VK_SUCCESS && v->version >= VK_API_VERSION_1_1;
+    v->version = newer ? VK_API_VERSION_1_1 : VK_API_VERSION_1_0;
     const VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "taper", .apiVersion = VK_API_VERSION_1_0};
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "taper", .apiVersion = v->version};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .flags = portable ? ENUMERATES_PORTABILITY : 0,
                                        .pApplicationInfo = &application,

@@ -28,6 +28,7 @@ typedef struct taper_vulkan {
     taper_library *library;
     taper_vulkan_functions call;
     VkInstance instance;
+    uint32_t version; // of Vulkan, that was asked for
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;

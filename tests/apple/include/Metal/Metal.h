@@ -33,7 +33,7 @@ enum { MTLCommandBufferErrorNotPermitted = 7 };
 
 @interface MTLFunctionConstantValues : NSObject {
   @public
-    uint32_t _values[19];
+    uint32_t _values[20];
 }
 - (void)setConstantValues:(const void *)values type:(MTLDataType)type withRange:(NSRange)range;
 @end
