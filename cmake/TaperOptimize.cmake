@@ -32,6 +32,7 @@ set(TAPER_HOT_SOURCES
     src/ops/engine/tiles.c
     src/ops/math/unary.c
     src/ops/engine/view_move.c
+    src/ops/engine/view_transpose.c
 )
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
@@ -59,6 +60,7 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/reduce.c
     src/ops/engine/reduce_vector.c
     src/ops/engine/sort_order.c
+    src/ops/engine/view_transpose.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
     src/ops/nn/grid_sample.c

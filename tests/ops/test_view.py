@@ -99,6 +99,14 @@ raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
 raises("assert_async/many", "torch._assert_async(x)")
 
 # The dtype is that of tensors with dimensions, also of numbers.
+# Every width of elements turned round and over, of squares and what is left beside them.
+for dtype in (torch.uint8, torch.float16, torch.int32, torch.float64, torch.complex128):
+    for rows, columns in ((8, 16), (13, 35), (70, 9), (5, 4), (33, 40)):
+        CASES.append((f"transposed/{str(dtype)[6:]}/{rows}x{columns}", "def f(x: Tensor):\n    return (x.transpose(1, 2).contiguous(), x.flip([1]).transpose(1, 2).contiguous(), x[:, 1:, 1:].transpose(1, 2).contiguous())\n",
+                      lambda dtype=dtype, rows=rows, columns=columns: ((torch.arange(2 * rows * columns) % 251).reshape(2, rows, columns).to(dtype),)))
+    for width in (1, 2, 3, 4, 5, 8, 19):
+        CASES.append((f"flipped/{str(dtype)[6:]}/{width}", "def f(x: Tensor):\n    return (x.flip([1]), x.flip([0]), x.flip([0, 1]), x[:, :2].flip([1]), x[::2].flip([1]))\n",
+                      lambda dtype=dtype, width=width: ((torch.arange(9 * width) % 251).reshape(9, width).to(dtype),)))
 CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.kron(x, n.double()), torch.kron(n.double(), x.half()), torch.kron(x.int(), torch.tensor(3)),\n"
            "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
            (torch.arange(6.0).reshape(2, 3),))]
