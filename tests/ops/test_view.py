@@ -99,6 +99,15 @@ raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
 raises("assert_async/many", "torch._assert_async(x)")
 
 # The dtype is that of tensors with dimensions, also of numbers.
+# Pieces of every size side by side: of rows, of pixels in channels_last, beside nothing, and of too many tensors.
+for width in (1, 2, 3, 4, 16, 23):
+    for dtype in (torch.float32, torch.uint8, torch.int64):
+        CASES.append((f"cat/pieces/{width}/{str(dtype)[6:]}", "def f(x: Tensor, y: Tensor):\n"
+                      "    a, b = x.contiguous(memory_format=torch.channels_last), y.contiguous(memory_format=torch.channels_last)\n"
+                      "    return (torch.cat([x, y, x], -1), torch.cat([x, x], 1), torch.cat([x, x[:, :, :, :0], y], 3), torch.cat([a, b], 1), torch.cat([a, b, a], 3),"
+                      " torch.cat([x, b, x], 2), torch.cat([x] * 19, 2), torch.cat([x.transpose(2, 3), y], 0), torch.stack([x, y], 2))\n",
+                      lambda dtype=dtype, width=width: ((torch.arange(2 * 5 * width * width) % 251).reshape(2, 5, width, width).to(dtype),
+                                                        (torch.arange(2 * 5 * width * width) % 241).reshape(2, 5, width, width).to(dtype))))
 # Every width of elements turned round and over, of squares and what is left beside them.
 for dtype in (torch.uint8, torch.float16, torch.int32, torch.float64, torch.complex128):
     for rows, columns in ((8, 16), (13, 35), (70, 9), (5, 4), (33, 40)):

@@ -150,7 +150,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
             memcpy(to + k * (bytes), from + k * step, (bytes));                                                        \
         }                                                                                                              \
     }
-#define SHORT(bytes)                                                                                                   \
+#define FEW(bytes)                                                                                                     \
     if (inner->size == 2) {                                                                                            \
         SHORT_LINES(bytes, 2)                                                                                          \
     } else if (inner->size == 3) {                                                                                     \
@@ -166,30 +166,41 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
     }
     switch (item) {
     case 1:
-        SHORT(1) return true;
+        FEW(1) return true;
     case 4:
-        SHORT(4) return true;
+        FEW(4) return true;
     case 8:
-        SHORT(8) return true;
+        FEW(8) return true;
     default:
         return false;
     }
 }
-#undef SHORT
+#undef FEW
 #undef SHORT_LINES
 
-enum { TILE = 16 }; // along both sides of what a thread takes, at least
+enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
 
+#define ROWS(bytes)                                                                                                    \
+    for (int64_t i = 0; i < outer->size; i++) {                                                                        \
+        memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
+    }
 static void move_plane(const taper_run *run, size_t item, const move_dim *outer, const move_dim *inner, char *to,
                        const char *from)
 {
     const int64_t width = (int64_t)item;
     if (inner->to == width && inner->from == width) {
         const size_t bytes = (size_t)inner->size * item;
-        for (int64_t i = 0; i < outer->size; i++) {
-            memcpy(to + i * outer->to, from + i * outer->from, bytes);
+        switch (bytes) { // a call of a function that finds out how much it is would be most of the work
+        case 8:
+            ROWS(8) break;
+        case 12:
+            ROWS(12) break;
+        case 16:
+            ROWS(16) break;
+        default:
+            ROWS(bytes) break;
         }
-    } else if (inner->to == width && outer->from == width && inner->size > 3 && outer->size > 3) {
+    } else if (inner->to == width && outer->from == width && inner->size >= SHORT && outer->size >= SHORT) {
         taper_move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
     } else if (!move_short_lines(item, outer, inner, to, from)) {
         for (int64_t i = 0; i < outer->size; i++) {
@@ -197,6 +208,8 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
         }
     }
 }
+
+#undef ROWS
 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step)
@@ -333,11 +346,15 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     if (n > 0) {
         size_t pick = n - 1;
         if (inner.to == (int64_t)item && inner.from != inner.to) {
-            // A transposition: the other loop of the plane is the one along which the source is contiguous.
+            // A transposition: the other loop of the plane is the one along which the source is contiguous. Where that
+            // is short, any long one.
             for (size_t d = 0; d < n; d++) {
                 if (dims[d].from == (int64_t)item) {
                     pick = d;
                 }
+            }
+            for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {
+                pick = dims[d].size >= SHORT ? d : pick;
             }
         }
         outer = dims[pick];
