@@ -63,6 +63,7 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/view_transpose.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
+    src/ops/nn/conv_run.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear_distance.c

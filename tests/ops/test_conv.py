@@ -93,6 +93,15 @@ for kind, double in (("complex64", ""), ("complex128", ".double()")):
     COMPLEX = "".join(f"    {n} = torch.complex({n}{double}, {n}{double}.flip(0))\n" for n in "xwb")
     for name, before in (("", ""), ("-turned", TURNED)):
         add(f"transposed1d-{kind}{name}", "F.conv_transpose1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (4, 3, 3), (6,), before=COMPLEX + before)
+# A kernel for each channel, by phases: kernel, stride, padding, output padding, dilation.
+for i, (k, t, p, e, d) in enumerate([((4, 4), (2, 2), (1, 1), (0, 0), (1, 1)), ((3, 5), (3, 4), (0, 2), (1, 3), (2, 1)), ((3, 2), (1, 3), (2, 1), (0, 2), (1, 3)), ((2, 2), (5, 5), (0, 0), (4, 4), (1, 1)),
+                                     ((1, 7), (1, 1), (0, 5), (0, 0), (1, 2))]):
+    for layout, before in LAYOUTS.items():
+        add(f"transposed2d-depthwise-{i}-{layout}", f"F.conv_transpose2d(x, w, b, {list(t)}, {list(p)}, {list(e)}, 5, {list(d)})", (2, 5, 9, 11), (5, 1, *k), (5,), before=before)
+add("transposed2d-depthwise-nan", "F.conv_transpose2d(x / (x > -1), w, None, 2, 1, 0, 3)", (1, 3, 5, 6), (3, 1, 4, 4))
+add("transposed2d-depthwise-conv", "F.conv_transpose2d(F.conv2d(x, torch.ones(12, 4, 1, 1)), w, b, 2, 1, 0, 12)", (2, 4, 5, 6), (12, 1, 4, 4), (12,))
+add("transposed1d-depthwise", "F.conv_transpose1d(x, w, b, 4, 2, 1, 6)", (2, 6, 300), (6, 1, 9), (6,))
+add("transposed3d-depthwise", "F.conv_transpose3d(x, w, b, [1, 2, 3], [1, 0, 1], [0, 1, 0], 4, [1, 1, 2])", (2, 4, 5, 6, 7), (4, 1, 3, 2, 4), (4,))
 add("transposed2d-int64", "F.conv_transpose2d(x, w, b, 2, 1, 1, 2)", (2, 4, 5, 6), (4, 3, 3, 3), (6,), dtype="torch.int64")
 add("conv_tbc", "torch.conv_tbc(x, w, b, 1)", (5, 2, 3), (3, 3, 4), (4,))
 add("convolution", "torch.convolution(x, w, b, [1, 2], [1], [1], False, [0], 1)", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
