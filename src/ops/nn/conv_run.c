@@ -487,7 +487,10 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
         goto out;
     }
     describe(input, params->rank, args->unbatched, &job.x_batch, &job.x_channel, job.in, job.x_space);
-    if (params->transposed && !flat(job.in, job.x_space, &step)) {
+    // Channels that lie together in the input alone would be picked one by one.
+    const bool apart = !TAPER_SMALL && params->groups > 1 && params->groups == args->weight->sizes[0] &&
+                       job.x_channel == 1 && result->strides[args->unbatched ? 0 : 1] != 1;
+    if (params->transposed && (apart || !flat(job.in, job.x_space, &step))) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);
         if (status == TAPER_OK) {
             status = taper_run_copy(run, copy, input);
