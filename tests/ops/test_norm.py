@@ -103,6 +103,13 @@ for reduction in (0, 1, 2):
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))
 
+for reduction in (0, 1, 2):
+    for weight in ("None", "w"):
+        CASES.append((f"binary_cross_entropy_with_logits-positive-{reduction}-{weight}", f"def f({PAIR}, w: Tensor, p: Tensor, q: Tensor) -> Tuple[Tensor, Tensor, Tensor]:\n"
+                      f"    t = torch.sigmoid(t)\n    return (torch.ops.aten.binary_cross_entropy_with_logits(x, t, {weight}, p, {reduction}),"
+                      f" torch.ops.aten.binary_cross_entropy_with_logits(x * 30, (t > 0.5).to(x.dtype), {weight}, q, {reduction}),"
+                      f" torch.ops.aten.binary_cross_entropy_with_logits(x[:1], t, {weight}, p, {reduction}))\n",
+                      lambda: (random(9, 40), random(9, 40, seed=1), random(9, 40, seed=2).abs(), random(40, seed=3).abs(), torch.tensor(2.5))))
 # Losses made of other operators take every dtype that these take.
 THREE_ROWS = "a: Tensor, b: Tensor, c: Tensor"
 for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.complex64):
