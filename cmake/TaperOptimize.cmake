@@ -57,6 +57,7 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/elementwise_convert.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
+    src/ops/engine/matmul_gemm.c
     src/ops/engine/reduce.c
     src/ops/engine/reduce_vector.c
     src/ops/engine/sort_order.c

@@ -4,6 +4,12 @@
 
 enum { FOLD_LANES = 32 };
 
+// One half of the accumulators into the other, by loops of known length: their vectors stay in registers.
+#define FOLD_HALF(A, width, merged)                                                                                    \
+    for (size_t j = 0; j < (width); j++) {                                                                             \
+        const A a = part[j], x = part[j + (width)];                                                                    \
+        part[j] = merged;                                                                                              \
+    }
 // A line by as many accumulators as hide what an operation takes; rows beside each other, each joined with all of the
 // accumulators.
 #define FOLD(name, dtype, T, A, start, joined, merged)                                                                 \
@@ -25,12 +31,11 @@ enum { FOLD_LANES = 32 };
             const A a = part[j], x = (A)xs[k];                                                                         \
             part[j] = joined;                                                                                          \
         }                                                                                                              \
-        for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {                                                  \
-            for (size_t j = 0; j < width; j++) {                                                                       \
-                const A a = part[j], x = part[j + width];                                                              \
-                part[j] = merged;                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
+        FOLD_HALF(A, 16, merged)                                                                                       \
+        FOLD_HALF(A, 8, merged)                                                                                        \
+        FOLD_HALF(A, 4, merged)                                                                                        \
+        FOLD_HALF(A, 2, merged)                                                                                        \
+        FOLD_HALF(A, 1, merged)                                                                                        \
         const A a = *total, x = part[0];                                                                               \
         *total = merged;                                                                                               \
     }                                                                                                                  \
@@ -48,6 +53,7 @@ enum { FOLD_LANES = 32 };
     }
 TAPER_NATIVE_FOLDS(FOLD)
 #undef FOLD
+#undef FOLD_HALF
 
 // Products of floats: of some elements as floats, which must stay normal numbers in between, and of these as doubles.
 enum { PRODUCT_STEPS = 16, PRODUCT_LANES = 128 };
