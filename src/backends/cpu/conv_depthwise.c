@@ -184,7 +184,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
     const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
-    if (plan->dilated) {
+    if (!TAPER_SMALL && plan->dilated) {
         return taper_run_range(head->job->call->run, run_phases, (void *)(uintptr_t)plan,
                                plan->pairs * head->job->dilation_h * head->job->batch, 1, head->work);
     }

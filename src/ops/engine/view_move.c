@@ -105,7 +105,7 @@ static inline uint64_t turned(uint64_t x, size_t item)
 
 static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
-    if (to_step == (int64_t)item && from_step == -to_step) {
+    if (!TAPER_SMALL && to_step == (int64_t)item && from_step == -to_step) {
         switch (item) {
         case 1:
             TURNED(1) break;
@@ -190,7 +190,8 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
     const int64_t width = (int64_t)item;
     if (inner->to == width && inner->from == width) {
         const size_t bytes = (size_t)inner->size * item;
-        switch (bytes) { // a call of a function that finds out how much it is would be most of the work
+        switch (TAPER_SMALL ? 0
+                            : bytes) { // a call of a function that finds out how much it is would be most of the work
         case 8:
             ROWS(8) break;
         case 12:
@@ -353,7 +354,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
                     pick = d;
                 }
             }
-            for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {
+            for (size_t d = TAPER_SMALL ? 0 : n; d-- > 0 && dims[pick].size < SHORT;) {
                 pick = dims[d].size >= SHORT ? d : pick;
             }
         }

@@ -431,8 +431,8 @@ static taper_status run_job(conv_job *job, const taper_conv_args *args, const ta
     const bool depthwise = !args->params.transposed && job->in_channels == 1 && job->groups > 1 &&
                            (job->dtype == TAPER_F32 || (!TAPER_SMALL && job->dtype == TAPER_F64));
     const bool last = job->x_channel == 1 && job->in_channels > 1;
-    bool points;
-    const bool phases = phases_fit(job, args->params.transposed, &points);
+    bool points = false;
+    const bool phases = !TAPER_SMALL && phases_fit(job, args->params.transposed, &points);
     const weight_order order = depthwise || (phases && points)    ? ORDER_TAPS
                                : last && !args->params.transposed ? ORDER_LAST
                                                                   : ORDER_FIRST;
