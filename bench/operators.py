@@ -988,6 +988,102 @@ def further_cases():
     yield "roi_pool, small", lambda x, r: boxes.roi_pool(x, r, 0.0625, 7, 7), [image(1, 256, 14, 14), regions]
 
 
+def quantized_cases():
+    """Operators of quantized images, and what networks have in other layouts, lengths and sizes than the rows above"""
+    x, last = image(1, 64, 56, 56), image(1, 64, 56, 56).contiguous(memory_format=torch.channels_last)
+    ids, seq, rows = torch.randint(0, 512, (512, 512)), image(1, 197, 768), image(512, 512)
+
+    def bytes_of(x, scale=0.05):
+        return torch.quantize_per_tensor(x, scale, 128, torch.quint8)
+
+    # Quantized inside, as files of inputs are floats: both sides quantize one image and read one.
+    yield "quantize", lambda x: bytes_of(x).int_repr(), [x]
+    yield "quantize, last", lambda x: bytes_of(x).int_repr(), [last]
+    yield "dequantize", lambda x: bytes_of(x).dequantize(), [x]
+    yield "quantized relu", lambda x: F.relu(bytes_of(x)).int_repr(), [last]
+    yield "quantized sigmoid", lambda x: torch.sigmoid(bytes_of(x)).int_repr(), [last]
+    yield "quantized hardswish", lambda x: torch.ops.quantized.hardswish(bytes_of(x), 0.04, 120).int_repr(), [last]
+    yield "quantized add", lambda x, y: torch.ops.quantized.add(bytes_of(x), bytes_of(y, 0.03), 0.07, 120).int_repr(), [last, last.flip(0)]
+    yield "quantized add_relu", lambda x, y: torch.ops.quantized.add_relu(bytes_of(x), bytes_of(y, 0.03), 0.07, 120).int_repr(), [last, last.flip(0)]
+    yield "quantized mul", lambda x: torch.ops.quantized.mul(bytes_of(x), bytes_of(x[:, :, :1, :1]), 0.07, 120).int_repr(), [last]
+    yield "quantized cat", lambda x: torch.ops.quantized.cat([bytes_of(x), bytes_of(x, 0.03)], 1, 0.05, 128).int_repr(), [last]
+    yield "quantized max_pool2d", lambda x: F.max_pool2d(bytes_of(x), 3, 2, 1).int_repr(), [last]
+    yield "quantized avg_pool2d", lambda x: F.avg_pool2d(bytes_of(x), 2).int_repr(), [last]
+    yield "quantized adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(bytes_of(x), 1).int_repr(), [last]
+    yield "quantized mean", lambda x: bytes_of(x).mean([2, 3]).int_repr(), [last]
+    yield "quantized bilinear", lambda x: F.interpolate(bytes_of(x), scale_factor=2.0, mode="bilinear").int_repr(), [last]
+    yield "quantized nearest", lambda x: F.interpolate(bytes_of(x), scale_factor=2.0).int_repr(), [last]
+    yield "quantized clamp", lambda x: bytes_of(x).clamp(0.0, 6.0).int_repr(), [last]
+    yield "quantized leaky_relu", lambda x: torch.ops.quantized.leaky_relu(bytes_of(x), 0.1, False, 0.05, 128).int_repr(), [last]
+    yield "quantized layer_norm", lambda x: torch.ops.quantized.layer_norm(bytes_of(x), [768], None, None, 1e-5, 0.05, 128).int_repr(), [seq]
+    yield "quantized pad", lambda x: F.pad(bytes_of(x), (1, 1, 1, 1)).int_repr(), [x]
+    yield "quantized reshape", lambda x: bytes_of(x).permute(0, 2, 3, 1).contiguous().int_repr(), [x]
+    yield "per channel", lambda x: torch.quantize_per_channel(x, torch.full((512,), 0.05), torch.zeros(512, dtype=torch.long), 0, torch.qint8).int_repr(), [rows]
+    yield "fake_quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.05, 128, 0, 255), [x]
+    # Layouts and sizes.
+    projected, two_ways = torch.nn.LSTM(64, 128, proj_size=32).requires_grad_(False), torch.nn.GRU(64, 64, batch_first=True, bidirectional=True).requires_grad_(False)
+    attention, mask = torch.nn.MultiheadAttention(256, 8, batch_first=True).eval().requires_grad_(False), torch.full((64, 64), float("-inf")).triu(1)
+    yield "multihead, masked", lambda x: attention(x, x, x, attn_mask=mask, need_weights=False)[0], [image(2, 64, 256)]
+    yield "multihead, padded", lambda x: attention(x, x, x, key_padding_mask=torch.arange(64)[None].expand(2, 64) > 50)[0], [image(2, 64, 256)]
+    yield "multihead, cross", lambda x, y: attention(x, y, y, need_weights=False)[0], [image(1, 100, 256), image(1, 400, 256)]
+    decoder = torch.nn.TransformerDecoderLayer(128, 4, 256, batch_first=True).eval().requires_grad_(False)
+    yield "decoder", decoder, [image(1, 20, 128), image(1, 60, 128)]
+    yield "embedding, last ids", lambda i: F.embedding(i, rows).sum(1), [ids[:64, :32]]
+    yield "fold, image", lambda x: F.fold(x, (56, 56), 3, padding=1, stride=2), [image(1, 144, 784)]
+    yield "unfold, last", lambda x: F.unfold(x, 3, padding=1), [last]
+    yield "pixel_unshuffle, last", lambda x: F.pixel_unshuffle(x, 2), [last]
+    yield "space to depth", lambda x: torch.cat([x[..., ::2, ::2], x[..., 1::2, ::2], x[..., ::2, 1::2], x[..., 1::2, 1::2]], 1), [image(1, 3, 224, 224)]
+    yield "roll, last", lambda x: torch.roll(x, (-3, -3), (1, 2)), [image(1, 56, 56, 96)]
+    yield "windows", lambda x: x.view(1, 8, 7, 8, 7, 96).permute(0, 1, 3, 2, 4, 5).reshape(-1, 49, 96), [image(1, 56, 56, 96)]
+    yield "cumsum, middle", lambda x: x.cumsum(1), [image(8, 128, 64)]
+    yield "cumsum, mask int", lambda x: (x != 1).int().cumsum(1) * 2, [ids]
+    yield "bilinear, factor", lambda x: F.interpolate(x, scale_factor=1.5, mode="bilinear"), [x]
+    yield "bilinear, corners last", lambda x: F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=True), [last]
+    yield "trilinear, last", lambda x: F.interpolate(x, scale_factor=2.0, mode="trilinear", align_corners=True), [image(1, 8, 16, 28, 28)]
+    yield "linear resize, down", lambda x: F.interpolate(x, 512, mode="linear"), [image(1, 64, 2048)]
+    yield "bicubic, corners", lambda x: F.interpolate(x, (40, 40), mode="bicubic", align_corners=True), [x]
+    yield "batch_norm 1d, line", torch.nn.BatchNorm1d(64).eval().requires_grad_(False), [image(1, 64, 2048)]
+    yield "batch_norm 3d, layer", torch.nn.BatchNorm3d(16).eval().requires_grad_(False), [image(1, 16, 16, 28, 28)]
+    yield "instance_norm 3d", lambda x: F.instance_norm(x), [image(1, 16, 16, 28, 28)]
+    yield "group_norm, attention", lambda x: F.group_norm(x, 32), [image(1, 320, 32, 32)]
+    yield "layer_norm, first", lambda x: F.layer_norm(x.permute(0, 2, 3, 1), (64,)).permute(0, 3, 1, 2), [x]
+    yield "cdist, points", lambda a, b: torch.cdist(a, b), [image(1, 1024, 3), image(1, 1024, 3)]
+    yield "einsum, bchw", lambda a, b: torch.einsum("bchw,kc->bkhw", a, b), [x, image(32, 64)]
+    yield "einsum, heads", lambda a, b: torch.einsum("bnhd,bmhd->bhnm", a, b), [image(1, 64, 8, 32), image(1, 64, 8, 32)]
+    yield "adaptive_avg_pool2d, last", lambda x: F.adaptive_avg_pool2d(x, 7), [last]
+    yield "adaptive_max_pool2d, roi", lambda x: F.adaptive_max_pool2d(x, 2), [image(64, 64, 7, 7)]
+    yield "max_pool2d, ceil", lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True), [x]
+    yield "avg_pool2d, divisor", lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), [x]
+    yield "pad, replicate last", lambda x: F.pad(x, (1, 1, 1, 1), "replicate"), [last]
+    yield "pad, same last", lambda x: F.pad(x, (0, 1, 0, 1)), [last]
+    yield "where, scalar mask", lambda x, m: torch.where(m, x, torch.tensor(-1e4)), [image(1, 8, 64, 64), image(1, 1, 1, 64) > 0]
+    yield "softmax, masked", lambda x, m: (x + m).softmax(-1), [image(1, 8, 64, 64), mask]
+    yield "nonzero, points", lambda x: torch.nonzero(x > 0.9), [torch.rand(1, 80, 80)]
+    yield "topk, flat", lambda x: x.flatten(1).topk(100), [torch.rand(1, 20, 80, 80)]
+    yield "index_put, columns", lambda x, i: x.index_put((torch.arange(512), i), torch.ones(512)), [rows, ids[0]]
+    yield "slice, strided", lambda x: x[:, :, ::2, ::2].contiguous(), [x]
+    yield "narrow, cat", lambda x: torch.cat([x[:, 1:], x[:, :1]], 1), [seq]
+    yield "chunk, last", lambda x: [p.contiguous() for p in x.chunk(3, -1)], [image(1, 197, 2304)]
+    yield "split, heads", lambda x: x.view(1, 197, 3, 12, 64).permute(2, 0, 3, 1, 4).contiguous(), [image(1, 197, 2304)]
+    yield "norm, rms layer", lambda x: x / (x.norm(dim=-1, keepdim=True) + 1e-6), [seq]
+    yield "gather, tokens", lambda x, i: x.gather(1, i[:1, :100, None].expand(1, 100, 768)), [image(1, 512, 768), ids]
+    yield "to float, int32", lambda x: x.to(torch.float32) * 0.1, [ids.int()]
+    yield "clamp, int64", lambda i: i.clamp(0, 255), [ids]
+    yield "round, half", lambda x: (x * 255).round().clamp(0, 255).to(torch.uint8), [torch.rand(1, 3, 224, 224)]
+    yield "bce loss, mean", lambda x, y: F.binary_cross_entropy_with_logits(x, y, pos_weight=torch.tensor(2.0)), [rows, (rows > 0).float()]
+    yield "logical, masks", lambda a: (a > 0) & (a < 1) | (a > 2), [rows]
+    yield "sum, bool", lambda a: (a > 0).sum(-1), [rows]
+    yield "max, space", lambda x: x.flatten(2).max(-1)[0], [x]
+    yield "argmax, last dim long", lambda x: x.argmax(-1), [image(1, 128, 30000)]
+    yield "std_mean", lambda x: torch.std_mean(x, dim=(2, 3)), [x]
+    yield "conv_transpose3d, 3", torch.nn.ConvTranspose3d(16, 8, 3, 2, 1, 1).requires_grad_(False), [image(1, 16, 8, 14, 14)]
+    yield "conv_transpose2d, last depthwise", lambda x: F.conv_transpose2d(x, torch.ones(64, 1, 2, 2), None, 2, groups=64), [last]
+    yield "conv2d, dilated depthwise", torch.nn.Conv2d(64, 64, 3, padding=2, dilation=2, groups=64).requires_grad_(False), [x]
+    yield "conv3d, depth", torch.nn.Conv3d(32, 32, (3, 1, 1), padding=(1, 0, 0)).requires_grad_(False), [image(1, 32, 8, 28, 28)]
+    yield "lstm, projected", lambda x: projected(x)[0], [image(16, 1, 64)]
+    yield "gru, two ways", lambda x: two_ways(x)[0], [image(4, 32, 64)]
+
+
 class Operator(torch.nn.Module):
     """The function of inputs that files bring without their strides: of images in channels_last the file has [N, H, W, C], and the module
     begins with a view, for both sides."""
@@ -1075,7 +1171,7 @@ def main():
     torch.set_num_threads(1)
     ratios = []
     peer = Peer(arguments.threads)
-    for name, function, inputs in itertools.chain(cases(), more_cases(), rarer_cases(), further_cases()):
+    for name, function, inputs in itertools.chain(cases(), more_cases(), rarer_cases(), further_cases(), quantized_cases()):
         if not re.search(arguments.filter, name):
             continue
         with tempfile.TemporaryDirectory() as folder:

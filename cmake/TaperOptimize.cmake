@@ -32,6 +32,7 @@ set(TAPER_HOT_SOURCES
     src/ops/engine/tiles.c
     src/ops/math/unary.c
     src/ops/engine/view_move.c
+    src/ops/engine/view_transpose.c
 )
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
@@ -56,11 +57,14 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/elementwise_convert.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
+    src/ops/engine/matmul_gemm.c
     src/ops/engine/reduce.c
     src/ops/engine/reduce_vector.c
     src/ops/engine/sort_order.c
+    src/ops/engine/view_transpose.c
     src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
+    src/ops/nn/conv_run.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear_distance.c
@@ -68,6 +72,7 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/pad.c
     src/ops/nn/pool_planes.c
     src/ops/nn/resize_loops.c
+    src/ops/quantized/fake_quantize.c
     src/ops/signal/fft_plan.c
     src/ops/tensor/count_values.c
     src/ops/tensor/create_range.c

@@ -45,6 +45,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/view_element.c
     src/ops/engine/view_move.c
     src/ops/engine/view_shape.c
+    src/ops/engine/view_transpose.c
     src/ops/engine/volume.c
     src/ops/lang/container.c
     src/ops/lang/dict_ops.c

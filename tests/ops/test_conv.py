@@ -93,6 +93,23 @@ for kind, double in (("complex64", ""), ("complex128", ".double()")):
     COMPLEX = "".join(f"    {n} = torch.complex({n}{double}, {n}{double}.flip(0))\n" for n in "xwb")
     for name, before in (("", ""), ("-turned", TURNED)):
         add(f"transposed1d-{kind}{name}", "F.conv_transpose1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (4, 3, 3), (6,), before=COMPLEX + before)
+# Dilated depthwise ones, by rows of every dilation-th: channels, height, width, kernel, padding, dilation, what follows.
+for i, (c, h, w, k, p, d, after) in enumerate([(20, 13, 17, 3, (2, 2), (2, 2), "F.relu(%s)"), (5, 12, 9, 3, (0, 0), (3, 2), "%s"), (33, 9, 11, 5, (4, 8), (2, 4), "F.hardswish(%s)"), (8, 10, 10, 3, (36, 36), (36, 36), "%s"),
+                                               (16, 21, 14, 7, (3, 6), (1, 2), "F.relu6(%s)"), (16, 9, 40, 3, (5, 1), (5, 1), "F.silu(%s)"), (4, 6, 7, 3, (1, 2), (2, 3), "%s"), (4, 40, 3, 3, (3, 4), (3, 4), "%s")]):
+    for layout, before in LAYOUTS.items():
+        add(f"conv2d-depthwise-dilated-{i}-{layout}", after % f"F.conv2d(x, w, b, 1, {list(p)}, {list(d)}, {c})", (2, c, h, w), (c, 1, k, k), (c,), before=before)
+add("conv2d-depthwise-dilated-nan", "F.conv2d(x / (x > -2), w, None, 1, 2, 2, 16)", (1, 16, 9, 8), (16, 1, 3, 3))
+add("conv2d-depthwise-dilated-sum", "F.conv2d(x, w, b, 1, 2, 2, 16) + x", (1, 16, 9, 8), (16, 1, 3, 3), (16,))
+# A kernel for each channel, by phases: kernel, stride, padding, output padding, dilation.
+for i, (k, t, p, e, d) in enumerate([((4, 4), (2, 2), (1, 1), (0, 0), (1, 1)), ((3, 5), (3, 4), (0, 2), (1, 3), (2, 1)), ((3, 2), (1, 3), (2, 1), (0, 2), (1, 3)), ((2, 2), (5, 5), (0, 0), (4, 4), (1, 1)),
+                                     ((1, 7), (1, 1), (0, 5), (0, 0), (1, 2))]):
+    for layout, before in LAYOUTS.items():
+        add(f"transposed2d-depthwise-{i}-{layout}", f"F.conv_transpose2d(x, w, b, {list(t)}, {list(p)}, {list(e)}, 5, {list(d)})", (2, 5, 9, 11), (5, 1, *k), (5,), before=before)
+add("transposed2d-depthwise-nan", "F.conv_transpose2d(x / (x > -1), w, None, 2, 1, 0, 3)", (1, 3, 5, 6), (3, 1, 4, 4))
+add("transposed2d-depthwise-conv", "F.conv_transpose2d(F.conv2d(x, torch.ones(12, 4, 1, 1)), w, b, 2, 1, 0, 12)", (2, 4, 5, 6), (12, 1, 4, 4), (12,))
+add("transposed2d-depthwise-mixed", "F.conv_transpose2d(x.permute(0, 3, 1, 2), w, b, 2, 1, 0, 12)", (2, 5, 6, 12), (12, 1, 4, 4), (12,))
+add("transposed1d-depthwise", "F.conv_transpose1d(x, w, b, 4, 2, 1, 6)", (2, 6, 300), (6, 1, 9), (6,))
+add("transposed3d-depthwise", "F.conv_transpose3d(x, w, b, [1, 2, 3], [1, 0, 1], [0, 1, 0], 4, [1, 1, 2])", (2, 4, 5, 6, 7), (4, 1, 3, 2, 4), (4,))
 add("transposed2d-int64", "F.conv_transpose2d(x, w, b, 2, 1, 1, 2)", (2, 4, 5, 6), (4, 3, 3, 3), (6,), dtype="torch.int64")
 add("conv_tbc", "torch.conv_tbc(x, w, b, 1)", (5, 2, 3), (3, 3, 4), (4,))
 add("convolution", "torch.convolution(x, w, b, [1, 2], [1], [1], False, [0], 1)", (1, 4, 6, 7), (6, 4, 3, 3), (6,))

@@ -106,4 +106,8 @@ for text in ("[13], [2], 0", "[12], [3], 0", "[12], [2], 5", "[12], [2], -1", "[
     case("ctc/wrong/%s" % text, "x, t : torch.ctc_loss(x, t, %s)" % text, args(logs(12, 1, 5), ints(1, 2)))
 case("ctc/strided", "x, t, i, n : torch.ctc_loss(x.transpose(0, 1), t, i, n)", args(logs(2, 12, 5), lambda: torch.tensor([[1, 2], [4, 1]]), ints(12, 12), ints(2, 1)))
 case("ctc/F", "x, t, i, n : F.ctc_loss(x, t, i, n, reduction='sum', zero_infinity=True)", args(logs(12, 2, 5), lambda: torch.tensor([[1, 2], [4, 1]]), ints(12, 12), ints(2, 1)))
+case("ctc/long", "x, t, i, n : torch.ctc_loss(x, t, i, n, 0, 0)", args(logs(90, 2, 7), lambda: torch.arange(80).reshape(2, 40) % 3 // 2 + 1, ints(90, 85), ints(40, 33)))
+case("ctc/infinite", "x, t, i, n : torch.ctc_loss(x, t, i, n, 0, 0)",
+     args(lambda: logs(12, 3, 5)().index_put((torch.tensor([3, 5]), torch.tensor([0, 2])), torch.tensor([[-float("inf")], [float("nan")]])),
+          lambda: torch.tensor([[1, 2], [4, 1], [2, 2]]), ints(12, 12, 12), ints(2, 1, 2)))
 case("ctc/impossible", "x, t, i, n : F.ctc_loss(x, t, i, n)", args(logs(2, 2, 5), lambda: torch.tensor([[1, 2], [1, 1]]), ints(1, 2), ints(2, 2)))

@@ -52,6 +52,8 @@ results("range", "", ["torch.range(0, 4)", "torch.range(0, 1, 0.25)", "torch.ran
 results("linspace", "", [f"torch.linspace({a})" for a in ("0, 1, 5", "0, 10, 11", "-3, 3, 1", "1, 2, 0", "5, -5, 7",
                                                           "0, 10, 4, dtype=torch.int64", "0, 1, 3, dtype=torch.float64")])
 results("logspace", "", ["torch.logspace(0, 3, 4)", "torch.logspace(-2, 2, 5, 2.0)", "torch.logspace(0, 1, 1)"])
+results("logspace/bases", "", ["torch.logspace(-3, 30, 21, 10.0)", "torch.logspace(0, 40, 7)", "torch.logspace(1, 3, 9, 0.5)", "torch.logspace(1, 3, 3, 1.0)", "torch.logspace(0, 2, 3, -2.0)",
+                                "torch.logspace(-1, 1, 3, 0.0)", "torch.logspace(-50, -30, 5)"])
 # Longer than the blocks in which they are made.
 results("arange/long", "", ["torch.arange(3000)", "torch.arange(3000, dtype=torch.int32)", "torch.arange(-1e3, 1e3, 0.7)", "torch.arange(9000, 0, -3)",
                             "torch.arange(0, 1e3, 0.3, dtype=torch.float64)", "torch.arange(0, 3000, dtype=torch.int16)"])
@@ -88,7 +90,7 @@ results("meshgrid", AXES, ["torch.meshgrid([a, b, c])", "torch.meshgrid([a, b], 
                            "torch.meshgrid([c])"], axes)
 results("cartesian_prod", AXES, ["torch.cartesian_prod([a, b])", "torch.cartesian_prod([a, b, c])", "torch.cartesian_prod([a])"], axes)
 results("combinations", AXES, ["torch.combinations(a)", "torch.combinations(a, 3)", "torch.combinations(a, 2, True)", "torch.combinations(b, 3)"], axes)
-results("vander", AXES, ["torch.vander(a)", "torch.vander(a, 4, True)", "torch.vander(b.to(torch.int64), 3)"], axes)
+results("vander", AXES, ["torch.vander(a)", "torch.vander(a, 4, True)", "torch.vander(a * 30, 27)", "torch.vander(torch.cat([a, a])[::2], 3)", "torch.vander(b.to(torch.int64), 3)"], axes)
 
 # The CPU generator's streams; the runner seeds PyTorch with its default seed, which a session starts with.
 for n in (3, 15, 16, 17, 100):

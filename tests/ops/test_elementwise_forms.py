@@ -83,6 +83,9 @@ for name in "maximum minimum fmax fmin".split():
     CASES += forms(name, *BOTH, "i, j", "b, c")
 for name in "hypot nextafter igamma igammac special_gammainc special_gammaincc logaddexp logaddexp2 heaviside".split():
     CASES += forms(name, "p, p", "p.t(), u.t()", "p, u[0]", in_place=name != "heaviside")
+SPREAD = "torch.tensor([0.01, 0.5, 3., 20., 300., 5000., 0., float('inf')]).to(%s.dtype)"
+CASES += [plain(f"{name}/{factor}/{of}", f"torch.ops.aten.{name}({SPREAD % of}[:, None], {SPREAD % of} * {factor})")
+          for name in ("igamma", "igammac") for factor, of in ((0.3, "x"), (1.0, "x"), (1.03, "x"), (2.5, "x"), (0.3, "d"), (2.5, "d"))]  # near a PyTorch's doubles are 1e-10 off
 for name in "xlogy special_xlogy special_xlog1py special_zeta".split():
     CASES += forms(name, "p, u + 1", "p.t(), p.t()", "p, 2.5", "p, p[1]")
 CASES += forms("gcd", "i, j", "i.t(), j.t()", "i, n", "k, k") + forms("lcm", "i, j", "i, n", "k, k") + forms("heaviside", "x, y", "i, j", "x, s", "b, c", "x, d", "i, k", "x, n")

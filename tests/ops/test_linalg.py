@@ -146,6 +146,7 @@ for upper in (True, False):
     for unit in (True, False):
         flags = f"upper={upper}, unitriangular={unit}"
         every(f"solve_triangular-{flags}", f"torch.linalg.solve_triangular(a, b, {flags})", ONE, s(2, 4, 4), r(4, 3), dtypes=FEW)
+        every(f"solve_triangular-wide-{flags}", f"torch.linalg.solve_triangular(a, b, {flags})", ONE, s(2, 5, 5), r(2, 5, 11), dtypes=FEW)
         every(f"solve_triangular-right-{flags}", f"torch.linalg.solve_triangular(a, b, left=False, {flags})", ONE, s(4, 4), r(2, 3, 4),
               dtypes=FEW)
         for turned in (True, False):

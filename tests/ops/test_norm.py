@@ -103,6 +103,13 @@ for reduction in (0, 1, 2):
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))
 
+for reduction in (0, 1, 2):
+    for weight in ("None", "w"):
+        CASES.append((f"binary_cross_entropy_with_logits-positive-{reduction}-{weight}", f"def f({PAIR}, w: Tensor, p: Tensor, q: Tensor) -> Tuple[Tensor, Tensor, Tensor]:\n"
+                      f"    t = torch.sigmoid(t)\n    return (torch.ops.aten.binary_cross_entropy_with_logits(x, t, {weight}, p, {reduction}),"
+                      f" torch.ops.aten.binary_cross_entropy_with_logits(x * 30, (t > 0.5).to(x.dtype), {weight}, q, {reduction}),"
+                      f" torch.ops.aten.binary_cross_entropy_with_logits(x[:1], t, {weight}, p, {reduction}))\n",
+                      lambda: (random(9, 40), random(9, 40, seed=1), random(9, 40, seed=2).abs(), random(40, seed=3).abs(), torch.tensor(2.5))))
 # Losses made of other operators take every dtype that these take.
 THREE_ROWS = "a: Tensor, b: Tensor, c: Tensor"
 for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.complex64):
@@ -122,6 +129,17 @@ for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.u
 for loss, target in (("multi_margin_loss", "0"), ("multilabel_margin_loss", "0")):
     CASES.append((f"{loss}-number", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.{loss}(x, torch.tensor({target}))\n",
                   lambda: (torch.tensor(2.5),)))
+for power, margin, reduction in ((1, 1.0, 0), (2, 0.25, 0), (1, -0.5, 1), (2, 1.0, 2)):
+    for dtype in (torch.float32, torch.float64):
+        CASES.append((f"multi_margin_loss-wide-{power}-{margin}-{str(dtype)[6:]}", f"def f(x: Tensor, t: Tensor, w: Tensor) -> Tuple[Tensor, Tensor]:\n"
+                      f"    return torch.nn.functional.multi_margin_loss(x, t, {power}, {margin}, w, None, None, '{('none', 'mean', 'sum')[reduction]}'),"
+                      f" torch.nn.functional.multi_margin_loss(x[:, :1], t * 0, {power}, {margin})\n",
+                      lambda dtype=dtype: (random(3, 1100).to(dtype), torch.tensor([0, 1099, 600]), random(1100, seed=1).abs().to(dtype))))
+CASES.append(("multi_margin_loss-special", "def f(x: Tensor, t: Tensor) -> Tensor:\n    return torch.nn.functional.multi_margin_loss(x, t, reduction='none')\n",
+              lambda: (torch.tensor([[1.0, float("nan"), 2.0, 0.5], [float("inf"), 1.0, 2.0, 3.0], [-float("inf"), 1.0, 2.0, 3.0], [float("nan"), 1.0, 2.0, 3.0]]),
+                       torch.tensor([2, 1, 0, 0]))))
+CASES.append(("nll_loss-image", "def f(x: Tensor, t: Tensor) -> Tuple[Tensor, Tensor]:\n    return torch.nn.functional.nll_loss(x, t), torch.nn.functional.nll_loss(x, t, None, None, 3, None, 'sum')\n",
+              lambda: (random(2, 5, 7, 11), (torch.arange(154) % 5).reshape(2, 7, 11))))
 CASES.append(("batch_norm-nothing", "def f(x: Tensor) -> Tensor:\n"
               "    return torch.nn.functional.batch_norm(x, None, None, None, None, True)\n", lambda: (torch.zeros(0),)))
 for width in (3, 64, 100, 520):

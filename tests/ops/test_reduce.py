@@ -253,6 +253,13 @@ case("weight_norm/all", ("v, g", "torch._weight_norm(v, g, -1)"), lambda: [tenso
 case("weight_norm/interface", ("v, g", "torch._weight_norm_interface(v, g, 0)"),
      lambda: [tensor((3, 4), special=False), tensor((3, 1), special=False)])
 case("norm_except_dim/all", ("v", "torch.norm_except_dim(v, 2, -1)"), plain((3, 4)))
+for dtype in (torch.float32, torch.float64, torch.int64):
+    def spiked(dtype=dtype):
+        x = (torch.arange(3 * 75) * 37 % 101).reshape(3, 75).to(dtype)
+        if dtype.is_floating_point:
+            x[1, 50], x[2, 3], x[2, 20] = float("nan"), float("inf"), float("inf")
+        return (x,)
+    CASES += [(f"{f}/spiked/{str(dtype)[6:]}", f"def f(x: Tensor):\n    return torch.{f}(x, 1), torch.{f}(x.sort(1)[0], 1), torch.{f}(x[:, :32], -1)\n", spiked) for f in ("cummax", "cummin")]
 case("cummax_helper", ("x, v, i", "torch._cummax_helper(x, v, i, 1), torch._cummin_helper(x, v[:], i[:], 0), v, i"),
      lambda: [tensor((3, 4)), torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.int64)])
 

@@ -99,6 +99,23 @@ raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
 raises("assert_async/many", "torch._assert_async(x)")
 
 # The dtype is that of tensors with dimensions, also of numbers.
+# Pieces of every size side by side: of rows, of pixels in channels_last, beside nothing, and of too many tensors.
+for width in (1, 2, 3, 4, 16, 23):
+    for dtype in (torch.float32, torch.uint8, torch.int64):
+        CASES.append((f"cat/pieces/{width}/{str(dtype)[6:]}", "def f(x: Tensor, y: Tensor):\n"
+                      "    a, b = x.contiguous(memory_format=torch.channels_last), y.contiguous(memory_format=torch.channels_last)\n"
+                      "    return (torch.cat([x, y, x], -1), torch.cat([x, x], 1), torch.cat([x, x[:, :, :, :0], y], 3), torch.cat([a, b], 1), torch.cat([a, b, a], 3),"
+                      " torch.cat([x, b, x], 2), torch.cat([x] * 19, 2), torch.cat([x.transpose(2, 3), y], 0), torch.stack([x, y], 2))\n",
+                      lambda dtype=dtype, width=width: ((torch.arange(2 * 5 * width * width) % 251).reshape(2, 5, width, width).to(dtype),
+                                                        (torch.arange(2 * 5 * width * width) % 241).reshape(2, 5, width, width).to(dtype))))
+# Every width of elements turned round and over, of squares and what is left beside them.
+for dtype in (torch.uint8, torch.float16, torch.int32, torch.float64, torch.complex128):
+    for rows, columns in ((8, 16), (13, 35), (70, 9), (5, 4), (33, 40)):
+        CASES.append((f"transposed/{str(dtype)[6:]}/{rows}x{columns}", "def f(x: Tensor):\n    return (x.transpose(1, 2).contiguous(), x.flip([1]).transpose(1, 2).contiguous(), x[:, 1:, 1:].transpose(1, 2).contiguous())\n",
+                      lambda dtype=dtype, rows=rows, columns=columns: ((torch.arange(2 * rows * columns) % 251).reshape(2, rows, columns).to(dtype),)))
+    for width in (1, 2, 3, 4, 5, 8, 19):
+        CASES.append((f"flipped/{str(dtype)[6:]}/{width}", "def f(x: Tensor):\n    return (x.flip([1]), x.flip([0]), x.flip([0, 1]), x[:, :2].flip([1]), x[::2].flip([1]))\n",
+                      lambda dtype=dtype, width=width: ((torch.arange(9 * width) % 251).reshape(9, width).to(dtype),)))
 CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.kron(x, n.double()), torch.kron(n.double(), x.half()), torch.kron(x.int(), torch.tensor(3)),\n"
            "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
            (torch.arange(6.0).reshape(2, 3),))]

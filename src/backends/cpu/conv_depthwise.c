@@ -12,8 +12,9 @@ typedef struct depthwise_plan {
     taper_conv2d_plan head;
     const taper_dwconv_entry *rows; // NULL: taps
     const taper_dwconv_taps_entry *taps_entry;
+    bool dilated; // with rows
     size_t taps, block, chunk;
-    size_t pairs, most_pairs; // of output rows: of an image; of a band
+    size_t pairs, most_pairs; // of output rows: of an image, or of a phase of one; of a band
 } depthwise_plan;
 
 static void finish(const taper_conv2d *job, size_t count, float *y)
@@ -50,6 +51,65 @@ static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t fir
                                         .min = job->epilogue.min,
                                         .max = job->epilogue.max};
         plan->rows->run(&work);
+    }
+}
+
+// Dilated ones are as many without dilation as that is, down and across: of every dilation-th row and pixel. Rows
+// [first, first + count) of those from row `phase` on.
+static void run_phase(const depthwise_plan *plan, size_t image, size_t phase, size_t first, size_t count)
+{
+    const taper_conv2d *job = plan->head.job;
+    const int64_t down = (int64_t)job->dilation_h, across = (int64_t)job->dilation_w;
+    const float *rows[MOST_ROWS];
+    const size_t row = job->in_w * job->in_c, out_row = job->out_w * job->out_c;
+    const int64_t top = (int64_t)phase + (int64_t)first * down - job->pad_top;
+    float *out = job->y + (image * job->out_h + phase + first * job->dilation_h) * out_row;
+    for (size_t column = 0; column < taper_min_size(job->dilation_w, job->out_w); column++) {
+        const int64_t left = (int64_t)column - job->pad_left; // below the dilation
+        const int64_t skipped = left < 0 ? (-left - 1) / across + 1 : 0, begin = left + skipped * across;
+        for (size_t i = 0; i < count - 1 + job->kernel_h; i++) {
+            const int64_t y = top + (int64_t)i * down;
+            const bool inside = y >= 0 && y < (int64_t)job->in_h && begin < (int64_t)job->in_w;
+            rows[i] = inside ? job->x + (image * job->in_h + (size_t)y) * row + (size_t)begin * job->in_c : NULL;
+        }
+        for (size_t c = 0; c < job->out_c; c += plan->chunk) {
+            const size_t width = begin < (int64_t)job->in_w ? (job->in_w - (size_t)begin - 1) / job->dilation_w + 1 : 1;
+            const taper_dwconv_rows work = {.rows = rows,
+                                            .channel_offset = c,
+                                            .channels = taper_min_size(plan->chunk, job->out_c - c),
+                                            .in_width = width,
+                                            .in_stride = job->in_c * job->dilation_w,
+                                            .pad_left = (size_t)skipped,
+                                            .out_rows = count,
+                                            .out_width = (job->out_w - column - 1) / job->dilation_w + 1,
+                                            .out_stride = job->out_c * job->dilation_w,
+                                            .out_row_stride = out_row * job->dilation_h,
+                                            .w = plan->head.packed + c * (plan->taps + 1),
+                                            .out = out + column * job->out_c + c,
+                                            .min = job->epilogue.min,
+                                            .max = job->epilogue.max};
+            plan->rows->run(&work);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        taper_epilogue_finish(&job->epilogue, 1, out_row, out + i * out_row * job->dilation_h, 0);
+    }
+}
+
+static void run_phases(void *argument, size_t begin, size_t end)
+{
+    const depthwise_plan *plan = argument;
+    const taper_conv2d *job = plan->head.job;
+    while (begin < end) {
+        const size_t phase = begin / plan->pairs % job->dilation_h, image = begin / plan->pairs / job->dilation_h;
+        const size_t first = 2 * (begin % plan->pairs);
+        const size_t pairs =
+            taper_min_size(taper_min_size(end - begin, plan->pairs - begin % plan->pairs), plan->most_pairs);
+        const size_t rows = phase < job->out_h ? (job->out_h - phase - 1) / job->dilation_h + 1 : 0;
+        if (first < rows) {
+            run_phase(plan, image, phase, first, taper_min_size(2 * pairs, rows - first));
+        }
+        begin += pairs;
     }
 }
 
@@ -124,6 +184,10 @@ static void fill_weights(const taper_pack_request *request, void *data)
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
     const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
+    if (!TAPER_SMALL && plan->dilated) {
+        return taper_run_range(head->job->call->run, run_phases, (void *)(uintptr_t)plan,
+                               plan->pairs * head->job->dilation_h * head->job->batch, 1, head->work);
+    }
     return taper_run_range(head->job->call->run, run_pairs, (void *)(uintptr_t)plan, plan->pairs * head->job->batch, 1,
                            head->work);
 }
@@ -134,8 +198,10 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     depthwise_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
                            .taps = job->kernel_h * job->kernel_w,
                            .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
-    const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w && job->dilation_h == 1 &&
-                        job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
+    const bool dilated = !TAPER_SMALL && job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1);
+    const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w &&
+                        (dilated || (job->dilation_h == 1 && job->dilation_w == 1)) && job->pad_left >= 0 &&
+                        job->pad_left <= (int64_t)((job->kernel_w - 1) * job->dilation_w);
     plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
     plan.block = plan.taps_entry->block;
     plan.head.name = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
@@ -144,7 +210,8 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.chunk = plan.rows != NULL
                      ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_pool_caches(run->pool).l1)
                      : job->out_c;
-    plan.pairs = (job->out_h + 1) / 2;
+    plan.dilated = dilated && plan.rows != NULL;
+    plan.pairs = ((plan.dilated ? (job->out_h - 1) / job->dilation_h + 1 : job->out_h) + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
     // A summand is not part of these kernels.
     if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
@@ -152,7 +219,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
         return TAPER_DECLINED;
     }
     plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
-    plan.head.rows = plan.rows != NULL ? run_band : NULL;
+    plan.head.rows = plan.rows != NULL && !plan.dilated ? run_band : NULL;
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.taps_entry, &request);
     request.layout = "depthwise";

@@ -181,35 +181,42 @@ static double gamma_prefactor(double a, double x)
     return exp(a * log(x) - x - lgamma(a));
 }
 
-static double gamma_series(double a, double x)
+// Both end where a step changes less than `enough` of the result. Four terms at a time, by one division.
+static double gamma_series(double a, double x, double enough)
 {
     double sum = 1 / a, term = sum;
-    for (int k = 1; k < 10000 && fabs(term) > fabs(sum) * 1e-17; k++) {
-        term *= x / (a + k);
-        sum += term;
+    if (a > 1e50) { // the product of four has no double; and x is less by far more than a deviation
+        return 0;
+    }
+    for (double k = a; k < a + 10000 && term > sum * enough; k += 4) {
+        const double half = (k + 3) * (k + 4), square = x * x, part = term / ((k + 1) * (k + 2) * half);
+        sum += part * x * (half * (k + 2 + x) + square * (k + 4 + x));
+        term = part * square * square;
     }
     return sum * gamma_prefactor(a, x);
 }
 
-static double gamma_fraction(double a, double x)
+// By numerators and denominators of the convergents, so that no step waits for a division.
+static double gamma_fraction(double a, double x, double enough)
 {
-    double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+    double b = x + 1 - a, top = 1, bottom = b, top_before = 0, bottom_before = 1;
     for (int k = 1; k < 10000; k++) {
-        const double an = -k * (k - a);
+        const double factor = k * (a - k);
         b += 2;
-        d = an * d + b;
-        d = fabs(d) < 1e-300 ? 1e300 : 1 / d;
-        c = b + an / c;
-        c = fabs(c) < 1e-300 ? 1e-300 : c;
-        h *= d * c;
-        if (fabs(d * c - 1) < 1e-16) {
+        const double next_top = b * top + factor * top_before, next_bottom = b * bottom + factor * bottom_before;
+        top_before = top, bottom_before = bottom, top = next_top, bottom = next_bottom;
+        const double now = top * bottom_before, before = top_before * bottom;
+        if (fabs(now - before) <= fabs(now) * enough) {
             break;
         }
+        if (fabs(bottom) > 1e100) { // their products shall be finite
+            top *= 1e-100, bottom *= 1e-100, top_before *= 1e-100, bottom_before *= 1e-100;
+        }
     }
-    return h * gamma_prefactor(a, x);
+    return top / bottom * gamma_prefactor(a, x);
 }
 
-double taper_igamma(double a, double x)
+static double igamma(double a, double x, double enough)
 {
     if (x < 0 || a < 0 || isnan(a) || isnan(x) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
         return NAN;
@@ -220,10 +227,10 @@ double taper_igamma(double a, double x)
     if (x == 0 || isinf(a)) {
         return 0;
     }
-    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+    return x < a + 1 ? gamma_series(a, x, enough) : 1 - gamma_fraction(a, x, enough);
 }
 
-double taper_igammac(double a, double x)
+static double igammac(double a, double x, double enough)
 {
     if (x < 0 || a < 0 || isnan(a) || isnan(x) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
         return NAN;
@@ -234,8 +241,21 @@ double taper_igammac(double a, double x)
     if (x == 0 || isinf(a)) {
         return 1;
     }
-    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+    return x < a + 1 ? 1 - gamma_series(a, x, enough) : gamma_fraction(a, x, enough);
 }
+
+// Floats hold nothing of what is smaller.
+#define PRECISIONS(name)                                                                                               \
+    double taper_##name(double a, double x)                                                                            \
+    {                                                                                                                  \
+        return name(a, x, 1e-15);                                                                                      \
+    }                                                                                                                  \
+    float taper_##name##f(float a, float x)                                                                            \
+    {                                                                                                                  \
+        return (float)name((double)a, (double)x, 1e-8);                                                                \
+    }
+PRECISIONS(igamma)
+PRECISIONS(igammac)
 
 // ---- modified Bessel functions: the power series, whose terms are all positive, or the expansion at infinity
 

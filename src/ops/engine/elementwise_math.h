@@ -37,7 +37,9 @@ double taper_ndtr(double x);
 double taper_ndtri(double x);
 double taper_log_ndtr(double x);
 double taper_igamma(double a, double x);
+float taper_igammaf(float a, float x);
 double taper_igammac(double a, double x);
+float taper_igammacf(float a, float x);
 double taper_logaddexp(double a, double b);
 double taper_logaddexp2(double a, double b);
 double taper_floor_div(double a, double b);
@@ -143,8 +145,6 @@ TAPER_MATH_FLOAT1(taper_airy_ai)
 TAPER_MATH_FLOAT1(taper_ndtr)
 TAPER_MATH_FLOAT1(taper_ndtri)
 TAPER_MATH_FLOAT1(taper_log_ndtr)
-TAPER_MATH_FLOAT2(taper_igamma)
-TAPER_MATH_FLOAT2(taper_igammac)
 TAPER_MATH_FLOAT2(taper_logaddexp)
 TAPER_MATH_FLOAT2(taper_logaddexp2)
 // Reflected in single precision: at the poles sin(pi x) is what PyTorch's rounding makes of it.

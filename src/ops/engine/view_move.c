@@ -7,7 +7,6 @@
 
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
-#include "ops/kernels/kernel_select.h"
 #include "ops/list/op_features.h"
 
 // The one copy for compilers that call rather than inline.
@@ -86,14 +85,36 @@ static void spread(size_t item, int64_t n, char *to, const char *from)
     memcpy(to, pattern, left);
 }
 
+// Elements of 1, 2 or 4 bytes the other way round.
+static inline uint64_t turned(uint64_t x, size_t item)
+{
+    const uint64_t halves = 0x0000FFFF0000FFFF, bytes = 0x00FF00FF00FF00FF;
+    x = x << 32 | x >> 32;
+    x = item <= 2 ? (x & halves) << 16 | (x >> 16 & halves) : x;
+    return item == 1 ? (x & bytes) << 8 | (x >> 8 & bytes) : x;
+}
+
+// Eight bytes at a time.
+#define TURNED(bytes)                                                                                                  \
+    for (; n >= 8 / (bytes); n -= 8 / (bytes), to += 8, from -= 8) {                                                   \
+        uint64_t some;                                                                                                 \
+        memcpy(&some, from + (bytes)-8, sizeof some);                                                                  \
+        some = turned(some, (bytes));                                                                                  \
+        memcpy(to, &some, sizeof some);                                                                                \
+    }
+
 static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
-    if (item == 4 && to_step == 4 && from_step == -4) { // turned round, two at a time
-        for (; n >= 2; n -= 2, to += 8, from -= 8) {
-            uint64_t both;
-            memcpy(&both, from - 4, sizeof both);
-            both = both << 32 | both >> 32;
-            memcpy(to, &both, sizeof both);
+    if (!TAPER_SMALL && to_step == (int64_t)item && from_step == -to_step) {
+        switch (item) {
+        case 1:
+            TURNED(1) break;
+        case 2:
+            TURNED(2) break;
+        case 4:
+            TURNED(4) break;
+        default:
+            break;
         }
     }
     enum { WORTH_A_CALL = 32 };
@@ -120,66 +141,76 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
     }
 }
 #undef STRIDED
+#undef TURNED
 
-enum { TILE = 16 };
-
-#define TILES(bytes)                                                                                                   \
-    for (int64_t r0 = 0; r0 < rows; r0 += TILE) {                                                                      \
-        const int64_t r1 = r0 + TILE < rows ? r0 + TILE : rows;                                                        \
-        for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                                                               \
-            const int64_t c1 = c0 + TILE < columns ? c0 + TILE : columns;                                              \
-            for (int64_t r = r0; r < r1; r++) {                                                                        \
-                char *t = to + r * to_row + c0 * (bytes);                                                              \
-                const char *f = from + r * (bytes) + c0 * from_column;                                                 \
-                for (int64_t c = c0; c < c1; c++, t += (bytes), f += from_column) {                                    \
-                    memcpy(t, f, (bytes));                                                                             \
-                }                                                                                                      \
-            }                                                                                                          \
+// Lines of two to four elements, as those of points and colours, for which a loop each would be dear.
+#define SHORT_LINES(bytes, count)                                                                                      \
+    for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
+        for (int64_t k = 0; k < (count); k++) {                                                                        \
+            memcpy(to + k * (bytes), from + k * step, (bytes));                                                        \
         }                                                                                                              \
     }
-
-// to is contiguous along columns, from along rows.
-static void move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
-                            const char *from, int64_t from_column)
+#define FEW(bytes)                                                                                                     \
+    if (inner->size == 2) {                                                                                            \
+        SHORT_LINES(bytes, 2)                                                                                          \
+    } else if (inner->size == 3) {                                                                                     \
+        SHORT_LINES(bytes, 3)                                                                                          \
+    } else {                                                                                                           \
+        SHORT_LINES(bytes, 4)                                                                                          \
+    }
+static bool move_short_lines(size_t item, const move_dim *outer, const move_dim *inner, char *to, const char *from)
 {
-    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // of whatever dtype
-        taper_vector_f32_select(run->cpu)->transpose((size_t)columns, (size_t)rows, (const float *)(const void *)from,
-                                                     (size_t)from_column / item, (float *)(void *)to,
-                                                     (size_t)to_row / item);
-        return;
+    const int64_t step = inner->from;
+    if (TAPER_SMALL || inner->size < 2 || inner->size > 4 || inner->to != (int64_t)item) {
+        return false;
     }
     switch (item) {
     case 1:
-        TILES(1) break;
-    case 2:
-        TILES(2) break;
+        FEW(1) return true;
     case 4:
-        TILES(4) break;
+        FEW(4) return true;
     case 8:
-        TILES(8) break;
+        FEW(8) return true;
     default:
-        TILES(16) break;
+        return false;
     }
 }
-#undef TILES
+#undef FEW
+#undef SHORT_LINES
 
+enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
+
+#define ROWS(bytes)                                                                                                    \
+    for (int64_t i = 0; i < outer->size; i++) {                                                                        \
+        memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
+    }
 static void move_plane(const taper_run *run, size_t item, const move_dim *outer, const move_dim *inner, char *to,
                        const char *from)
 {
     const int64_t width = (int64_t)item;
     if (inner->to == width && inner->from == width) {
         const size_t bytes = (size_t)inner->size * item;
-        for (int64_t i = 0; i < outer->size; i++) {
-            memcpy(to + i * outer->to, from + i * outer->from, bytes);
+        switch (TAPER_SMALL ? 0
+                            : bytes) { // a call of a function that finds out how much it is would be most of the work
+        case 8:
+            ROWS(8) break;
+        case 12:
+            ROWS(12) break;
+        case 16:
+            ROWS(16) break;
+        default:
+            ROWS(bytes) break;
         }
-    } else if (inner->to == width && outer->from == width && inner->size > 3 && outer->size > 3) {
-        move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
-    } else {
+    } else if (inner->to == width && outer->from == width && inner->size >= SHORT && outer->size >= SHORT) {
+        taper_move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
+    } else if (!move_short_lines(item, outer, inner, to, from)) {
         for (int64_t i = 0; i < outer->size; i++) {
             move_line(item, inner->size, to + i * outer->to, inner->to, from + i * outer->from, inner->from);
         }
     }
 }
+
+#undef ROWS
 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step)
@@ -316,11 +347,15 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     if (n > 0) {
         size_t pick = n - 1;
         if (inner.to == (int64_t)item && inner.from != inner.to) {
-            // A transposition: the other loop of the plane is the one along which the source is contiguous.
+            // A transposition: the other loop of the plane is the one along which the source is contiguous. Where that
+            // is short, any long one.
             for (size_t d = 0; d < n; d++) {
                 if (dims[d].from == (int64_t)item) {
                     pick = d;
                 }
+            }
+            for (size_t d = TAPER_SMALL ? 0 : n; d-- > 0 && dims[pick].size < SHORT;) {
+                pick = dims[d].size >= SHORT ? d : pick;
             }
         }
         outer = dims[pick];

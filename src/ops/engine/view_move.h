@@ -27,6 +27,10 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step);
 
+// Of a plane whose rows' elements lie side by side in `to` and those of its columns in `from`; as above.
+void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
+                           const char *from, int64_t from_column);
+
 // Fails for dtypes whose elements are no whole bytes.
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
 

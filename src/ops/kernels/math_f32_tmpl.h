@@ -103,31 +103,30 @@ TAPER_TEMPLATE V v_erf(V x)
     return v_pick(v_less(a, v_set(1.0f)), small, large);
 }
 
-// x/2 (1 + erf(x / sqrt 2)) = x/2 erfc(a) for negative x, x/2 (2 - erfc(a)) for others, a = |x| / sqrt 2. erfc is exp
-// of a polynomial, fitted where erfc is to 6e-8, as that is what x/2 multiplies; exp of -28 to 0, where 2^n is one
-// factor.
+// x/2 (1 + erf(x / sqrt 2)) = x/2 erfc(a / sqrt 2) for negative x, x/2 (2 - erfc(a / sqrt 2)) for others, a = |x|. erfc
+// is a power of 2 of a polynomial in a, fitted where erfc is to 6e-8, as that is what x/2 multiplies; of -41 to 0,
+// where 2^n is one factor.
 TAPER_TEMPLATE V v_gelu(V x)
 {
-    const V a = v_mul(v_abs(x), v_set(0.707106781f)), y = v_min(v_set(5.0f), a), half = v_mul(x, v_set(0.5f));
-    V p = v_fma(v_set(-3.6927886526e-07f), y, v_set(8.8349579528e-06f));
-    p = v_fma(p, y, v_set(-8.8950619102e-05f));
-    p = v_fma(p, y, v_set(4.7673846711e-04f));
-    p = v_fma(p, y, v_set(-1.2829458574e-03f));
-    p = v_fma(p, y, v_set(-3.4663849510e-04f));
-    p = v_fma(p, y, v_set(1.9522989169e-02f));
-    p = v_fma(p, y, v_set(-1.0292137414e-01f));
-    p = v_fma(p, y, v_set(-6.3659292459e-01f));
-    p = v_mul(v_fma(p, y, v_set(-1.1283808947e+00f)), y);
-    const V magic = v_set(12582912.0f), t = v_fma(p, v_set(1.44269504f), magic), n = v_sub(t, magic);
-    V r = v_fma(n, v_set(-0.693145752f), p);
-    r = v_fma(n, v_set(-1.42860677e-6f), r);
-    V q = v_fma(v_set(1.3950523860e-03f), r, v_set(8.3689082234e-03f));
-    q = v_fma(q, r, v_set(4.1666205313e-02f));
-    q = v_fma(q, r, v_set(1.6666518683e-01f));
-    q = v_fma(q, r, v_set(5.0000000953e-01f));
+    const V a = v_abs(x), y = v_min(v_set(7.07106781f), a), half = v_mul(x, v_set(0.5f));
+    V p = v_fma(v_set(-1.6648650458e-08f), y, v_set(5.6330554798e-07f));
+    p = v_fma(p, y, v_set(-8.0205381892e-06f));
+    p = v_fma(p, y, v_set(6.0792463046e-05f));
+    p = v_fma(p, y, v_set(-2.3136245727e-04f));
+    p = v_fma(p, y, v_set(-8.8404900453e-05f));
+    p = v_fma(p, y, v_set(7.0414301008e-03f));
+    p = v_fma(p, y, v_set(-5.2497077733e-02f));
+    p = v_fma(p, y, v_set(-4.5920473337e-01f));
+    p = v_mul(v_fma(p, y, v_set(-1.1511058807e+00f)), y);
+    const V magic = v_set(12582912.0f), t = v_add(p, magic), r = v_sub(p, v_sub(t, magic));
+    V q = v_fma(v_set(1.5471887309e-04f), r, v_set(1.3390479144e-03f));
+    q = v_fma(q, r, v_set(9.6180224791e-03f));
+    q = v_fma(q, r, v_set(5.5503614247e-02f));
+    q = v_fma(q, r, v_set(2.4022650719e-01f));
+    q = v_fma(q, r, v_set(6.9314718056e-01f));
     const V scale = v_of_bits(vi_up23(vi_sub(v_bits(t), vi_set(0x4B400000 - 127))));
-    const V e = v_mul(v_add(v_fma(v_mul(r, r), q, r), v_set(1.0f)), scale);
-    const V c = v_pick(v_less(v_set(5.0f), a), v_set(0.0f), e);
+    const V e = v_mul(v_fma(q, r, v_set(1.0f)), scale);
+    const V c = v_pick(v_less(v_set(7.07106781f), a), v_set(0.0f), e);
     return v_mul(half, v_pick(v_less(x, v_set(0.0f)), c, v_sub(v_set(2.0f), c)));
 }
 

@@ -4,6 +4,12 @@
 
 enum { FOLD_LANES = 32 };
 
+// One half of the accumulators into the other, by loops of known length: their vectors stay in registers.
+#define FOLD_HALF(A, width, merged)                                                                                    \
+    for (size_t j = 0; j < (width); j++) {                                                                             \
+        const A a = part[j], x = part[j + (width)];                                                                    \
+        part[j] = merged;                                                                                              \
+    }
 // A line by as many accumulators as hide what an operation takes; rows beside each other, each joined with all of the
 // accumulators.
 #define FOLD(name, dtype, T, A, start, joined, merged)                                                                 \
@@ -25,12 +31,11 @@ enum { FOLD_LANES = 32 };
             const A a = part[j], x = (A)xs[k];                                                                         \
             part[j] = joined;                                                                                          \
         }                                                                                                              \
-        for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {                                                  \
-            for (size_t j = 0; j < width; j++) {                                                                       \
-                const A a = part[j], x = part[j + width];                                                              \
-                part[j] = merged;                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
+        FOLD_HALF(A, 16, merged)                                                                                       \
+        FOLD_HALF(A, 8, merged)                                                                                        \
+        FOLD_HALF(A, 4, merged)                                                                                        \
+        FOLD_HALF(A, 2, merged)                                                                                        \
+        FOLD_HALF(A, 1, merged)                                                                                        \
         const A a = *total, x = part[0];                                                                               \
         *total = merged;                                                                                               \
     }                                                                                                                  \
@@ -48,6 +53,7 @@ enum { FOLD_LANES = 32 };
     }
 TAPER_NATIVE_FOLDS(FOLD)
 #undef FOLD
+#undef FOLD_HALF
 
 // Products of floats: of some elements as floats, which must stay normal numbers in between, and of these as doubles.
 enum { PRODUCT_STEPS = 16, PRODUCT_LANES = 128 };
@@ -121,43 +127,40 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
-// Real and imaginary parts take turns. Lanes add up some floats as floats, unless these overflow.
-enum { SUM_FLOATS = 32, SUM_STEPS = 32 };
+// Real and imaginary parts take turns. Lanes add up some floats as floats; where these overflow, so does the result,
+// and all is added once more as doubles. Loops are of known length, so that their vectors stay in registers.
+enum { SUM_FLOATS = 64, SUM_STEPS = 32, SUM_PARTS = SUM_FLOATS / 4 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {
     const float *xs = from;
-    double *total = acc, part[SUM_FLOATS] = {0};
+    double *total = acc, part[SUM_PARTS] = {0}, some[4] = {0};
     size_t left = 2 * n;
-    for (; left >= SUM_FLOATS; left -= SUM_FLOATS) {
-        float some[SUM_FLOATS];
-        int beyond = 0;
-        const float *x = xs;
-        memcpy(some, x, sizeof some);
-        for (size_t i = 1; i < SUM_STEPS && left >= 2 * SUM_FLOATS; i++, left -= SUM_FLOATS) {
-            x += SUM_FLOATS;
-            VECTORIZED for (size_t j = 0; j < SUM_FLOATS; j++) some[j] += x[j];
+    while (left >= SUM_FLOATS) {
+        float floats[SUM_FLOATS] = {0};
+        for (size_t i = 0; i < SUM_STEPS && left >= SUM_FLOATS; i++, left -= SUM_FLOATS, xs += SUM_FLOATS) {
+            VECTORIZED for (size_t j = 0; j < SUM_FLOATS; j++) floats[j] += xs[j];
         }
-        x += SUM_FLOATS;
-        for (size_t j = 0; j < SUM_FLOATS; j++)
-            beyond |= !(fabsf(some[j]) <= FLT_MAX);
-        if (beyond == 0) {
-            for (size_t j = 0; j < SUM_FLOATS; j++)
-                part[j] += (double)some[j];
-            xs = x;
-        }
-        for (; xs != x; xs += SUM_FLOATS) {
-            for (size_t j = 0; j < SUM_FLOATS; j++)
-                part[j] += (double)xs[j];
+        VECTORIZED for (size_t j = 0; j < SUM_PARTS; j++)
+        {
+            const float *f = floats + j;
+            part[j] += (double)(f[0] + f[SUM_PARTS] + (f[2 * SUM_PARTS] + f[3 * SUM_PARTS]));
         }
     }
     for (size_t j = 0; j < left; j++)
-        part[j] += (double)xs[j];
-    for (size_t width = SUM_FLOATS / 2; width > 1; width /= 2) {
-        for (size_t j = 0; j < width; j++)
-            part[j] += part[j + width];
+        part[j % SUM_PARTS] += (double)xs[j];
+    for (size_t j = 0; j < SUM_PARTS; j++)
+        some[j % 4] += part[j];
+    double re = some[0] + some[2], im = some[1] + some[3];
+    if (!(fabs(re) <= DBL_MAX && fabs(im) <= DBL_MAX)) {
+        xs = from;
+        re = im = 0;
+        for (size_t k = 0; k < n; k++) {
+            re += (double)xs[2 * k];
+            im += (double)xs[2 * k + 1];
+        }
     }
-    total[0] += part[0];
-    total[1] += part[1];
+    total[0] += re;
+    total[1] += im;
 }
 
 static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride, void *acc)

@@ -4,6 +4,7 @@
 // columns first. Transposed ones multiply first and scatter the products.
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/op_config.h"
 #include "ops/list/op_features.h"
 #include "ops/nn/conv.h"
@@ -351,6 +352,8 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
     return status;
 }
 
+#include "ops/nn/conv_phases.h"
+
 // Every output starts as its channel's bias.
 static void fill_bias(const conv_job *job, const taper_tensor *bias)
 {
@@ -428,7 +431,11 @@ static taper_status run_job(conv_job *job, const taper_conv_args *args, const ta
     const bool depthwise = !args->params.transposed && job->in_channels == 1 && job->groups > 1 &&
                            (job->dtype == TAPER_F32 || (!TAPER_SMALL && job->dtype == TAPER_F64));
     const bool last = job->x_channel == 1 && job->in_channels > 1;
-    const weight_order order = depthwise ? ORDER_TAPS : last && !args->params.transposed ? ORDER_LAST : ORDER_FIRST;
+    bool points = false;
+    const bool phases = !TAPER_SMALL && phases_fit(job, args->params.transposed, &points);
+    const weight_order order = depthwise || (phases && points)    ? ORDER_TAPS
+                               : last && !args->params.transposed ? ORDER_LAST
+                                                                  : ORDER_FIRST;
     TAPER_TRY(pack_weight(job->run, args, job->dtype, order, job->taps, weight));
     job->w = taper_tensor_data(*weight);
     fill_bias(job, bias);
@@ -437,7 +444,9 @@ static taper_status run_job(conv_job *job, const taper_conv_args *args, const ta
     if (args->params.transposed && !TAPER_CONVOLVES_TRANSPOSED) {
         TAPER_FAIL(job->run->error, TAPER_ERROR_UNSUPPORTED, "this build has no transposed convolutions");
     }
-    if (args->params.transposed) {
+    if (phases) {
+        status = run_phases(job, points);
+    } else if (args->params.transposed) {
         (void)flat(job->in, job->x_space, &step);
         status = run_transposed(job, step);
     } else if (depthwise) {
@@ -478,7 +487,10 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
         goto out;
     }
     describe(input, params->rank, args->unbatched, &job.x_batch, &job.x_channel, job.in, job.x_space);
-    if (params->transposed && !flat(job.in, job.x_space, &step)) {
+    // Channels that lie together in the input alone would be picked one by one.
+    const bool apart = !TAPER_SMALL && params->groups > 1 && params->groups == args->weight->sizes[0] &&
+                       job.x_channel == 1 && result->strides[args->unbatched ? 0 : 1] != 1;
+    if (params->transposed && (apart || !flat(job.in, job.x_space, &step))) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);
         if (status == TAPER_OK) {
             status = taper_run_copy(run, copy, input);

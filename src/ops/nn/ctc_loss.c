@@ -5,6 +5,7 @@
 
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
@@ -177,17 +178,54 @@ static int64_t label_at(const ctc *c, const int64_t *target, int64_t s)
     return s % 2 == 0 ? c->blank : target[s / 2];
 }
 
+// A row of alpha from the one before, in floats, some places at once. `logs` are those of the frame's labels.
+static void next_row(const taper_vector_entry *v, const ctc *c, const int64_t *target, const float *logs,
+                     const float *before, int64_t places, float *now)
+{
+    enum { AT_ONCE = 64 };
+    float apart[3 * AT_ONCE], largest[AT_ONCE];
+    for (int64_t first = 0; first < places; first += AT_ONCE) {
+        const int64_t count = taper_min_i64(AT_ONCE, places - first);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t s = first + i;
+            const bool skips = s % 2 == 1 && s > 1 && target[s / 2 - 1] != target[s / 2];
+            const float x = before[s], y = s > 0 ? before[s - 1] : -INFINITY, z = skips ? before[s - 2] : -INFINITY;
+            float most = x > y ? x : y;
+            most = z > most ? z : most;
+            most = most == -INFINITY ? 0 : most;
+            largest[i] = most;
+            apart[i] = x - most, apart[count + i] = y - most, apart[2 * count + i] = z - most;
+        }
+        v->unary[TAPER_UNARY_EXP]((size_t)(3 * count), apart, apart, NULL);
+        for (int64_t i = 0; i < count; i++) {
+            apart[i] += apart[count + i] + apart[2 * count + i];
+        }
+        v->unary[TAPER_UNARY_LOG]((size_t)count, apart, apart, NULL);
+        for (int64_t i = 0; i < count; i++) {
+            now[first + i] = apart[i] + largest[i] + logs[label_at(c, target, first + i)];
+        }
+    }
+}
+
 // Fills the item's rows of alpha (frames x width) and gives the loss.
 static double item_loss(taper_run *run, const ctc *c, int64_t item, const int64_t *target, void *alpha, int64_t width)
 {
     const taper_dtype dtype = (taper_dtype)c->logs->dtype;
     const int64_t frames = c->input_lengths[item], places = 2 * c->target_lengths[item] + 1;
     const int64_t base = item * c->frames * width;
+    const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
+    const bool at_once =
+        dtype == TAPER_F32 && !run->portable && v->unary[TAPER_UNARY_EXP] != NULL && v->unary[TAPER_UNARY_LOG] != NULL;
     for (int64_t s = 0; s < places; s++) {
         taper_put_double(dtype, alpha, base + s, s < 2 ? log_of(c, 0, item, label_at(c, target, s)) : -INFINITY);
     }
     for (int64_t t = 1; t < frames && taper_run_goes_on(run, (uint64_t)places * 100); t++) {
         const int64_t before = base + (t - 1) * width;
+        if (at_once) {
+            const float *logs = (const float *)taper_tensor_data(c->logs) + (t * c->batch + item) * c->labels;
+            next_row(v, c, target, logs, (float *)alpha + before, places, (float *)alpha + before + width);
+            continue;
+        }
         for (int64_t s = 0; s < places; s++) {
             const int64_t label = label_at(c, target, s);
             const bool skips = s > 1 && label_at(c, target, s - 2) != label;

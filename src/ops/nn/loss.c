@@ -320,6 +320,40 @@ static taper_status run_floats(taper_call *call, const loss_work *work, uint8_t 
                                            &taper_reduce_all_dtype, taper_compose_arg(losses), taper_val_none()));
 }
 
+// A step: the loss of logits of a target and a weight that are all 1, which is log(1 + exp(-x)).
+static taper_tensor *softplus_of(taper_compose *c, taper_call *call, const loss_work *work, uint8_t native)
+{
+    taper_ew_op op = {.loops = {loss_loop}, .native = native};
+    taper_ew ew = taper_ew_make(&op);
+    taper_tensor *result = NULL;
+    taper_ew_input_tensor(&ew, work->inputs[0]);
+    taper_ew_input_scalar(&ew, taper_scalar_double(1));
+    taper_ew_input_scalar(&ew, taper_scalar_double(1));
+    ew.args.i[2] = work->kind;
+    taper_compose_fail(c, taper_ew_compute(call, &ew, &result));
+    return taper_compose_keep(c, result);
+}
+
+// binary_cross_entropy_with_logits of floats with pos_weight, reduced: what it adds is (pos_weight - 1) of the targets'
+// part.
+static taper_status run_positive(taper_call *call, loss_work *work, uint8_t native)
+{
+    taper_compose c;
+    taper_compose_begin(&c, call->run);
+    taper_tensor *const weight = work->inputs[2], *const target = work->inputs[1];
+    taper_tensor *more = TAPER_COMPOSE(&c, taper_op_sum2, &taper_ew_add, TAPER_VAL(work->inputs[3]),
+                                       taper_val_double(-1), taper_val_int(1));
+    more = taper_compose_mul(&c, taper_compose_mul(&c, more, target), softplus_of(&c, call, work, native));
+    more = weight != NULL ? taper_compose_mul(&c, more, weight) : more;
+    taper_tensor *const plain = TAPER_COMPOSE(&c, taper_op_loss, &taper_loss_bce_logits, TAPER_VAL(work->inputs[0]),
+                                              TAPER_VAL(target), weight != NULL ? TAPER_VAL(weight) : taper_val_none(),
+                                              taper_val_none(), taper_val_int(TAPER_REDUCE_NONE));
+    return taper_compose_ret(&c, call, 0,
+                             TAPER_COMPOSE(&c, work->reduction == TAPER_REDUCE_MEAN ? taper_op_mean : taper_op_sum,
+                                           &taper_reduce_all_dtype,
+                                           taper_compose_arg(taper_compose_add(&c, plain, more)), taper_val_none()));
+}
+
 taper_status taper_op_loss(taper_call *call)
 {
     loss_work work;
@@ -340,8 +374,15 @@ taper_status taper_op_loss(taper_call *call)
     }
     const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
     uint8_t native;
-    const bool fast = has_kernel(call, &work, &native);
+    loss_work plain = work;
+    plain.inputs[3] = NULL;
+    const bool positive = work.inputs[3] != NULL && work.inputs[3]->dtype == TAPER_F32 &&
+                          work.reduction != TAPER_REDUCE_NONE && has_kernel(call, &plain, &native);
     TAPER_TRY(broadcast(call, &work));
+    if (positive) {
+        return run_positive(call, &work, native);
+    }
+    const bool fast = has_kernel(call, &work, &native);
     if (fast && work.kind == TAPER_LOSS_BCE) {
         TAPER_TRY(check_probabilities(call, work.inputs[0]));
     }

@@ -167,7 +167,7 @@ static taper_status sum_of_places(const taper_call *call, const class_work *work
 {
     const int64_t *target = (const int64_t *)taper_tensor_data(work->target_held) + n * work->places;
     const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes * work->places;
-    double total = 0.0;
+    double totals[4] = {0, 0, 0, 0}; // additions need not wait for each other
     int64_t ignored = 0;
     for (int64_t s = 0; s < work->places; s++) {
         if (s % TOGETHER == 0) {
@@ -176,12 +176,12 @@ static taper_status sum_of_places(const taper_call *call, const class_work *work
         const int64_t c = target[s];
         if (c != work->ignored) {
             TAPER_TRY(check_target(call, work, c));
-            total += (work->log_softmax ? normalizer(work, n, s) : 0.0) - (double)scores[c * work->places + s];
+            totals[s % 4] += (work->log_softmax ? normalizer(work, n, s) : 0.0) - (double)scores[c * work->places + s];
         } else {
             ignored++;
         }
     }
-    *sum += total;
+    *sum += totals[0] + totals[1] + (totals[2] + totals[3]);
     *counted += (double)(work->places - ignored);
     return TAPER_OK;
 }
@@ -344,6 +344,9 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     TAPER_TRY(taper_arg_tensor(call, 1, &work->target));
     const taper_tensor *x = work->scores, *t = work->target;
     work->dtype = (taper_dtype)x->dtype;
+    if (x->dtype == TAPER_F32 && !call->run->portable) {
+        work->vector = taper_vector_f32_select(call->run->cpu);
+    }
     if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "expected a floating-point input of at most two dimensions and an int64 target");
@@ -387,6 +390,29 @@ static taper_status margin_end(taper_call *call, const class_work *work, const t
                              work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
 }
 
+// The sum of what the scores of classes from `c` to `end` have above -beyond, or of its squares. NaN is nothing.
+static double margins(const class_work *work, int64_t n, int64_t c, int64_t end, double beyond, bool squared)
+{
+    enum { AT_ONCE = 512 };
+    double parts[4] = {0, 0, 0, 0}; // additions need not wait for each other
+    for (; work->vector != NULL && c < end; c += AT_ONCE) {
+        const size_t count = (size_t)taper_min_i64(AT_ONCE, end - c);
+        const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes + c;
+        const float affine[] = {1, (float)beyond, 0, INFINITY};
+        float more[AT_ONCE];
+        work->vector->unary[TAPER_UNARY_AFFINE](count, scores, more, affine);
+        if (squared) {
+            work->vector->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VV](count, more, more, more, -INFINITY, INFINITY);
+        }
+        parts[0] += (double)work->vector->fold[TAPER_REDUCTION_NUMBERS](count, more);
+    }
+    for (; c < end; c++) {
+        const double z = beyond + score_at(work, n, c, 0), more = z > 0.0 ? z : 0.0;
+        parts[c % 4] += squared ? more * more : more;
+    }
+    return parts[0] + parts[1] + (parts[2] + parts[3]);
+}
+
 static taper_status multi_margin(taper_call *call, class_work *work)
 {
     taper_scalar p, margin;
@@ -409,14 +435,10 @@ static taper_status multi_margin(taper_call *call, class_work *work)
         TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 15 + 50));
         const int64_t t = target[n];
         TAPER_TRY(check_target(call, work, t));
-        double loss = 0.0;
-        const double weight = weight_of(work, t), beyond = margin.f - score_at(work, n, t, 0);
-        double parts[4] = {0, 0, 0, 0}; // additions need not wait for each other
-        for (int64_t c = 0; c < work->classes; c++) {
-            const double z = c != t ? beyond + score_at(work, n, c, 0) : 0.0, more = z > 0.0 ? z : 0.0;
-            parts[c % 4] += p.f == 1.0 ? more : more * more;
-        }
-        loss = (parts[0] + parts[1] + (parts[2] + parts[3])) * weight;
+        const double beyond = margin.f - score_at(work, n, t, 0);
+        const double loss =
+            (margins(work, n, 0, t, beyond, p.f == 2.0) + margins(work, n, t + 1, work->classes, beyond, p.f == 2.0)) *
+            weight_of(work, t);
         margin_store(work, y, n, loss / (double)work->classes, &sum);
     }
     return margin_end(call, work, y, sum);

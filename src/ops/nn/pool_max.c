@@ -105,44 +105,48 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
     }
 }
 
-static void one_f32(const max_work *work, const max_place *place, const float *in, float *out, int64_t *where)
-{
-    const taper_volume *x = &work->x;
-    float m = -INFINITY;
-    int64_t position = place->first;
-    for (int64_t i = 0; i < place->d.taps; i++) {
-        const int64_t d = place->d.first + i * place->d.step;
-        for (int64_t j = 0; j < place->h.taps; j++) {
-            const int64_t h = place->h.first + j * place->h.step;
-            const float *row = in + d * x->stride[0] + h * x->stride[1] + place->w.first * x->stride[2];
-            const int64_t step = place->w.step * x->stride[2];
-            if (where == NULL) {
-                for (int64_t k = 0; k < place->w.taps; k++) {
-                    if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {
-                        return;
-                    }
-                    const float v = row[k * step];
-                    m = ((v > m) | (v != v)) ? v : m;
-                }
-                continue;
-            }
-            for (int64_t k = 0; k < place->w.taps; k++) {
-                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {
-                    return;
-                }
-                const float v = row[k * step];
-                if (v > m || v != v) {
-                    m = v;
-                    position = index_of(x, d, h, place->w.first + k * place->w.step);
-                }
-            }
-        }
+#define ONE(name, T)                                                                                                   \
+    static void name(const max_work *work, const max_place *place, const T *in, T *out, int64_t *where)                \
+    {                                                                                                                  \
+        const taper_volume *x = &work->x;                                                                              \
+        T m = (T)-INFINITY;                                                                                            \
+        int64_t position = place->first;                                                                               \
+        for (int64_t i = 0; i < place->d.taps; i++) {                                                                  \
+            const int64_t d = place->d.first + i * place->d.step;                                                      \
+            for (int64_t j = 0; j < place->h.taps; j++) {                                                              \
+                const int64_t h = place->h.first + j * place->h.step;                                                  \
+                const T *row = in + d * x->stride[0] + h * x->stride[1] + place->w.first * x->stride[2];               \
+                const int64_t step = place->w.step * x->stride[2];                                                     \
+                if (where == NULL) {                                                                                   \
+                    for (int64_t k = 0; k < place->w.taps; k++) {                                                      \
+                        if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {                        \
+                            return;                                                                                    \
+                        }                                                                                              \
+                        const T v = row[k * step];                                                                     \
+                        m = ((v > m) | (v != v)) ? v : m;                                                              \
+                    }                                                                                                  \
+                    continue;                                                                                          \
+                }                                                                                                      \
+                for (int64_t k = 0; k < place->w.taps; k++) {                                                          \
+                    if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {                            \
+                        return;                                                                                        \
+                    }                                                                                                  \
+                    const T v = row[k * step];                                                                         \
+                    if (v > m || v != v) {                                                                             \
+                        m = v;                                                                                         \
+                        position = index_of(x, d, h, place->w.first + k * place->w.step);                              \
+                    }                                                                                                  \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        *out = m;                                                                                                      \
+        if (where != NULL) {                                                                                           \
+            *where = position;                                                                                         \
+        }                                                                                                              \
     }
-    *out = m;
-    if (where != NULL) {
-        *where = position;
-    }
-}
+ONE(one_f32, float)
+ONE(one_f64, double)
+#undef ONE
 
 // Any dtype whose elements a double holds exactly.
 static void one_any(const max_work *work, const max_place *place, const char *in, char *out, int64_t *where)
@@ -197,8 +201,13 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
         }
         return;
     }
+    for (int64_t c = 0; c < work->x.c && work->dtype == TAPER_F64; c++) {
+        one_f64(work, place, (const double *)work->in + in_at + c * work->x.stride_c,
+                (double *)work->out + out_at + c * work->y.stride_c,
+                where != NULL ? where + c * work->where.stride_c : NULL);
+    }
     const int64_t item = (int64_t)work->item;
-    for (int64_t c = 0; c < work->x.c; c++) {
+    for (int64_t c = 0; c < work->x.c && work->dtype != TAPER_F64; c++) {
         one_any(work, place, (const char *)work->in + (in_at + c * work->x.stride_c) * item,
                 (char *)work->out + (out_at + c * work->y.stride_c) * item,
                 where != NULL ? where + c * work->where.stride_c : NULL);

@@ -116,8 +116,8 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
     }
 }
 
-// Roots of n: of floats as products of two, one of a few coarse steps and one of a few fine ones. They lie in a buffer
-// of the plan, which has room for them.
+// Roots of many numbers: products of two, one of a few coarse steps and one of a few fine ones, so that doubles are off
+// by two units of the last place at most. They lie in a buffer of the plan, which has room for them.
 typedef struct circle {
     size_t n, fine; // 0: there are no steps; else a power of two
     unsigned shift; // its exponent
@@ -146,7 +146,7 @@ static circle make_circle(const taper_fft *fft, size_t n)
         c.shift++;
     }
     const size_t coarse = n / fine + 1;
-    if (fft->wide || n < FEW || (fine + coarse) * 2 * sizeof(double) > room) {
+    if (n < FEW || (fine + coarse) * 2 * sizeof(double) > room) {
         return c;
     }
     for (size_t k = 0; k < fine; k++) {

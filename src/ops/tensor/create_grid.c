@@ -210,6 +210,14 @@ static void powers(taper_run *run, taper_dtype dtype, taper_scalar x, int64_t n,
     }
 }
 
+static void powers_of_float(taper_run *run, float x, int64_t n, bool increasing, float *row)
+{
+    float power = 1;
+    for (int64_t i = 0; i < n && taper_run_step(run, i, 4); i++, power *= x) {
+        row[increasing ? i : n - 1 - i] = power;
+    }
+}
+
 static taper_status vander(taper_call *call, int64_t n, bool increasing)
 {
     taper_error *error = call->run->error;
@@ -238,6 +246,12 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     taper_walk_over(&walk, x->rank, x->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < count && taper_run_goes_on(call->run, 20); i++, to += (size_t)n * to_item) {
         taper_scalar value;
+        if (x->dtype == TAPER_F32) {
+            powers_of_float(call->run, *(const float *)(const void *)(from + walk.at[0]), n, increasing,
+                            (float *)(void *)to);
+            (void)taper_walk_next(&walk);
+            continue;
+        }
         taper_scalar_load((taper_dtype)x->dtype, from + walk.at[0], &value);
         powers(call->run, dtype, value, n, increasing, to, to_item);
         (void)taper_walk_next(&walk);

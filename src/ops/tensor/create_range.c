@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sequences: arange, range, linspace, logspace, the window functions, fftfreq, tril_indices, triu_indices.
+#include <float.h>
 #include <math.h>
 
 #include "ops/call/promote.h"
@@ -256,6 +257,17 @@ static void between_floats(taper_run *run, float *data, double start, double end
     }
 }
 
+// Powers of base of what between() gives for floats. base is positive and not 1, so that a logarithm does.
+static void powers_of_floats(taper_run *run, float *data, double base, double start, double end, int64_t steps)
+{
+    const float step = ((float)end - (float)start) / (float)(steps - 1);
+    const double exponent = log2(base);
+    for (int64_t i = 0; i < steps && taper_run_step(run, i, 60); i++) {
+        const float at = i < steps / 2 ? (float)start + step * (float)i : (float)end - step * (float)(steps - i - 1);
+        data[i] = (float)exp2((double)at * exponent);
+    }
+}
+
 // The real and the imaginary part go their ways; steps are real.
 static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
                            const taper_scalar *end, int64_t steps, double base)
@@ -319,6 +331,10 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     void *data = taper_tensor_mutable(result);
     if (dtype == TAPER_F32 && !logarithmic && steps > 1) {
         between_floats(call->run, data, start.f, end.f, steps);
+        return taper_ret_tensor(call, 0, result);
+    }
+    if (dtype == TAPER_F32 && steps > 1 && (float)base > 0 && (float)base <= FLT_MAX && (float)base != 1) {
+        powers_of_floats(call->run, data, held(dtype, base), start.f, end.f, steps);
         return taper_ret_tensor(call, 0, result);
     }
     for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 100); i++) {

@@ -85,6 +85,12 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
                             name);
 }
 
+// Of a width that is known, as a call for each element would be most of the work.
+#define PICKED(width)                                                                                                  \
+    for (size_t k = 0; k < m; k++) {                                                                                   \
+        memcpy(to + (width)*k, from + (width) * (size_t)at[k], (width));                                               \
+    }
+
 // Both are contiguous.
 static taper_status select_rows(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                 taper_tensor **result)
@@ -100,19 +106,22 @@ static taper_status select_rows(taper_call *call, const taper_tensor *x, const t
     for (size_t i = 0; i < all && taper_run_goes_on(call->run, TAPER_MASK_PIECE * 2); i += TAPER_MASK_PIECE) {
         const size_t m = pick(flags + i, taper_min_size(TAPER_MASK_PIECE, all - i), at);
         const char *from = (const char *)taper_tensor_data(x) + i * item;
-        if (item == 4) {
-            for (size_t k = 0; k < m; k++) {
-                memcpy(to + 4 * k, from + 4 * (size_t)at[k], 4);
-            }
-        } else {
-            for (size_t k = 0; k < m; k++) {
-                memcpy(to + item * k, from + item * (size_t)at[k], item);
-            }
+        switch (item) {
+        case 1:
+            PICKED(1) break;
+        case 4:
+            PICKED(4) break;
+        case 8:
+            PICKED(8) break;
+        default:
+            PICKED(item) break;
         }
         to += m * item;
     }
     return TAPER_OK;
 }
+
+#undef PICKED
 
 static taper_status select_masked(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                   taper_tensor **result)

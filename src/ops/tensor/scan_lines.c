@@ -79,13 +79,45 @@ RUNNING(sum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
 RUNNING(sum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
 #endif
 
-// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
+// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is. Lines
+// whose elements lie together go a block at a time: most have no element that is taken.
 #define EXTREMES(name, type, better)                                                                                   \
+    static void name##_line(int64_t size, const type *x, type *y, int64_t *p)                                          \
+    {                                                                                                                  \
+        enum { BLOCK = 16 };                                                                                           \
+        type best = x[0];                                                                                              \
+        int64_t at = 0;                                                                                                \
+        for (int64_t r = 0; r < size;) {                                                                               \
+            const int64_t end = taper_min_i64(r + BLOCK, size);                                                        \
+            int some = end - r < BLOCK;                                                                                \
+            for (int64_t j = 0; j < BLOCK && end - r == BLOCK; j++) {                                                  \
+                some |= (x[r + j] better best) | (x[r + j] != x[r + j]);                                               \
+            }                                                                                                          \
+            for (; r < end && some != 0; r++) {                                                                        \
+                const bool taken = (x[r] better best) | (x[r] != x[r]);                                                \
+                best = taken ? x[r] : best;                                                                            \
+                at = taken ? r : at;                                                                                   \
+                y[r] = best;                                                                                           \
+                p[r] = at;                                                                                             \
+            }                                                                                                          \
+            for (int64_t j = 0; j < BLOCK && r < end; j++) {                                                           \
+                y[r + j] = best;                                                                                       \
+                p[r + j] = at;                                                                                         \
+            }                                                                                                          \
+            r = end;                                                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
     {                                                                                                                  \
         const taper_reduce_dim line = job->lines.line;                                                                 \
         const taper_reduce_dim lane = job->lines.kept_count != 0 ? job->lines.kept[0] : (taper_reduce_dim){1, 0, 0};   \
         const int64_t wide = 8 / (int64_t)sizeof(type);                                                                \
+        if (!TAPER_SMALL && line.in == sizeof(type) && line.out == sizeof(type)) {                                     \
+            for (size_t k = 0; k < n; k++, x += lane.in, y += lane.out, p += lane.out * wide) {                        \
+                name##_line(line.size, (const type *)(const void *)x, (type *)(void *)y, (int64_t *)(void *)p);        \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
         type best[LANES];                                                                                              \
         int64_t at[LANES];                                                                                             \
         for (size_t k = 0; k < n; k++) {                                                                               \
