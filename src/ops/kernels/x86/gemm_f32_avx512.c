@@ -11,6 +11,10 @@
     X(4)                                                                                                               \
     TAPER_ODD_MR(X(5))                                                                                                 \
     X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
+#if !TAPER_SMALL
+#define LEAST_EVEN 12
+#define EACH_EVEN_MR(X) X(12) X(13) X(14) // whatever there are more rows of is cut into these
+#endif
 #define SPLIT 4
 #define FETCH_AHEAD 8192
 // Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
