@@ -7,6 +7,10 @@
 //   FETCH_SUMMAND(p)  where it pays: asks for a row of what is added to a tile
 //   EACH_EVEN_MR(X)  where it pays: X(LEAST_EVEN) … X(MR_MAX), tiles with code of their own for rows of A that lie the
 //                same distance apart, as those of gemm do
+//   HALVES       with these, for panels of which a vector and a half exist: v_twice(p), half a vector in both halves;
+//   v_halves(a, b),
+//                the lower half of a and the upper of b; v_whole(a, b), the lower ones; v_store_halves(lower, upper, x,
+//                lanes)
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
 #include <math.h>
@@ -234,12 +238,78 @@ TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, c
     end_tile(mr, nv, mr, t->e, c, t->c_stride, add, t0, t1, acc);
 }
 
+#ifdef HALVES
+// A tile of a panel of which a vector and a half exist. The halves of two rows make a vector, so that three take the
+// products of four.
+TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+    V acc[MR_MAX], half[(MR_MAX + 1) / 2];
+    const float *p[POINTERS];
+    const size_t step = t->row_step, c_stride = t->c_stride;
+    fetch_summand(t, add);
+    const V bias = v_load(w), bias_half = v_twice(w + VN);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        acc[i] = bias;
+        half[i / 2] = bias_half;
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = t->rows + i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = t->kc; k > 0; k--) {
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+        const V b = v_load(w), b_half = v_twice(w + VN);
+        FETCH(w, t->ahead);
+        V x[2];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            x[i % 2] = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step]);
+            acc[i] = v_fma(x[i % 2], b, acc[i]);
+            if (i % 2 == 1 || i + 1 == mr)
+                half[i / 2] = v_fma(v_halves(x[0], x[i % 2]), b_half, half[i / 2]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER]++;
+    }
+    const int clamps = t->e->min > -INFINITY || t->e->max < INFINITY;
+    const V low = v_set(t->e->min), high = v_set(t->e->max);
+    const VT all = v_first(VN), lanes = v_first(n - VN);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        const float *const of_this = add != NULL ? add + i * t->e->add_stride : NULL;
+        V y = of_this != NULL ? v_add(acc[i], v_load(of_this)) : acc[i];
+        v_store_t(c + i * c_stride, clamps ? v_min(high, v_max(low, y)) : y, all);
+        if (i % 2 == 0) {
+            y = half[i / 2];
+            if (of_this != NULL) {
+                const V next = i + 1 < mr ? v_load_t(of_this + t->e->add_stride + VN, lanes) : y;
+                y = v_add(y, v_whole(v_load_t(of_this + VN, lanes), next));
+            }
+            y = clamps ? v_min(high, v_max(low, y)) : y;
+            v_store_halves(c + i * c_stride + VN, i + 1 < mr ? c + (i + 1) * c_stride + VN : NULL, y, lanes);
+        }
+    }
+}
+#endif
+
 TAPER_TEMPLATE void even_strip(const size_t mr, const call *t)
 {
     const float *w = t->w, *add = t->e->add;
     float *c = t->c;
     size_t n = t->nc;
     for (; n > VN; n -= n < NR ? n : NR) {
+#ifdef HALVES
+        if (n <= VN + VN / 2) {
+            half_tile(mr, t, w, c, add, n);
+            return;
+        }
+#endif
         even_tile(mr, 2, t, w, c, add, v_first(VN), v_first(n < NR ? n - VN : VN));
         w += (t->kc + 1) * NR;
         c += NR;
