@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
 // rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
-// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats().
+// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(), and where it pays HALVES
+// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
@@ -118,6 +119,58 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
     finish(mr, nv, t, column, n, acc);
 }
 
+#ifdef HALVES
+enum { LEAST_OF_HALVES = 12 }; // rows
+// n columns of bytes, more than a register's and not more than one and a half's. The halves of two rows make a
+// register, so that three take the products and the scaling of four.
+TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
+{
+    S acc[MR_MAX], half[(MR_MAX + 1) / 2];
+    const S bias = I8(load_sums)(t->e.bias + column), bias_half = I8(twice_sums)(t->e.bias + column + LANES);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        acc[i] = bias;
+        half[i / 2] = bias_half;
+    }
+    const size_t groups = (t->kc + 3) / 4;
+    const uint8_t *const *a = t->a;
+    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
+        const uint8_t *p[MR_MAX];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            p[i] = a[i] + t->a_offset;
+        TAPER_NO_UNROLL
+        for (size_t k = 0; k < groups; k++, w += 4 * NR) {
+            const Q b = I8(load)(w), b_half = I8(twice)(w + I8_BYTES);
+            Q x[2];
+            FETCH(w);
+            TAPER_UNROLL
+            for (size_t i = 0; i < mr; i++) {
+                x[i % 2] = I8(four)(p[i] + 4 * k);
+                acc[i] = I8(dot)(acc[i], x[i % 2], b);
+                if (i % 2 == 1 || i + 1 == mr)
+                    half[i / 2] = I8(dot)(half[i / 2], I8(halves)(x[0], x[i % 2]), b_half);
+            }
+        }
+    }
+    const F scale = P(loadu_ps)(t->e.scale + column), scale_half = I8(twice_scales)(t->e.scale + column + LANES);
+    const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min);
+    const size_t c_stride = t->c_stride;
+    uint8_t *c = (uint8_t *)t->c + column;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += 4) {
+        const size_t rows = mr - i < 4 ? mr - i : 4, second = i / 2 + (rows > 2);
+        Q r[4];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            r[j] = I8(scaled)(acc[j < rows ? i + j : i], scale);
+        const Q h0 = I8(scaled)(half[i / 2], scale_half), h1 = I8(scaled)(half[second], scale_half);
+        store_halves(rows, c + i * c_stride, c_stride, I8(narrow)(r[0], r[1], r[2], r[3], range),
+                     I8(narrow)(h0, h1, h0, h1, range), n - LANES);
+    }
+}
+#endif
+
 // All panels for mr rows.
 TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 {
@@ -130,6 +183,12 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 #else
     while (t->nc - column > LANES) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
+#ifdef HALVES
+        if (mr >= LEAST_OF_HALVES && n <= LANES + LANES / 2 && t->e.shift == NULL) {
+            half_tile(mr, t, w, column, n);
+            return;
+        }
+#endif
         tile(mr, 2, t, w, column, n);
         if ((column += n) == t->nc)
             return;
