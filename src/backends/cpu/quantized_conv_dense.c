@@ -97,6 +97,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     taper_gemm_i8 call = {.kc = plan->group_in,
                           .ks = plan->taps,
                           .a = pointers,
+                          .a_step = plan->pointwise ? job->in_c : 0,
                           .c_stride = job->out_c,
                           .e = {.zero_point = job->zero_point, .min = job->min}};
     taper_tile t = taper_tile_at(&plan->tiles, begin);
@@ -132,6 +133,7 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
         .kc = job->in_c,
         .ks = 1,
         .a = pointers,
+        .a_step = job->in_c,
         .w = head->layer.weights,
         .c = band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c,
         .c_stride = job->out_c,

@@ -16,30 +16,37 @@
     } while (0)
 
 // Columns [column, column + n) of the results.
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
-                           S acc[MR_MAX][2])
+TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
+                                  S acc[MR_MAX][2])
 {
     F scale[2];
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++)
         scale[j] = P(loadu_ps)(t->e.scale + column + LANES * j);
-    if (t->e.shift != NULL) {
-        const F floor = P(set1_ps)(t->e.floor);
+    const F floor = P(set1_ps)(t->e.floor);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++) {
-                const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
-                                      P(loadu_ps)(t->e.shift + column + LANES * j));
-                if (n > LANES * j) // builds for size have no tile of one vector
-                    store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
-                                 P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
-            }
+        for (size_t j = 0; j < nv; j++) {
+            const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
+                                  P(loadu_ps)(t->e.shift + column + LANES * j));
+            if (n > LANES * j) // builds for size have no tile of one vector
+                store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
+                             P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
         }
-        return;
     }
+}
+
+// The same, of rows from this one on.
+TAPER_TEMPLATE void finish_bytes(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, size_t column,
+                                 size_t n, S acc[MR_MAX][2])
+{
+    F scale[2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        scale[j] = P(loadu_ps)(t->e.scale + column + LANES * j);
     const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min);
-    uint8_t *c = (uint8_t *)t->c + column;
+    uint8_t *c = (uint8_t *)t->c + row * t->c_stride + column;
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += 2) {
         const size_t other = i + 1 < mr ? i + 1 : i;
@@ -51,6 +58,16 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
         }
         store_rows(c + i * t->c_stride, c + TAPER_ROW(other, mr, t->mr) * t->c_stride,
                    I8(narrow)(r[0], r[1], r[2], r[3], range), n);
+    }
+}
+
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
+                           S acc[MR_MAX][2])
+{
+    if (t->e.shift != NULL) {
+        finish_floats(mr, nv, t, column, n, acc);
+    } else {
+        finish_bytes(mr, nv, t, 0, column, n, acc);
     }
 }
 
@@ -198,6 +215,95 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 #endif
 }
 
+#ifdef EACH_EVEN_MR
+// One tap whose rows lie the same distance apart: each third has a pointer, from which the two behind it are reached.
+// With few inputs scaling the sums takes as long as making them, on other ports: with tiles of half the rows, which
+// begin fast, the CPU has the sums of one and the scaling of another at hand.
+TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, const int8_t *w,
+                              size_t column, size_t n)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MOST_EVEN + OF_A_POINTER - 1) / OF_A_POINTER };
+    S acc[MR_MAX][2];
+    const uint8_t *p[POINTERS];
+    const size_t step = t->a_step;
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const S bias = I8(load_sums)(t->e.bias + column + LANES * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = t->a[0] + t->a_offset + (row + i) * step;
+    TAPER_NO_UNROLL
+    for (size_t k = (t->kc + 3) / 4; k > 0; k--) {
+        Q b[2];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            b[j] = I8(load)(w + I8_BYTES * j);
+        FETCH(w);
+        w += 4 * NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const Q x = I8(four)(p[i / OF_A_POINTER] + i % OF_A_POINTER * step);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER] += 4;
+    }
+    finish_bytes(mr, nv, t, row, column, n, acc);
+}
+
+TAPER_TEMPLATE void even_strip(const size_t mr, const taper_gemm_i8 *t, size_t row)
+{
+    const size_t panel = (t->kc + 3) / 4 * (4 * NR);
+    const int8_t *w = t->w;
+    size_t column = 0;
+    for (; t->nc - column > LANES; w += panel) {
+        const size_t n = t->nc - column < NR ? t->nc - column : NR;
+        even_tile(mr, 2, t, row, w, column, n);
+        if ((column += n) == t->nc)
+            return;
+    }
+    even_tile(mr, 1, t, row, w, column, t->nc - column);
+}
+
+#define EVEN_STRIP(mr)                                                                                                 \
+    TAPER_INSTANCE void even_strip_##mr(const taper_gemm_i8 *t, size_t row)                                            \
+    {                                                                                                                  \
+        even_strip(mr, t, row);                                                                                        \
+    }
+EACH_EVEN_MR(EVEN_STRIP)
+#undef EVEN_STRIP
+
+#define ENTRY(mr) even_strip_##mr,
+static void (*const even_strips[])(const taper_gemm_i8 *t, size_t row) = {EACH_EVEN_MR(ENTRY)};
+#undef ENTRY
+#endif
+
+// nc is not 0. False: that is not for tiles of even rows.
+static int run_even(const taper_gemm_i8 *t)
+{
+#ifdef EACH_EVEN_MR
+    enum { MOST_INPUTS = 96 };
+    if (t->a_step == 0 || t->e.shift != NULL || t->kc > MOST_INPUTS || t->nc <= NR || t->mr < MOST_EVEN + LEAST_EVEN)
+        return 0;
+    even_strips[MOST_EVEN - LEAST_EVEN](t, 0);
+    even_strips[t->mr - MOST_EVEN - LEAST_EVEN](t, MOST_EVEN);
+    return 1;
+#else
+    (void)t;
+    return 0;
+#endif
+}
+
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t)                                                             \
     {                                                                                                                  \
@@ -210,7 +316,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
     static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
-        if (job->nc > 0)                                                                                               \
+        if (job->nc > 0 && !run_even(job))                                                                             \
             strips[TAPER_STRIP(job->mr)](job);                                                                         \
     }
 
