@@ -222,7 +222,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, const int8_t *w,
                               size_t column, size_t n)
 {
-    enum { OF_A_POINTER = 3, POINTERS = (MOST_EVEN + OF_A_POINTER - 1) / OF_A_POINTER };
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
     S acc[MR_MAX][2];
     const uint8_t *p[POINTERS];
     const size_t step = t->a_step;
@@ -288,12 +288,26 @@ static void (*const even_strips[])(const taper_gemm_i8 *t, size_t row) = {EACH_E
 #undef ENTRY
 #endif
 
+#ifdef EACH_EVEN_MR
+// One register of columns, for which a pointer of each row, fetched from the stack, is as much work as a product.
+TAPER_INSTANCE void even_narrow(const taper_gemm_i8 *t)
+{
+    even_tile(MR_MAX, 1, t, 0, t->w, 0, t->nc);
+}
+#endif
+
 // nc is not 0. False: that is not for tiles of even rows.
 static int run_even(const taper_gemm_i8 *t)
 {
 #ifdef EACH_EVEN_MR
     enum { MOST_INPUTS = 96 };
-    if (t->a_step == 0 || t->e.shift != NULL || t->kc > MOST_INPUTS || t->nc <= NR || t->mr < MOST_EVEN + LEAST_EVEN)
+    if (t->a_step == 0 || t->e.shift != NULL)
+        return 0;
+    if (t->nc <= LANES && t->mr == MR_MAX) {
+        even_narrow(t);
+        return 1;
+    }
+    if (t->kc > MOST_INPUTS || t->nc <= NR || t->mr < MOST_EVEN + LEAST_EVEN)
         return 0;
     even_strips[MOST_EVEN - LEAST_EVEN](t, 0);
     even_strips[t->mr - MOST_EVEN - LEAST_EVEN](t, MOST_EVEN);
