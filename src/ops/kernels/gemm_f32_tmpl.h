@@ -277,24 +277,34 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
             p[i / OF_A_POINTER]++;
     }
-    const int clamps = t->e->min > -INFINITY || t->e->max < INFINITY;
-    const V low = v_set(t->e->min), high = v_set(t->e->max);
     const VT all = v_first(VN), lanes = v_first(n - VN);
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        const float *const of_this = add != NULL ? add + i * t->e->add_stride : NULL;
-        V y = of_this != NULL ? v_add(acc[i], v_load(of_this)) : acc[i];
-        v_store_t(c + i * c_stride, clamps ? v_min(high, v_max(low, y)) : y, all);
-        if (i % 2 == 0) {
-            y = half[i / 2];
-            if (of_this != NULL) {
-                const V next = i + 1 < mr ? v_load_t(of_this + t->e->add_stride + VN, lanes) : y;
-                y = v_add(y, v_whole(v_load_t(of_this + VN, lanes), next));
-            }
-            y = clamps ? v_min(high, v_max(low, y)) : y;
-            v_store_halves(c + i * c_stride + VN, i + 1 < mr ? c + (i + 1) * c_stride + VN : NULL, y, lanes);
+    if (add != NULL) {
+        const size_t add_stride = t->e->add_stride;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i] = v_add(acc[i], v_load(add + i * add_stride));
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += 2) {
+            const V of_first = v_load_t(add + i * add_stride + VN, lanes);
+            const V of_second = i + 1 < mr ? v_load_t(add + (i + 1) * add_stride + VN, lanes) : of_first;
+            half[i / 2] = v_add(half[i / 2], v_whole(of_first, of_second));
         }
     }
+    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
+        const V low = v_set(t->e->min), high = v_set(t->e->max);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i] = v_min(high, v_max(low, acc[i]));
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += 2)
+            half[i / 2] = v_min(high, v_max(low, half[i / 2]));
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        v_store_t(c + i * c_stride, acc[i], all);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += 2)
+        v_store_halves(c + i * c_stride + VN, i + 1 < mr ? c + (i + 1) * c_stride + VN : NULL, half[i / 2], lanes);
 }
 #endif
 
