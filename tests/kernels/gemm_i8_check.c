@@ -68,10 +68,11 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
     fill_bytes(weights, nc * kc * ks, extreme);
     p.weights = weights;
     p.tap_stride = mr + check_below(3);
+    const bool even = step == 0 && ks == 1 && check_below(2);
     p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof *p.pointers, CHECK_TAIL, 0);
     for (size_t t = 0; t < ks; t++) {
         for (size_t i = 0; i < mr && step == 0; i++)
-            p.pointers[t * p.tap_stride + i] = a + (rows - 1 - (t * mr + i)) * stride;
+            p.pointers[t * p.tap_stride + i] = a + (even ? i : rows - 1 - (t * mr + i)) * stride;
         if (step != 0)
             p.pointers[t] = a + (rows - 1 - t) * stride;
     }
@@ -114,6 +115,7 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
                                .a = p.pointers,
                                .a_tap_stride = p.tap_stride,
                                .a_offset = p.offset,
+                               .a_step = even ? stride : 0,
                                .w = packed,
                                .c = c,
                                .c_stride = c_stride,

@@ -5,7 +5,7 @@
 Layers that are computed some rows at a time (src/ops/call/bands.h), against PyTorch in float64: the first call of a model, which computes each
 layer whole, and the later ones, which replay it in bands. Strides, kernels, paddings, dilations, batches and activations, sums of residuals, images
 of odd sizes, several threads; other inputs and other sizes between; inputs that outlive the call or do not. Each network must have used
-bands where it is to, and what has no use for them none."""
+bands where it is to, and what has no use for them none. Quantized layers must give PyTorch's numbers."""
 import json
 import os
 import subprocess
@@ -19,6 +19,8 @@ try:
     import numpy as np
     import torch
     from torch import nn
+    from torch.nn import quantized as nnq
+    from torch.nn.intrinsic import quantized as nniq
 except ImportError:
     print("skipped: PyTorch 1.13 (python3-torch) is not installed")
     sys.exit(77)
@@ -101,6 +103,61 @@ def cases():
     yield "looked at twice", Twice(conv(16, 96), conv(96, 96, 3, groups=96)), (1, 16, 150, 150), False
 
 
+def quantized(i, o, kernel=1, stride=1, padding=None, groups=1, dilation=1, act=True, point=3):
+    padding = (kernel - 1) * dilation // 2 if padding is None else padding
+    layer = (nniq.ConvReLU2d if act else nnq.Conv2d)(i, o, kernel, stride, padding, dilation, groups)
+    weight = torch.randn(o, i // groups, kernel, kernel)
+    scales = weight.abs().amax((1, 2, 3)).clamp(min=1e-3).double() / 127
+    layer.set_weight_bias(torch.quantize_per_channel(weight, scales, torch.zeros(o, dtype=torch.long), 0, torch.qint8), torch.randn(o))
+    layer.scale, layer.zero_point = 0.05 * (kernel * kernel * i // groups) ** 0.5, point if act else 120
+    return layer
+
+
+class QuantizedResidual(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner, self.sum = inner, nnq.QFunctional()
+        self.sum.scale, self.sum.zero_point = 0.2, 110
+
+    def forward(self, x):
+        return self.sum.add(x, self.inner(x))
+
+
+def quantized_ends(channels, *layers):
+    return nn.Sequential(nnq.Quantize(0.03, 121, torch.quint8), quantized(channels, channels), *layers, nnq.DeQuantize())
+
+
+def quantized_inverted(i, wide, o, kernel=3, stride=1, padding=None, dilation=1):
+    return nn.Sequential(quantized(i, wide, point=0), quantized(wide, wide, kernel, stride, padding, wide, dilation, point=7),
+                         quantized(wide, o, act=False))
+
+
+def quantized_cases():
+    yield "int8, 3x3 with stride 2", quantized_ends(16, quantized_inverted(16, 96, 24, stride=2)), (1, 16, 160, 144), True
+    yield "int8, 3x3 and a sum", quantized_ends(24, QuantizedResidual(quantized_inverted(24, 144, 24))), (1, 24, 113, 121), True
+    yield "int8, 5x5, a batch", quantized_ends(16, quantized_inverted(16, 64, 12, 5)), (3, 16, 117, 111), True
+    yield "int8, 5x5, stride 2", quantized_ends(16, quantized_inverted(16, 72, 40, 5, 2)), (1, 16, 150, 141), True
+    yield "int8, taps apart", quantized_ends(16, quantized_inverted(16, 72, 16, dilation=2)), (1, 16, 131, 140), True
+    yield "int8, no padding", quantized_ends(16, quantized_inverted(16, 80, 16, padding=0)), (1, 16, 131, 127), True
+    yield "int8, padding of two", quantized_ends(16, quantized_inverted(16, 84, 16, padding=2)), (2, 16, 119, 127), True
+    yield "int8, two layers", quantized_ends(16, quantized(16, 96), quantized(96, 96, 3, groups=96)), (1, 16, 150, 150), True
+    yield "int8, pointwise ones alone", quantized_ends(16, quantized(16, 96), quantized(96, 100), quantized(100, 16)), (1, 16, 150, 150), True
+    yield "int8, an image's first layers", nn.Sequential(
+        nnq.Quantize(0.03, 121, torch.quint8), quantized(3, 32, 3, 2), quantized(32, 32, 3, groups=32), quantized(32, 16, act=False),
+        quantized_inverted(16, 96, 24, stride=2), nnq.DeQuantize()), (2, 3, 289, 320), True
+    yield "int8, narrow and tall", quantized_ends(16, quantized_inverted(16, 96, 16)), (1, 16, 1500, 15), True
+    yield "int8, small images", quantized_ends(16, quantized_inverted(16, 96, 16)), (1, 16, 14, 14), False
+
+
+def all_cases():
+    for number, (name, network, sizes, bands) in enumerate(cases()):
+        yield number, name, network, sizes, bands, True
+    torch.backends.quantized.engine = "qnnpack"
+    torch.manual_seed(0)
+    for number, (name, network, sizes, bands) in enumerate(quantized_cases()):
+        yield number, name, network, sizes, bands, False
+
+
 def run(taper, *arguments):
     p = subprocess.run([taper, *arguments], capture_output=True, text=True)
     if p.returncode != 0:
@@ -139,7 +196,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "m.pt")
-        for number, (name, network, sizes, bands) in enumerate(cases()):
+        for number, name, network, sizes, bands, floats in all_cases():
             torch.manual_seed(number)
             x, other = torch.randn(sizes), torch.randn(*sizes[:2], sizes[2] - 3, sizes[3] + 2)
             network = network.eval()
@@ -147,11 +204,11 @@ def main():
             (torch.jit.script(network) if number % 2 else torch.jit.trace(network, x)).save(model)
             inputs = [x, x, -x, x, other, x, other, other, x]
             with torch.no_grad():
-                exact = network.double()  # of long sums PyTorch's floats are too far off
-                wanted = [exact(i.double()).numpy() for i in inputs]
+                exact = network.double() if floats else network  # of long sums PyTorch's floats are too far off
+                wanted = [exact(i.double() if floats else i).numpy() for i in inputs]
             for threads in ("1", "2", "3"):
                 for call, (y, w) in enumerate(zip(results_of(taper, model, [i.numpy() for i in inputs], scratch, threads), wanted)):
-                    off, bound = np.abs(y - w).max(), 1e-4 * np.abs(w).max() + 1e-5
+                    off, bound = np.abs(y - w).max(), 1e-4 * np.abs(w).max() + 1e-5 if floats else 0
                     check(y.shape == w.shape and off <= bound, f"{name}, {threads} threads, call {call}: off by {off}, bound {bound}")
             used = banded_of(taper, model, sizes, "1")
             check(bands is None or (used > 0) == bands, f"{name}: {used} operators in bands")

@@ -4,6 +4,7 @@
 // kernel's addresses have as constants (windows of ops/kernels/gemm_f32.h). Some rows of each plane at a time are
 // copied into scratch that the cache holds, with the padding's zeros on both sides.
 #include "backends/cpu/conv_cpu.h"
+#include "base/fetch.h"
 #include "ops/engine/tiles.h"
 
 enum { MOST_TAPS = 240, MOST_ROWS = 8, CACHED_BYTES = 65536 };
@@ -44,6 +45,20 @@ static void copy_row(const windows_plan *plan, const taper_ring *x, size_t y, fl
     }
 }
 
+// Asks for row y of an image in memory, of all channels.
+static void fetch_row(const windows_plan *plan, const taper_ring *x, size_t y)
+{
+    const taper_conv2d *job = plan->head.job;
+    const float *from = (const float *)(const void *)x->at;
+    if (plan->planes) {
+        for (size_t c = 0; c < job->in_c; c++) {
+            taper_fetch(from + (c * job->in_h + y) * job->in_w, job->in_w * sizeof *from);
+        }
+    } else if (x->ring == SIZE_MAX) {
+        taper_fetch(from + (y - x->from) * job->in_w * job->in_c, job->in_w * job->in_c * sizeof *from);
+    }
+}
+
 // At most plan->rows rows of the result, from `first` on, to y.
 static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image, size_t first, size_t count, float *y,
                      float *scratch)
@@ -71,6 +86,13 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
             const bool inside = from >= 0 && from < (int64_t)job->in_h;
             for (size_t c = 0; c < job->in_c; c++) {
                 taps[c * job->kernel_h + k] = inside ? planes + c * plan->plane_floats + i * plan->row_floats : scratch;
+            }
+        }
+        // What the next band copies comes while this one is multiplied: an image is mostly not in the caches.
+        for (size_t k = 0; !TAPER_SMALL && k < job->stride_h; k++) {
+            const int64_t next = top + (int64_t)(needed + r * job->stride_h + k);
+            if (next >= 0 && next < (int64_t)job->in_h) {
+                fetch_row(plan, x, (size_t)next);
             }
         }
         plan->entry->windows(job->out_w, job->out_c, job->kernel_w, ks, taps, job->stride_w, plan->head.packed, y,

@@ -110,6 +110,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
 typedef struct kept_conv {
     taper_conv2d_i8 job;
     taper_conv2d_i8_plan *plan; // behind it; bias, factor and padding behind that
+    taper_banded banded;
 } kept_conv;
 
 static taper_status run_kept(taper_call *call, void *data)
@@ -125,6 +126,52 @@ static taper_status run_kept(taper_call *call, void *data)
     return k->plan->run(k->plan);
 }
 
+// ---- in bands
+
+static taper_status begin_bands(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    k->job.call = call;
+    return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
+}
+
+static void run_band(void *data, const taper_band *band)
+{
+    const kept_conv *k = data;
+    k->plan->rows(k->plan, band);
+}
+
+static void end_bands(taper_call *call, void *data)
+{
+    const kept_conv *k = data;
+    (void)call;
+    if (k->plan->end != NULL) {
+        k->plan->end(k->plan);
+    }
+}
+
+static void say_bands(kept_conv *k, size_t weights)
+{
+    const taper_conv2d_i8 *job = &k->job;
+    if (k->plan->rows == NULL) {
+        return;
+    }
+    k->banded = (taper_banded){.images = job->batch,
+                               .in_rows = job->in_h,
+                               .out_rows = job->out_h,
+                               .in_row = job->in_w * job->in_c,
+                               .out_row = job->out_w * job->out_c,
+                               .stride = job->stride_h,
+                               .span = (job->kernel_h - 1) * job->dilation_h + 1,
+                               .pad = job->pad_top,
+                               .weights = weights,
+                               .work = k->plan->work,
+                               .begin = begin_bands,
+                               .run = run_band,
+                               .end = end_bands};
+    taper_prepare_bands(job->call, &k->banded);
+}
+
 static size_t folded_bytes(const taper_conv2d_i8_plan *plan)
 {
     return plan->layer.places * (sizeof *plan->bias + sizeof *plan->factor) + plan->padding_bytes;
@@ -137,7 +184,7 @@ static void place_folded(taper_conv2d_i8_plan *plan, uint8_t *folded)
     plan->padding = (const uint8_t *)(plan->factor + plan->layer.places);
 }
 
-static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded)
+static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, size_t weights)
 {
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16);
     const size_t folded_at = taper_round_up(plan_at + plan->bytes, 16), bytes = folded_bytes(plan);
@@ -149,6 +196,7 @@ static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded)
         memcpy((char *)kept + folded_at, folded, bytes);
         place_folded(kept->plan, (uint8_t *)kept + folded_at);
         kept->plan->job = &kept->job;
+        say_bands(kept, weights);
     }
 }
 
@@ -174,7 +222,7 @@ taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_req
                      ? plan->run(plan)
                      : TAPER_DECLINED;
         if (status == TAPER_OK && job->keeps && pack.kept) {
-            keep(plan, folded);
+            keep(plan, folded, request->bytes);
         }
         taper_pack_done(job->call, &pack);
     }

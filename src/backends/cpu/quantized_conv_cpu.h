@@ -3,6 +3,7 @@
 #ifndef TAPER_CPU_QUANTIZED_CONV_CPU_H
 #define TAPER_CPU_QUANTIZED_CONV_CPU_H
 
+#include "ops/call/bands.h"
 #include "ops/call/parallel.h"
 #include "ops/quantized/quantized_pack.h"
 
@@ -26,9 +27,13 @@ typedef struct taper_conv2d_i8 {
 typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
     taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // reads the job's x, fills y
-    size_t bytes;                                                 // of all of it
-    taper_i8_layer layer;                                         // places; the rest once it is packed
-    const int32_t *bias;                                          // of the layer's places, for these scales
+    // Makes rows of the result from rows of x, wherever these lie; begin and end: taper_banded's. NULL: it cannot.
+    void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);
+    taper_status (*begin)(struct taper_conv2d_i8_plan *plan);
+    void (*end)(struct taper_conv2d_i8_plan *plan);
+    size_t bytes;         // of all of it
+    taper_i8_layer layer; // places; the rest once it is packed
+    const int32_t *bias;  // of the layer's places, for these scales
     const float *factor;
     const uint8_t *padding; // bytes of the input's zero point
     size_t padding_bytes;

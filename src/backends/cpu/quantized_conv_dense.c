@@ -97,6 +97,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     taper_gemm_i8 call = {.kc = plan->group_in,
                           .ks = plan->taps,
                           .a = pointers,
+                          .a_step = plan->pointwise ? job->in_c : 0,
                           .c_stride = job->out_c,
                           .e = {.zero_point = job->zero_point, .min = job->min}};
     taper_tile t = taper_tile_at(&plan->tiles, begin);
@@ -115,6 +116,35 @@ static void run_tiles(void *argument, size_t begin, size_t end)
             call.e.scale = plan->head.factor + place;
             plan->entry->run(&call);
         }
+    }
+}
+
+// Rows of a pointwise convolution, from wherever they lie.
+static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
+{
+    const dense_plan *plan = (const dense_plan *)(const void *)head;
+    const taper_conv2d_i8 *job = head->job;
+    const taper_gemm_strips cut = taper_gemm_cut((band->end - band->begin) * job->out_w, plan->entry->mr);
+    const uint8_t *pointers[STRIP_POINTERS];
+    const uint8_t *x =
+        (const uint8_t *)band->x.at + (band->begin - band->x.from) % band->x.ring * job->in_w * job->in_c;
+    taper_gemm_i8 call = {
+        .nc = job->out_c,
+        .kc = job->in_c,
+        .ks = 1,
+        .a = pointers,
+        .a_step = job->in_c,
+        .w = head->layer.weights,
+        .c = band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c,
+        .c_stride = job->out_c,
+        .e = {.bias = head->bias, .scale = head->factor, .zero_point = job->zero_point, .min = job->min}};
+    for (size_t s = 0; s < cut.count; s++) {
+        call.mr = cut.even + (s < cut.longer);
+        for (size_t i = 0; i < call.mr; i++, x += job->in_c) {
+            pointers[i] = x;
+        }
+        plan->entry->run(&call);
+        call.c = (uint8_t *)call.c + call.mr * job->out_c;
     }
 }
 
@@ -173,6 +203,7 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
                        .pixels = job->batch * job->out_h * job->out_w};
     plan.pointwise = !job->stem && plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->pad_top == 0 &&
                      job->pad_left == 0;
+    plan.head.rows = plan.pointwise && job->groups == 1 ? run_band : NULL;
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_bytes = taper_gemm_i8_panel_bytes(entry, plan.taps, plan.group_in);
     plan.group_bytes = taper_gemm_i8_packed_bytes(entry, plan.group_out, plan.taps, plan.group_in);

@@ -14,9 +14,10 @@ typedef struct depthwise_plan {
     size_t begin_of_two, end_of_two; // of their run
 } depthwise_plan;
 
-// Pixels [first, last) of `rows` output rows from oy on, all of them inside or one; of two rows together the first one
-// may lie at the left border, and the last one at the right, whose column is then `edge`.
-static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size_t rows, size_t first, size_t last)
+// Pixels [first, last) of `rows` output rows from oy on, to y, all of them inside or one; of two rows together the
+// first one may lie at the left border, and the last one at the right, whose column is then `edge`.
+static void run_pixels(const depthwise_plan *plan, const taper_ring *from, size_t oy, size_t rows, size_t first,
+                       size_t last, uint8_t *out)
 {
     const taper_conv2d_i8 *job = plan->head.job;
     const uint8_t *pointers[MOST_TAPS + 3], **to = pointers;
@@ -25,7 +26,7 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
     for (size_t ky = 0; ky < job->kernel_h + rows - 1; ky++) {
         const int64_t y = (int64_t)(oy * job->stride_h + ky * job->dilation_h) - (int64_t)job->pad_top;
         const bool inside = y >= 0 && y < (int64_t)job->in_h;
-        const uint8_t *line = job->x + (image * job->in_h + (inside ? (size_t)y : 0)) * row;
+        const uint8_t *line = (const uint8_t *)from->at + (inside ? ((size_t)y - from->from) % from->ring * row : 0);
         for (size_t kx = 0; kx < job->kernel_w; kx++) {
             const int64_t x = x0 + (int64_t)(kx * job->dilation_w);
             *to++ = inside && x >= 0 && x < (int64_t)job->in_w ? line + (size_t)x * c : plan->head.padding;
@@ -40,31 +41,50 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
         .edge = rows == 2 && last > plan->end ? plan->head.padding : NULL,
         .step = job->stride_w * c,
         .w = plan->head.layer.weights,
-        .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
+        .c = out + first * c,
         .c_stride = c,
         .c_row = job->out_w * c,
         .e = {.bias = plan->head.bias, .scale = plan->head.factor, .zero_point = job->zero_point, .min = job->min}};
     plan->entry->run(&call);
 }
 
+// Rows [first, end) of an image, to y.
+static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t end, uint8_t *y)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    for (size_t oy = first, rows; oy < end; oy += rows, y += rows * job->out_w * job->out_c) {
+        rows = plan->rows == 2 && oy + 1 < end ? 2 : 1;
+        const size_t from = rows == 2 ? plan->begin_of_two : plan->begin, to = rows == 2 ? plan->end_of_two : plan->end;
+        for (size_t i = 0; i < from; i++) {
+            run_pixels(plan, x, oy, rows, i, i + 1, y);
+        }
+        if (from < to) {
+            run_pixels(plan, x, oy, rows, from, to, y);
+        }
+        for (size_t i = to; i < job->out_w; i++) {
+            run_pixels(plan, x, oy, rows, i, i + 1, y);
+        }
+    }
+}
+
 static void run_rows(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
-    for (size_t r = begin, rows; r < end; r += rows) {
-        const size_t image = r / job->out_h, oy = r % job->out_h;
-        rows = plan->rows == 2 && r + 1 < end && oy + 1 < job->out_h ? 2 : 1;
-        const size_t from = rows == 2 ? plan->begin_of_two : plan->begin, to = rows == 2 ? plan->end_of_two : plan->end;
-        for (size_t x = 0; x < from; x++) {
-            run_pixels(plan, image, oy, rows, x, x + 1);
-        }
-        if (from < to) {
-            run_pixels(plan, image, oy, rows, from, to);
-        }
-        for (size_t x = to; x < job->out_w; x++) {
-            run_pixels(plan, image, oy, rows, x, x + 1);
-        }
+    while (begin < end) {
+        const size_t image = begin / job->out_h, first = begin % job->out_h;
+        const size_t count = taper_min_size(end - begin, job->out_h - first);
+        const taper_ring x = {(char *)(uintptr_t)(job->x + image * job->in_h * job->in_w * job->in_c), 0, SIZE_MAX};
+        make_rows(plan, &x, first, first + count, job->y + begin * job->out_w * job->out_c);
+        begin += count;
     }
+}
+
+static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
+{
+    const taper_conv2d_i8 *job = head->job;
+    make_rows((const depthwise_plan *)(const void *)head, &band->x, band->begin, band->end,
+              (uint8_t *)band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c);
 }
 
 // ---- preparation
@@ -96,7 +116,7 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
 
 taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
 {
-    depthwise_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
+    depthwise_plan plan = {.head = {.job = job, .run = run_plan, .rows = run_band, .bytes = sizeof plan},
                            .entry = taper_dwconv_i8_select(job->call->run->cpu),
                            .taps = job->kernel_h * job->kernel_w};
     const size_t packed = taper_dwconv_i8_packed_bytes(plan.entry, job->out_c, plan.taps);

@@ -13,12 +13,8 @@ typedef struct windows_plan {
     size_t rows, bands;                        // of the result: of a band; bands of an image
     size_t row_bytes, plane_bytes, scratch;    // of scratch
     size_t group_bytes;                        // of all weights
-} windows_plan;
-
-typedef struct windows_run {
-    const windows_plan *plan;
     taper_places places;
-} windows_run;
+} windows_plan;
 
 static size_t input_rows(const taper_conv2d_i8 *job, size_t rows)
 {
@@ -43,7 +39,9 @@ static void copy_row(const windows_plan *plan, const uint8_t *from, uint8_t *to)
     }
 }
 
-static void run_band(const windows_plan *plan, size_t image, size_t first, size_t count, uint8_t *scratch)
+// At most plan->rows rows of the result, from `first` on, to y.
+static void make_rows(const windows_plan *plan, const taper_ring *x, size_t first, size_t count, uint8_t *out,
+                      uint8_t *scratch)
 {
     const taper_conv2d_i8 *job = plan->head.job;
     const uint8_t *taps[MOST_TAPS];
@@ -51,7 +49,8 @@ static void run_band(const windows_plan *plan, size_t image, size_t first, size_
     for (size_t i = 0; i < input_rows(job, count); i++) {
         const int64_t y = top + (int64_t)i;
         if (y >= 0 && y < (int64_t)job->in_h) {
-            copy_row(plan, job->x + image * plan->x_image + (size_t)y * plan->x_row, scratch + i * plan->row_bytes);
+            copy_row(plan, (const uint8_t *)x->at + ((size_t)y - x->from) % x->ring * plan->x_row,
+                     scratch + i * plan->row_bytes);
         }
     }
     taper_gemm_i8 call = {
@@ -61,7 +60,7 @@ static void run_band(const windows_plan *plan, size_t image, size_t first, size_
         .ks = job->kernel_h * job->in_c,
         .a = taps,
         .w = plan->head.layer.weights,
-        .c = job->y + (image * job->out_h + first) * job->out_w * job->out_c,
+        .c = out,
         .c_stride = job->out_c,
         .e = {.bias = plan->head.bias, .scale = plan->head.factor, .zero_point = job->zero_point, .min = job->min}};
     for (size_t r = 0; r < count; r++) {
@@ -81,26 +80,51 @@ static void run_band(const windows_plan *plan, size_t image, size_t first, size_
 
 static void run_bands(void *argument, size_t begin, size_t end) // number: image * bands + band
 {
-    const windows_run *r = argument;
-    const windows_plan *plan = r->plan;
-    uint8_t *scratch = taper_place_take(&r->places, begin, plan->head.job->batch * plan->bands);
+    windows_plan *plan = argument;
+    const taper_conv2d_i8 *job = plan->head.job;
+    uint8_t *scratch = taper_place_take(&plan->places, begin, job->batch * plan->bands);
     for (; begin < end; begin++) {
-        const size_t first = begin % plan->bands * plan->rows;
-        run_band(plan, begin / plan->bands, first, taper_min_size(plan->rows, plan->head.job->out_h - first), scratch);
+        const size_t image = begin / plan->bands, first = begin % plan->bands * plan->rows;
+        const taper_ring x = {(char *)(uintptr_t)(job->x + image * plan->x_image), 0, SIZE_MAX};
+        make_rows(plan, &x, first, taper_min_size(plan->rows, job->out_h - first),
+                  job->y + (image * job->out_h + first) * job->out_w * job->out_c, scratch);
     }
     taper_place_leave(scratch);
 }
 
+static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
+{
+    const windows_plan *plan = (const windows_plan *)(const void *)head;
+    const size_t row = head->job->out_w * head->job->out_c;
+    uint8_t *scratch = taper_place_take(&plan->places, band->begin, head->job->out_h);
+    uint8_t *y = (uint8_t *)band->y.at + (band->begin - band->y.from) % band->y.ring * row;
+    for (size_t first = band->begin, count; first < band->end; first += count, y += count * row) {
+        count = taper_min_size(plan->rows, band->end - first);
+        make_rows(plan, &band->x, first, count, y, scratch);
+    }
+    taper_place_leave(scratch);
+}
+
+static taper_status begin_bands(taper_conv2d_i8_plan *head)
+{
+    windows_plan *plan = (windows_plan *)(void *)head;
+    const taper_run *run = head->job->call->run;
+    return taper_places_open(run, plan->scratch, SIZE_MAX, &plan->places) ? TAPER_OK : taper_fail_memory(run->error);
+}
+
+static void end_bands(taper_conv2d_i8_plan *head)
+{
+    windows_plan *plan = (windows_plan *)(void *)head;
+    taper_places_close(head->job->call->run, &plan->places);
+}
+
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    windows_run r = {.plan = (const windows_plan *)(const void *)head};
-    taper_run *run = head->job->call->run;
-    const size_t count = head->job->batch * r.plan->bands;
-    if (!taper_places_open(run, r.plan->scratch, count, &r.places)) {
-        return taper_fail_memory(run->error);
-    }
-    const taper_status status = taper_run_range(run, run_bands, &r, count, 1, head->work);
-    taper_places_close(run, &r.places);
+    windows_plan *plan = (windows_plan *)(uintptr_t)head; // for its places
+    TAPER_TRY(begin_bands(&plan->head));
+    const taper_status status =
+        taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);
+    end_bands(&plan->head);
     return status;
 }
 
@@ -183,6 +207,12 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     }
     job->x = taper_tensor_data(x);
     plan.bands = (job->out_h - 1) / rows + 1;
+    // Bands go from image to image as dense ones lie, and look at the others' rows as NHWC.
+    if (job->batch == 1 || plan.x_image == job->in_h * job->in_w * job->in_c) {
+        plan.head.rows = run_band;
+        plan.head.begin = begin_bands;
+        plan.head.end = end_bands;
+    }
     plan.head.layer.places = whole;
     plan.head.padding_bytes = plan.row_bytes + TAPER_OVERREAD;
     plan.head.name = entry->name;

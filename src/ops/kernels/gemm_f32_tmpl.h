@@ -5,6 +5,12 @@
 //   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
 //   FETCH(w, ahead)  asks for weights so many bytes ahead; FETCH_AHEAD of them where no other number is better
 //   FETCH_SUMMAND(p)  where it pays: asks for a row of what is added to a tile
+//   EACH_EVEN_MR(X)  where it pays: X(LEAST_EVEN) … X(MR_MAX), tiles with code of their own for rows of A that lie the
+//                same distance apart, as those of gemm do
+//   HALVES       with these, for panels of which a vector and a half exist: v_twice(p), half a vector in both halves;
+//   v_halves(a, b),
+//                the lower half of a and the upper of b; v_whole(a, b), the lower ones; v_store_halves(lower, upper, x,
+//                lanes)
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
 #include <math.h>
@@ -21,7 +27,9 @@ typedef struct call {
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
-    size_t ahead; // bytes, for FETCH
+    size_t ahead;      // bytes, for FETCH
+    const float *rows; // of tiles of even rows, which have no pointers: the first one, and floats from one to the next
+    size_t row_step;
 } call;
 
 #ifndef OWN_PRODUCTS
@@ -112,19 +120,27 @@ TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, cons
     }
 }
 
+// Mostly it is not in the cache: it comes while the products are made.
+TAPER_TEMPLATE void fetch_summand(const call *t, const float *add)
+{
+#ifdef FETCH_SUMMAND
+    if (add != NULL) {
+        for (size_t i = 0; i < t->mr; i++)
+            FETCH_SUMMAND(add + i * t->e->add_stride);
+    }
+#else
+    (void)t;
+    (void)add;
+#endif
+}
+
 // One tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
 {
     V acc[MR_MAX][2], part[SPLIT][2];
     const size_t kc = t->kc;
-#ifdef FETCH_SUMMAND
-    // Mostly it is not in the cache: it comes while the products are made.
-    if (add != NULL) {
-        for (size_t i = 0; i < t->mr; i++)
-            FETCH_SUMMAND(add + i * t->e->add_stride);
-    }
-#endif
+    fetch_summand(t, add);
     begin_tile(mr, nv, w, acc);
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
@@ -182,6 +198,150 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 }
 #endif
 
+#ifdef EACH_EVEN_MR
+// A tile of even rows. With a pointer for each, to be fetched, compared and kept on the stack, what begins a tile takes
+// as long as five k; here each third row has one, and the two behind it are reached by scaled indices.
+TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
+                              const float *add, VT t0, VT t1)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+    V acc[MR_MAX][2];
+    const float *p[POINTERS];
+    const size_t step = t->row_step;
+    fetch_summand(t, add);
+    begin_tile(mr, nv, w, acc);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = t->rows + i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = t->kc; k > 0; k--) {
+        V b[2];
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            b[j] = v_load(w + VN * j);
+        FETCH(w, t->ahead);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const V x = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step]);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = v_fma(x, b[j], acc[i][j]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER]++;
+    }
+    end_tile(mr, nv, mr, t->e, c, t->c_stride, add, t0, t1, acc);
+}
+
+#ifdef HALVES
+// A tile of a panel of which a vector and a half exist. The halves of two rows make a vector, so that three take the
+// products of four.
+TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+    V acc[MR_MAX], half[(MR_MAX + 1) / 2];
+    const float *p[POINTERS];
+    const size_t step = t->row_step, c_stride = t->c_stride;
+    fetch_summand(t, add);
+    const V bias = v_load(w), bias_half = v_twice(w + VN);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        acc[i] = bias;
+        half[i / 2] = bias_half;
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = t->rows + i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = t->kc; k > 0; k--) {
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+        const V b = v_load(w), b_half = v_twice(w + VN);
+        FETCH(w, t->ahead);
+        V x[2];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            x[i % 2] = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step]);
+            acc[i] = v_fma(x[i % 2], b, acc[i]);
+            if (i % 2 == 1 || i + 1 == mr)
+                half[i / 2] = v_fma(v_halves(x[0], x[i % 2]), b_half, half[i / 2]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER]++;
+    }
+    const VT all = v_first(VN), lanes = v_first(n - VN);
+    if (add != NULL) {
+        const size_t add_stride = t->e->add_stride;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i] = v_add(acc[i], v_load(add + i * add_stride));
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += 2) {
+            const V of_first = v_load_t(add + i * add_stride + VN, lanes);
+            const V of_second = i + 1 < mr ? v_load_t(add + (i + 1) * add_stride + VN, lanes) : of_first;
+            half[i / 2] = v_add(half[i / 2], v_whole(of_first, of_second));
+        }
+    }
+    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
+        const V low = v_set(t->e->min), high = v_set(t->e->max);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i] = v_min(high, v_max(low, acc[i]));
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += 2)
+            half[i / 2] = v_min(high, v_max(low, half[i / 2]));
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        v_store_t(c + i * c_stride, acc[i], all);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += 2)
+        v_store_halves(c + i * c_stride + VN, i + 1 < mr ? c + (i + 1) * c_stride + VN : NULL, half[i / 2], lanes);
+}
+#endif
+
+TAPER_TEMPLATE void even_strip(const size_t mr, const call *t)
+{
+    const float *w = t->w, *add = t->e->add;
+    float *c = t->c;
+    size_t n = t->nc;
+    for (; n > VN; n -= n < NR ? n : NR) {
+#ifdef HALVES
+        if (n <= VN + VN / 2) {
+            half_tile(mr, t, w, c, add, n);
+            return;
+        }
+#endif
+        even_tile(mr, 2, t, w, c, add, v_first(VN), v_first(n < NR ? n - VN : VN));
+        w += (t->kc + 1) * NR;
+        c += NR;
+        add = add != NULL ? add + NR : NULL;
+    }
+    if (n > 0)
+        even_tile(mr, 1, t, w, c, add, v_first(n), v_first(n));
+}
+
+#define EVEN_STRIP(mr)                                                                                                 \
+    TAPER_INSTANCE void even_strip_##mr(const call *t)                                                                 \
+    {                                                                                                                  \
+        even_strip(mr, t);                                                                                             \
+    }
+EACH_EVEN_MR(EVEN_STRIP)
+#undef EVEN_STRIP
+
+#define ENTRY(mr) even_strip_##mr,
+static void (*const even_strips[])(const call *t) = {EACH_EVEN_MR(ENTRY)};
+#undef ENTRY
+#endif
+
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
     {                                                                                                                  \
@@ -194,31 +354,47 @@ EACH_MR(STRIP)
 static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
 #undef ENTRY
 
+// A strip of rows that lie so far apart.
+static void run_even(call *t, const float *a, size_t a_stride)
+{
+#ifdef EACH_EVEN_MR
+    if (t->mr >= LEAST_EVEN) {
+        t->rows = a;
+        t->row_step = a_stride;
+        even_strips[t->mr - LEAST_EVEN](t);
+        return;
+    }
+#endif
+    const float *rows[MR_MAX];
+    for (size_t i = 0; i < t->mr; i++)
+        rows[i] = a + i * a_stride;
+    t->a = rows;
+    strips[TAPER_STRIP(t->mr)](t);
+}
+
 // The two functions of a row of gemm_f32_list.inc.
 #define GEMM_F32(gemm, igemm)                                                                                          \
     void igemm(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,                 \
                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \
                const taper_gemm_epilogue *e)                                                                           \
     {                                                                                                                  \
-        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e, FETCH_AHEAD};              \
+        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e, FETCH_AHEAD, NULL, 0};     \
         strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }                                                                                                                  \
     void gemm(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,               \
               size_t c_stride, const taper_gemm_epilogue *e)                                                           \
     {                                                                                                                  \
         const taper_gemm_strips cut = taper_gemm_cut(m, MR_MAX);                                                       \
-        const float *rows[MR_MAX];                                                                                     \
         taper_gemm_epilogue epilogue = *e;                                                                             \
-        call t = {0, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD};                             \
+        call t = {0, nc, kc, 1, NULL, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD, NULL, 0};                    \
         for (size_t s = 0; s < cut.count; s++) {                                                                       \
             t.mr = cut.even + (s < cut.longer);                                                                        \
-            for (size_t i = 0; i < t.mr; i++, a += a_stride)                                                           \
-                rows[i] = a;                                                                                           \
             /* The weights of all strips but the first are in the cache: the last asks for those behind, which callers \
                have in the order in which they use them. */                                                            \
             if (!TAPER_SMALL && s > 0 && s + 1 == cut.count)                                                           \
                 t.ahead = ((nc - 1) / NR + 1) * (kc + 1) * NR * sizeof(float);                                         \
-            strips[TAPER_STRIP(t.mr)](&t);                                                                             \
+            run_even(&t, a, a_stride);                                                                                 \
+            a += t.mr * a_stride;                                                                                      \
             t.c += t.mr * c_stride;                                                                                    \
             if (epilogue.add != NULL)                                                                                  \
                 epilogue.add += t.mr * e->add_stride;                                                                  \

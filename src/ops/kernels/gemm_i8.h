@@ -37,6 +37,7 @@ typedef struct taper_gemm_i8 {
     size_t mr, nc, kc, ks; // mr: 1 to the entry's
     const uint8_t *const *a;
     size_t a_tap_stride, a_offset; // pointers; bytes added to each
+    size_t a_step;                 // of one tap whose rows all lie so many bytes apart; 0: they need not
     const int8_t *w;               // of the first column, which is a panel's first
     void *c;                       // uint8_t, or float
     size_t c_stride;               // elements

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
 // rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
-// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats().
+// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(), and where it pays HALVES
+// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
@@ -15,30 +16,37 @@
     } while (0)
 
 // Columns [column, column + n) of the results.
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
-                           S acc[MR_MAX][2])
+TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
+                                  S acc[MR_MAX][2])
 {
     F scale[2];
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++)
         scale[j] = P(loadu_ps)(t->e.scale + column + LANES * j);
-    if (t->e.shift != NULL) {
-        const F floor = P(set1_ps)(t->e.floor);
+    const F floor = P(set1_ps)(t->e.floor);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++) {
-                const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
-                                      P(loadu_ps)(t->e.shift + column + LANES * j));
-                if (n > LANES * j) // builds for size have no tile of one vector
-                    store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
-                                 P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
-            }
+        for (size_t j = 0; j < nv; j++) {
+            const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
+                                  P(loadu_ps)(t->e.shift + column + LANES * j));
+            if (n > LANES * j) // builds for size have no tile of one vector
+                store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
+                             P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
         }
-        return;
     }
+}
+
+// The same, of rows from this one on.
+TAPER_TEMPLATE void finish_bytes(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, size_t column,
+                                 size_t n, S acc[MR_MAX][2])
+{
+    F scale[2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        scale[j] = P(loadu_ps)(t->e.scale + column + LANES * j);
     const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min);
-    uint8_t *c = (uint8_t *)t->c + column;
+    uint8_t *c = (uint8_t *)t->c + row * t->c_stride + column;
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += 2) {
         const size_t other = i + 1 < mr ? i + 1 : i;
@@ -50,6 +58,16 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
         }
         store_rows(c + i * t->c_stride, c + TAPER_ROW(other, mr, t->mr) * t->c_stride,
                    I8(narrow)(r[0], r[1], r[2], r[3], range), n);
+    }
+}
+
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
+                           S acc[MR_MAX][2])
+{
+    if (t->e.shift != NULL) {
+        finish_floats(mr, nv, t, column, n, acc);
+    } else {
+        finish_bytes(mr, nv, t, 0, column, n, acc);
     }
 }
 
@@ -118,6 +136,58 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
     finish(mr, nv, t, column, n, acc);
 }
 
+#ifdef HALVES
+enum { LEAST_OF_HALVES = 12 }; // rows
+// n columns of bytes, more than a register's and not more than one and a half's. The halves of two rows make a
+// register, so that three take the products and the scaling of four.
+TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
+{
+    S acc[MR_MAX], half[(MR_MAX + 1) / 2];
+    const S bias = I8(load_sums)(t->e.bias + column), bias_half = I8(twice_sums)(t->e.bias + column + LANES);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        acc[i] = bias;
+        half[i / 2] = bias_half;
+    }
+    const size_t groups = (t->kc + 3) / 4;
+    const uint8_t *const *a = t->a;
+    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
+        const uint8_t *p[MR_MAX];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            p[i] = a[i] + t->a_offset;
+        TAPER_NO_UNROLL
+        for (size_t k = 0; k < groups; k++, w += 4 * NR) {
+            const Q b = I8(load)(w), b_half = I8(twice)(w + I8_BYTES);
+            Q x[2];
+            FETCH(w);
+            TAPER_UNROLL
+            for (size_t i = 0; i < mr; i++) {
+                x[i % 2] = I8(four)(p[i] + 4 * k);
+                acc[i] = I8(dot)(acc[i], x[i % 2], b);
+                if (i % 2 == 1 || i + 1 == mr)
+                    half[i / 2] = I8(dot)(half[i / 2], I8(halves)(x[0], x[i % 2]), b_half);
+            }
+        }
+    }
+    const F scale = P(loadu_ps)(t->e.scale + column), scale_half = I8(twice_scales)(t->e.scale + column + LANES);
+    const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min);
+    const size_t c_stride = t->c_stride;
+    uint8_t *c = (uint8_t *)t->c + column;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += 4) {
+        const size_t rows = mr - i < 4 ? mr - i : 4, second = i / 2 + (rows > 2);
+        Q r[4];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            r[j] = I8(scaled)(acc[j < rows ? i + j : i], scale);
+        const Q h0 = I8(scaled)(half[i / 2], scale_half), h1 = I8(scaled)(half[second], scale_half);
+        store_halves(rows, c + i * c_stride, c_stride, I8(narrow)(r[0], r[1], r[2], r[3], range),
+                     I8(narrow)(h0, h1, h0, h1, range), n - LANES);
+    }
+}
+#endif
+
 // All panels for mr rows.
 TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 {
@@ -130,12 +200,121 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 #else
     while (t->nc - column > LANES) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
+#ifdef HALVES
+        if (mr >= LEAST_OF_HALVES && n <= LANES + LANES / 2 && t->e.shift == NULL) {
+            half_tile(mr, t, w, column, n);
+            return;
+        }
+#endif
         tile(mr, 2, t, w, column, n);
         if ((column += n) == t->nc)
             return;
         w += panel;
     }
     tile(mr, 1, t, w, column, t->nc - column);
+#endif
+}
+
+#ifdef EACH_EVEN_MR
+// One tap whose rows lie the same distance apart: each third has a pointer, from which the two behind it are reached.
+// With few inputs scaling the sums takes as long as making them, on other ports: with tiles of half the rows, which
+// begin fast, the CPU has the sums of one and the scaling of another at hand.
+TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, const int8_t *w,
+                              size_t column, size_t n)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+    S acc[MR_MAX][2];
+    const uint8_t *p[POINTERS];
+    const size_t step = t->a_step;
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const S bias = I8(load_sums)(t->e.bias + column + LANES * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = t->a[0] + t->a_offset + (row + i) * step;
+    TAPER_NO_UNROLL
+    for (size_t k = (t->kc + 3) / 4; k > 0; k--) {
+        Q b[2];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            b[j] = I8(load)(w + I8_BYTES * j);
+        FETCH(w);
+        w += 4 * NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const Q x = I8(four)(p[i / OF_A_POINTER] + i % OF_A_POINTER * step);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER] += 4;
+    }
+    finish_bytes(mr, nv, t, row, column, n, acc);
+}
+
+TAPER_TEMPLATE void even_strip(const size_t mr, const taper_gemm_i8 *t, size_t row)
+{
+    const size_t panel = (t->kc + 3) / 4 * (4 * NR);
+    const int8_t *w = t->w;
+    size_t column = 0;
+    for (; t->nc - column > LANES; w += panel) {
+        const size_t n = t->nc - column < NR ? t->nc - column : NR;
+        even_tile(mr, 2, t, row, w, column, n);
+        if ((column += n) == t->nc)
+            return;
+    }
+    even_tile(mr, 1, t, row, w, column, t->nc - column);
+}
+
+#define EVEN_STRIP(mr)                                                                                                 \
+    TAPER_INSTANCE void even_strip_##mr(const taper_gemm_i8 *t, size_t row)                                            \
+    {                                                                                                                  \
+        even_strip(mr, t, row);                                                                                        \
+    }
+EACH_EVEN_MR(EVEN_STRIP)
+#undef EVEN_STRIP
+
+#define ENTRY(mr) even_strip_##mr,
+static void (*const even_strips[])(const taper_gemm_i8 *t, size_t row) = {EACH_EVEN_MR(ENTRY)};
+#undef ENTRY
+#endif
+
+#ifdef EACH_EVEN_MR
+// One register of columns, for which a pointer of each row, fetched from the stack, is as much work as a product.
+TAPER_INSTANCE void even_narrow(const taper_gemm_i8 *t)
+{
+    even_tile(MR_MAX, 1, t, 0, t->w, 0, t->nc);
+}
+#endif
+
+// nc is not 0. False: that is not for tiles of even rows.
+static int run_even(const taper_gemm_i8 *t)
+{
+#ifdef EACH_EVEN_MR
+    enum { MOST_INPUTS = 96 };
+    if (t->a_step == 0 || t->e.shift != NULL)
+        return 0;
+    if (t->nc <= LANES && t->mr == MR_MAX) {
+        even_narrow(t);
+        return 1;
+    }
+    if (t->kc > MOST_INPUTS || t->nc <= NR || t->mr < MOST_EVEN + LEAST_EVEN)
+        return 0;
+    even_strips[MOST_EVEN - LEAST_EVEN](t, 0);
+    even_strips[t->mr - MOST_EVEN - LEAST_EVEN](t, MOST_EVEN);
+    return 1;
+#else
+    (void)t;
+    return 0;
 #endif
 }
 
@@ -151,7 +330,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
     static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
-        if (job->nc > 0)                                                                                               \
+        if (job->nc > 0 && !run_even(job))                                                                             \
             strips[TAPER_STRIP(job->mr)](job);                                                                         \
     }
 

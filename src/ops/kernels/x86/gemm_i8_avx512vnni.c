@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AVX-512 VNNI: 14 rows by 32 columns in 28 accumulators.
+#include "ops/kernels/gemm_i8.h"
+
+#if !TAPER_SMALL
+#define LEAST_EVEN 4
+#define MOST_EVEN 8
+#define EACH_EVEN_MR(X) X(4) X(5) X(6) X(7) X(8)
+#endif
 #define I8_BYTES 64
 #define I8_VNNI 1
 #define MR_MAX 14

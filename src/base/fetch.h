@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Asking for memory ahead, outside of kernels, which have instructions of their own for it.
+#ifndef TAPER_BASE_FETCH_H
+#define TAPER_BASE_FETCH_H
+
+#include <stddef.h>
+
+enum { TAPER_FETCH_LINE = 64 };
+
+// Brings bytes that will be read soon into the caches, where the compiler has a way to say so.
+static inline void taper_fetch(const void *data, size_t bytes)
+{
+#if defined(__GNUC__)
+    for (size_t i = 0; i < bytes; i += TAPER_FETCH_LINE) {
+        __builtin_prefetch((const char *)data + i);
+    }
+#else
+    (void)data;
+    (void)bytes;
+#endif
+}
+
+#endif
