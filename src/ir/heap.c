@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
 // inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
-// own pointer and its class in front of its aligned start: storages are content with blocks up to four times as large
-// as they need, as a first run, which has no plan yet, would else touch new pages for every size that it meets.
+// own pointer and its class in front of its aligned start: it may be lent to a storage of a smaller class.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -12,7 +11,7 @@ enum {
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
     LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
-    BORROWED_CLASSES = 8 // above their own
+    LENT_CLASSES = 8 // above their own
 };
 
 typedef struct free_block {
@@ -42,6 +41,7 @@ struct taper_heap {
     // Looked at, and set between runs, without the lock: other threads make values meanwhile, of results they have.
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // because of the limit
+    atomic_bool lends;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
     // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
@@ -101,6 +101,11 @@ void taper_heap_set_limit(taper_heap *heap, size_t bytes)
 {
     atomic_store_explicit(&heap->limit, bytes, memory_order_relaxed);
     atomic_store_explicit(&heap->refused, false, memory_order_relaxed);
+}
+
+void taper_heap_lend(taper_heap *heap, bool lends)
+{
+    atomic_store_explicit(&heap->lends, lends, memory_order_relaxed);
 }
 
 size_t taper_heap_limit_met(const taper_heap *heap)
@@ -222,7 +227,7 @@ static void *take_large(taper_heap *heap, size_t class, size_t above)
     return ptr;
 }
 
-enum { FRESH, OWN_CLASS, ANY_CLASS }; // which free blocks will do
+enum { FRESH, OWN_CLASS, LENT_CLASS }; // which free blocks will do
 
 static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
 {
@@ -241,7 +246,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = which == FRESH ? NULL : take_large(heap, class, which == ANY_CLASS ? BORROWED_CLASSES : 0);
+        ptr = which == FRESH ? NULL : take_large(heap, class, which == LENT_CLASS ? LENT_CLASSES : 0);
         if (ptr == NULL) {
             count_call(heap);
             heap->bytes += raw_size(block);
@@ -314,7 +319,8 @@ void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size)
 
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size)
 {
-    return alloc_large(heap, size, false, ANY_CLASS);
+    const bool lends = atomic_load_explicit(&heap->lends, memory_order_relaxed);
+    return alloc_large(heap, size, false, lends ? LENT_CLASS : OWN_CLASS);
 }
 
 static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)

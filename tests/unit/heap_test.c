@@ -40,6 +40,7 @@ static void storages_take_larger_blocks(void **state)
     (void)state;
     heap_fixture f;
     open_heap(&f);
+    taper_heap_lend(f.heap, true);
     char *large = taper_heap_alloc_storage(f.heap, 400000);
     assert_non_null(large);
     taper_heap_free_storage(f.heap, large, 400000);
@@ -59,6 +60,10 @@ static void storages_take_larger_blocks(void **state)
     assert_ptr_equal(large, half);
     memset(large, 3, 400000);
     taper_heap_free_storage(f.heap, large, 400000);
+    taper_heap_lend(f.heap, false);
+    half = taper_heap_alloc_storage(f.heap, 150000);
+    assert_ptr_not_equal(half, large);
+    taper_heap_free_storage(f.heap, half, 150000);
     taper_heap_free_storage(f.heap, other, 150000);
     taper_heap_free_storage(f.heap, small, 60000);
     taper_heap_free(f.heap, scratch, 150000);

@@ -27,9 +27,14 @@ typedef struct call {
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
-    size_t ahead;      // bytes, for FETCH
+    size_t ahead; // bytes, for FETCH
+#ifdef EACH_EVEN_MR
     const float *rows; // of tiles of even rows, which have no pointers: the first one, and floats from one to the next
     size_t row_step;
+#define NO_ROWS , NULL, 0
+#else
+#define NO_ROWS
+#endif
 } call;
 
 #ifndef OWN_PRODUCTS
@@ -378,7 +383,7 @@ static void run_even(call *t, const float *a, size_t a_stride)
                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \
                const taper_gemm_epilogue *e)                                                                           \
     {                                                                                                                  \
-        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e, FETCH_AHEAD, NULL, 0};     \
+        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e, FETCH_AHEAD NO_ROWS};      \
         strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }                                                                                                                  \
     void gemm(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,               \
@@ -386,7 +391,7 @@ static void run_even(call *t, const float *a, size_t a_stride)
     {                                                                                                                  \
         const taper_gemm_strips cut = taper_gemm_cut(m, MR_MAX);                                                       \
         taper_gemm_epilogue epilogue = *e;                                                                             \
-        call t = {0, nc, kc, 1, NULL, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD, NULL, 0};                    \
+        call t = {0, nc, kc, 1, NULL, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD NO_ROWS};                     \
         for (size_t s = 0; s < cut.count; s++) {                                                                       \
             t.mr = cut.even + (s < cut.longer);                                                                        \
             /* The weights of all strips but the first are in the cache: the last asks for those behind, which callers \
