@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/fetch.h"
+
 size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc)
 {
     const size_t panels = n / nr + (n % nr != 0);
@@ -80,6 +82,7 @@ static void put_row(const float *restrict from, const float *restrict scale, siz
     }
 }
 
+#if !TAPER_SMALL
 // Rows of a panel that have their width numbers: times scale (NULL: 1), zeros up to nr.
 static void finish_rows(const float *restrict scale, size_t width, size_t rows, size_t nr, float *restrict to)
 {
@@ -99,15 +102,13 @@ static void finish_rows(const float *restrict scale, size_t width, size_t rows, 
         memset(to + i * nr + width, 0, (nr - width) * sizeof *to);
     }
 }
+#endif
 
 // The rows' next numbers: these are as many streams as a panel has columns, more than a processor follows by itself.
 static void fetch_ahead(const float *next, size_t count, size_t rows, size_t stride)
 {
-    enum { LINE = 16 };
-    for (size_t j = 0; j < rows; j++) {
-        for (size_t i = 0; i < count; i += LINE) {
-            __builtin_prefetch(next + j * stride + i);
-        }
+    for (size_t j = 0; !TAPER_SMALL && j < rows; j++) {
+        taper_fetch(next + j * stride, count * sizeof *next);
     }
 }
 
@@ -122,8 +123,15 @@ static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_
             const float *from = source + tap * pack->tap_stride + k;
             float *to = panel + (tap * pack->kc + k) * nr;
             fetch_ahead(from + depth, depth, width, pack->n_stride);
+#if TAPER_SMALL // put_row does it, which is there for the other order
+            pack->transpose(width, depth, from, pack->n_stride, block, MOST_NR);
+            for (size_t i = 0; i < depth; i++, to += nr) {
+                put_row(block + i * MOST_NR, scale, width, nr, to);
+            }
+#else
             pack->transpose(width, depth, from, pack->n_stride, to, nr);
             finish_rows(scale, width, depth, nr, to);
+#endif
         }
         return;
     }
