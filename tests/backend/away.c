@@ -208,7 +208,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed = node->blocks[1]->first->outputs[0].id;
+    made->seed = atomic_fetch_add(&backend->segments, 1u); // not a value's number, which any pass changes
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT
@@ -217,7 +217,6 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
                                    : forms[(made->seed + i) % (backend->keeps_layout ? 3 : 4)];
     }
     segment->plan = made;
-    atomic_fetch_add(&backend->segments, 1u);
     for (const taper_node *inner = node->blocks[1]->first; inner != NULL; inner = inner->next) {
         atomic_fetch_add(&backend->nodes, 1u);
     }

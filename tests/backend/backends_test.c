@@ -70,8 +70,10 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-static void hold_against(world *w, const answers *a, const taper_model *model)
+// False: other bits, where layouts may change, in which some kernels round otherwise.
+static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
+    bool same = true;
     taper_session *session;
     assert_int_equal(taper_session_create((taper_model *)(uintptr_t)model, NULL, &session, w->error), TAPER_OK);
     for (size_t round = 0; round < ROUNDS; round++) {
@@ -79,7 +81,9 @@ static void hold_against(world *w, const answers *a, const taper_model *model)
             const test_call *call = &test_calls[a->first + i];
             taper_value *result;
             const taper_status status = test_run(w->context, session, call, &result, w->error);
-            if (status != call->status || !is_right(a, round, i, result)) {
+            const bool right = is_right(a, round, i, result);
+            same = same && right;
+            if (status != call->status || (!right && w->away.keeps_layout)) {
                 fail_msg("%s %s(%s), run %zu, %s: status %d, %s", call->file, call->method, call->args, round + 1,
                          away_claims_name(w->away.claims), (int)status,
                          status != call->status ? taper_error_message(w->error) : "another result");
@@ -88,6 +92,7 @@ static void hold_against(world *w, const answers *a, const taper_model *model)
         }
     }
     taper_session_destroy(session);
+    return same;
 }
 
 // Whether the CPU's own chains make no difference to the bits.
@@ -105,35 +110,57 @@ static bool is_the_same_in_chains(const answers *a)
     return same;
 }
 
+typedef struct work_done {
+    size_t segments, runs, declined, stored, fetched, rounded_otherwise;
+} work_done;
+
+// One of the ways in which the device takes the file's nodes.
+static bool hold_one_way(const answers *a, unsigned way, bool chains, bool keeps_layout, work_done *done)
+{
+    world w;
+    taper_model *model;
+    open_world(&w, (away_claims)(way / 4), (way & 1) != 0, (way & 2) != 0 ? 3 : 0);
+    w.away.always_away = way % 4 == 3;
+    w.away.keeps_layout = keeps_layout;
+    w.cpu.claim = chains ? taper_backend_cpu.claim : w.cpu.claim;
+    assert_int_equal(world_load(w.context, test_calls[a->first].file, &model, w.error), TAPER_OK);
+    const bool same = hold_against(&w, a, model);
+    taper_model_release(model);
+    done->segments += w.away.segments;
+    done->runs += w.away.runs;
+    done->declined += w.away.declined;
+    done->stored += w.away.stored;
+    done->fetched += w.away.fetched;
+    close_world(&w, test_calls[a->first].file);
+    return same;
+}
+
 static void every_sample(void **state)
 {
     (void)state;
-    size_t segments = 0, runs = 0, declined = 0, stored = 0, fetched = 0;
+    work_done done = {0};
+    size_t files = 0;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
         answers a;
         ask_cpu(&a, first);
         const bool chains = is_the_same_in_chains(&a);
+        bool same = true;
         for (unsigned way = 0; way < 4 * AWAY_CLAIMS; way++) {
-            world w;
-            taper_model *model;
-            open_world(&w, (away_claims)(way / 4), (way & 1) != 0, (way & 2) != 0 ? 3 : 0);
-            w.away.always_away = way % 4 == 3;
-            w.cpu.claim = chains ? taper_backend_cpu.claim : w.cpu.claim;
-            assert_int_equal(world_load(w.context, test_calls[first].file, &model, w.error), TAPER_OK);
-            hold_against(&w, &a, model);
-            taper_model_release(model);
-            segments += w.away.segments;
-            runs += w.away.runs;
-            declined += w.away.declined;
-            stored += w.away.stored;
-            fetched += w.away.fetched;
-            close_world(&w, test_calls[first].file);
+            if (!hold_one_way(&a, way, chains, false, &done)) {
+                same = false;
+                (void)hold_one_way(&a, way, chains, true, &done);
+            }
         }
+        done.rounded_otherwise += !same;
+        files++;
         drop_answers(&a);
     }
-    print_message("%zu segments, %zu runs, %zu declined, %zu tensors stored, %zu fetched\n", segments, runs, declined,
-                  stored, fetched);
-    assert_true(segments > 100 && runs > 300 && declined > 20 && stored > 100 && fetched > 300);
+    print_message("%zu segments, %zu runs, %zu declined, %zu tensors stored, %zu fetched; %zu of %zu files round "
+                  "otherwise in other layouts\n",
+                  done.segments, done.runs, done.declined, done.stored, done.fetched, done.rounded_otherwise, files);
+    assert_true(done.segments > 100 && done.runs > 300 && done.declined > 20 && done.stored > 100 &&
+                done.fetched > 300);
+    assert_true(done.rounded_otherwise < files / 4);
 }
 
 // ---- failures
