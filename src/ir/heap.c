@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
 // inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
-// own pointer and its class in front of its aligned start: it may be lent to a storage of a smaller class.
+// own pointer in front of its aligned start.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -10,8 +10,7 @@ enum {
     SMALL_LIMIT = 1024,
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
-    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
-    LENT_CLASSES = 8 // above their own
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
 };
 
 typedef struct free_block {
@@ -41,7 +40,6 @@ struct taper_heap {
     // Looked at, and set between runs, without the lock: other threads make values meanwhile, of results they have.
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // because of the limit
-    atomic_bool lends;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
     // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
@@ -103,11 +101,6 @@ void taper_heap_set_limit(taper_heap *heap, size_t bytes)
     atomic_store_explicit(&heap->refused, false, memory_order_relaxed);
 }
 
-void taper_heap_lend(taper_heap *heap, bool lends)
-{
-    atomic_store_explicit(&heap->lends, lends, memory_order_relaxed);
-}
-
 size_t taper_heap_limit_met(const taper_heap *heap)
 {
     taper_heap *h = (taper_heap *)(uintptr_t)heap;
@@ -154,17 +147,11 @@ static size_t raw_size(size_t block)
     return block + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
 }
 
-// In front of a large block.
-typedef struct large_head {
-    void *raw;
-    size_t class;
-} large_head;
-
-static large_head head_of(const void *ptr)
+static void *raw_pointer(void *ptr)
 {
-    large_head head;
-    memcpy(&head, (const char *)ptr - sizeof head, sizeof head);
-    return head;
+    void *raw;
+    memcpy(&raw, (char *)ptr - sizeof raw, sizeof raw);
+    return raw;
 }
 
 static void count_call(taper_heap *heap) // under the lock
@@ -210,26 +197,7 @@ static void count_scratch(taper_heap *heap, size_t class)
     }
 }
 
-static size_t block_of(size_t class)
-{
-    const size_t power = (size_t)1 << (class / 4 + 10);
-    return power + class % 4 * (power / 4);
-}
-
-// A free block of the class, or of the next ones above.
-static void *take_large(taper_heap *heap, size_t class, size_t above)
-{
-    const size_t last = taper_min_size(class + above, LARGE_CLASSES - 1);
-    void *ptr = NULL;
-    for (size_t c = class; c <= last && ptr == NULL; c++) {
-        ptr = take(&heap->large[c], block_of(c));
-    }
-    return ptr;
-}
-
-enum { FRESH, OWN_CLASS, LENT_CLASS }; // which free blocks will do
-
-static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
+static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
         return NULL;
@@ -246,7 +214,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = which == FRESH ? NULL : take_large(heap, class, which == LENT_CLASS ? LENT_CLASSES : 0);
+        ptr = fresh ? NULL : take(&heap->large[class], block);
         if (ptr == NULL) {
             count_call(heap);
             heap->bytes += raw_size(block);
@@ -265,9 +233,8 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
         taper_spin_unlock(&heap->lock);
         return NULL;
     }
-    const large_head head = {raw, class};
-    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof head, TAPER_ALIGNMENT);
-    memcpy(aligned - sizeof head, &head, sizeof head);
+    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof(void *), TAPER_ALIGNMENT);
+    memcpy(aligned - sizeof raw, &raw, sizeof raw);
     memset(aligned + size, 0, TAPER_OVERREAD); // defined bytes for kernels that over-read
     return aligned;
 }
@@ -275,7 +242,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, int which)
 static void *alloc_any(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size >= SMALL_LIMIT) {
-        return alloc_large(heap, size, scratch, fresh ? FRESH : OWN_CLASS);
+        return alloc_large(heap, size, scratch, fresh);
     }
     const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
     const size_t block = class * SMALL_STEP;
@@ -319,8 +286,7 @@ void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size)
 
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size)
 {
-    const bool lends = atomic_load_explicit(&heap->lends, memory_order_relaxed);
-    return alloc_large(heap, size, false, lends ? LENT_CLASS : OWN_CLASS);
+    return alloc_large(heap, size, false, false);
 }
 
 static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
@@ -332,9 +298,9 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     taper_spin_lock(&heap->lock);
     if (size >= SMALL_LIMIT) {
         size_t bytes;
-        const size_t asked = large_class(size, &bytes), class = head_of(ptr).class;
-        heap->scratch_live[asked] -= scratch;
-        put(&heap->large[class], block, block_of(class));
+        const size_t class = large_class(size, &bytes);
+        heap->scratch_live[class] -= scratch;
+        put(&heap->large[class], block, bytes);
         heap->used -= bytes;
     } else {
         const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
@@ -357,7 +323,8 @@ void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
 void taper_heap_trim_storages(taper_heap *heap)
 {
     for (size_t class = 0; class < LARGE_CLASSES; class ++) {
-        const size_t size = raw_size(block_of(class));
+        const size_t power = (size_t)1 << (class / 4 + 10);
+        const size_t size = raw_size(power + class % 4 * (power / 4));
         taper_spin_lock(&heap->lock);
         uint32_t keep = heap->scratch_peak[class] - heap->scratch_live[class];
         free_block **link = &heap->large[class];
@@ -370,9 +337,9 @@ void taper_heap_trim_storages(taper_heap *heap)
         *link = NULL;
         taper_spin_unlock(&heap->lock);
         while (block != NULL) {
-            SHOW(block, block_of(class));
+            SHOW(block, power + class % 4 * (power / 4));
             free_block *next = block->next;
-            taper_free(&heap->allocator, head_of(block).raw, size);
+            taper_free(&heap->allocator, raw_pointer(block), size);
             taper_spin_lock(&heap->lock);
             heap->bytes -= size;
             taper_spin_unlock(&heap->lock);
@@ -402,10 +369,11 @@ void taper_heap_trim(taper_heap *heap)
                 SHOW(block, size);
                 taper_free(&heap->allocator, block, size);
             } else {
-                const size_t large = block_of(class - SMALL_CLASSES - 1);
-                size = raw_size(large);
-                SHOW(block, large);
-                taper_free(&heap->allocator, head_of(block).raw, size);
+                const size_t large = class - SMALL_CLASSES - 1;
+                const size_t power = (size_t)1 << (large / 4 + 10);
+                size = raw_size(power + large % 4 * (power / 4));
+                SHOW(block, power + large % 4 * (power / 4));
+                taper_free(&heap->allocator, raw_pointer(block), size);
             }
             taper_spin_lock(&heap->lock);
             count_call(heap);

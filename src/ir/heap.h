@@ -17,13 +17,9 @@ taper_types *taper_heap_types(const taper_heap *heap);
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes); // of live blocks; 0: none
 size_t taper_heap_limit_met(const taper_heap *heap);       // that limit, if a block was refused since; otherwise 0
-// Whether storages are content with blocks up to four times as large as they need (at first: no). For a first run,
-// which has no plan and would touch new pages for each size that it meets; with it, a run like the one before may call
-// the allocator.
-void taper_heap_lend(taper_heap *heap, bool lends);
-void taper_heap_trim(taper_heap *heap);            // free blocks go back to the allocator
-uint64_t taper_heap_calls(const taper_heap *heap); // allocator calls so far
-size_t taper_heap_bytes(const taper_heap *heap);   // held from the allocator, free blocks included
+void taper_heap_trim(taper_heap *heap);                    // free blocks go back to the allocator
+uint64_t taper_heap_calls(const taper_heap *heap);         // allocator calls so far
+size_t taper_heap_bytes(const taper_heap *heap);           // held from the allocator, free blocks included
 // How often a storage of it that is read-only was written to, and so has bytes of its own since.
 unsigned taper_heap_copies(const taper_heap *heap);
 void taper_heap_copied(taper_heap *heap);

@@ -227,7 +227,6 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
     session->calls_of_run = allocator_calls(session) - calls;
-    taper_heap_lend(session->heap, false);
     if (TAPER_WITH_PACKS_FILE) {
         taper_model_tell_of_packs(session->model, taper_packs_after_run(session->model->packs));
     }

@@ -76,7 +76,6 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
     }
     s->memory_budget = o.memory_budget;
     taper_heap_set_limit(s->heap, s->memory_budget);
-    taper_heap_lend(s->heap, true); // until it has run once
     s->run = (taper_run){.heap = s->heap,
                          .pool = context->pool,
                          .cpu = context->cpu,

@@ -35,44 +35,6 @@ static void blocks_are_reused(void **state)
     close_heap(&f);
 }
 
-static void storages_take_larger_blocks(void **state)
-{
-    (void)state;
-    heap_fixture f;
-    open_heap(&f);
-    taper_heap_lend(f.heap, true);
-    char *large = taper_heap_alloc_storage(f.heap, 400000);
-    assert_non_null(large);
-    taper_heap_free_storage(f.heap, large, 400000);
-    const uint64_t calls = taper_heap_calls(f.heap);
-    char *scratch = taper_heap_alloc(f.heap, 150000); // of its own size only
-    char *half = taper_heap_alloc_storage(f.heap, 150000), *other = taper_heap_alloc_storage(f.heap, 150000);
-    assert_ptr_equal(half, large);
-    assert_ptr_not_equal(scratch, large);
-    assert_ptr_not_equal(other, large);
-    assert_true(taper_heap_calls(f.heap) == calls + 2);
-    memset(half, 1, 150000);
-    memset(other, 2, 150000);
-    taper_heap_free_storage(f.heap, half, 150000);
-    char *small = taper_heap_alloc_storage(f.heap, 60000); // too small for the large one
-    assert_ptr_not_equal(small, large);
-    large = taper_heap_alloc_storage(f.heap, 400000); // which is as large as it was
-    assert_ptr_equal(large, half);
-    memset(large, 3, 400000);
-    taper_heap_free_storage(f.heap, large, 400000);
-    taper_heap_lend(f.heap, false);
-    half = taper_heap_alloc_storage(f.heap, 150000);
-    assert_ptr_not_equal(half, large);
-    taper_heap_free_storage(f.heap, half, 150000);
-    taper_heap_free_storage(f.heap, other, 150000);
-    taper_heap_free_storage(f.heap, small, 60000);
-    taper_heap_free(f.heap, scratch, 150000);
-    taper_heap_trim_storages(f.heap);
-    taper_heap_trim(f.heap);
-    assert_int_equal(taper_heap_bytes(f.heap), 0);
-    close_heap(&f);
-}
-
 static void cycles_go_when_it_closes(void **state)
 {
     (void)state;
@@ -190,10 +152,9 @@ static void copies_share_and_stay_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_reused),           cmocka_unit_test(storages_take_larger_blocks),
-        cmocka_unit_test(cycles_go_when_it_closes),    cmocka_unit_test(what_is_held_outlives_it),
-        cmocka_unit_test(deep_structures_are_freed),   cmocka_unit_test(the_limit_holds),
-        cmocka_unit_test(copies_share_and_stay_apart),
+        cmocka_unit_test(blocks_are_reused),        cmocka_unit_test(cycles_go_when_it_closes),
+        cmocka_unit_test(what_is_held_outlives_it), cmocka_unit_test(deep_structures_are_freed),
+        cmocka_unit_test(the_limit_holds),          cmocka_unit_test(copies_share_and_stay_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
