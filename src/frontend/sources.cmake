@@ -21,7 +21,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/parse_expression.c
     src/frontend/torchscript/parse_file.c
     src/frontend/torchscript/lower_return.c
-    src/frontend/torchscript/settled.c
+    src/frontend/torchscript/fixed_attributes.c
     src/frontend/torchscript/lower_statement.c
     src/frontend/torchscript/overload.c
     src/frontend/torchscript/own_functions.c

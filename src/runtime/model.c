@@ -246,11 +246,11 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
 {
     // What is to be written out, or run as it was saved, keeps its branches; what is to be frozen anyway does not.
     const bool freezes = options->disable_passes == NULL || strstr(options->disable_passes, "freeze") == NULL;
-    const bool settled = options->compiler != NULL && freezes && !model->draft;
+    const bool fixed = options->compiler != NULL && freezes && !model->draft;
     const taper_torchscript_options how = {.listing = model->listing,
                                            .methods = options->methods,
                                            .method_count = options->method_count,
-                                           .settled = settled && !model->listing,
+                                           .fixed = fixed && !model->listing,
                                            .ready = options->evaluation != 0 ? evaluate : NULL,
                                            .user = model};
     taper_torchscript script;

@@ -398,7 +398,7 @@ class Switch(torch.nn.Module):
         return x * self.count
 
 
-class Settled(torch.nn.Module):
+class Fixed(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.a, self.b = Switch(None, "zeros"), Switch(2.5, "circular")
@@ -610,7 +610,7 @@ BROKEN = [("code/__torch__/broken.py", b"class C(Module):\n  def forward(self: )
 X = torch.tensor([1.0, -2.0, 3.5])
 M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 I = torch.tensor([7, -7, 9])
-IN_TRAINING = ("training", "evaluated", "settled and in training")  # saved so; the others in evaluation mode
+IN_TRAINING = ("training", "evaluated", "fixed and in training")  # saved so; the others in evaluation mode
 CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
     ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),
@@ -619,8 +619,8 @@ CASES = [
     ("anything", Anything, [(X,)], None), ("containers", Containers, [(M,)], None), ("lists", Lists, [(X,)], None),
     ("raises", Raises, [(M,), (X,)], None), ("asserts", Raises, [(M[:1],)], None), ("training", Training, [(M,), (M,)], None),
     ("evaluated", Evaluated, [(M,), (M,)], None),
-    ("settled", Settled, [(X,), (X,), (X,)], None), ("settled and in training", Settled, [(X,), (X,)], None),
-    ("settled, a source that nobody asks for is broken", Settled, [(X,), (X,)], (10, lambda name, text: text, lambda name, data: data, BROKEN)),
+    ("fixed", Fixed, [(X,), (X,), (X,)], None), ("fixed and in training", Fixed, [(X,), (X,)], None),
+    ("fixed, a source that nobody asks for is broken", Fixed, [(X,), (X,)], (10, lambda name, text: text, lambda name, data: data, BROKEN)),
     ("chosen", Chosen, [(X, 0), (X, 1)], None), ("targets", Targets, [(X, 0), (X, 2)], None),
     ("ranks", Ranks, [(torch.rand(2, 1, 3, 3),)], None), ("ranks without a batch", Ranks, [(torch.rand(1, 3, 3),)], None),
     ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),

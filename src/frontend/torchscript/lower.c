@@ -517,7 +517,7 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
         TAPER_TRY(get != NULL ? taper_ts_add_function(l, get) : TAPER_OK);
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
-    if (l->options->settled) {
+    if (l->options->fixed) {
         taper_ts_unit_parse_all(l->unit);
         l->of_root = l->unit->all_parsed;
     }

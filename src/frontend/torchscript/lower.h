@@ -15,7 +15,7 @@ typedef struct taper_ts_binding {
     const taper_type *actual;        // what is known beyond: an Optional that is there, or is not; NULL: nothing
     taper_ts_definition *definition; // a function, class or enum, when there is no value
     const taper_ts_function *nested; // a def within the function
-    const taper_object *object;      // the one it is for sure; NULL: not known, or nobody asks (settled)
+    const taper_object *object;      // the one it is for sure; NULL: not known, or nobody asks (fixed)
 } taper_ts_binding;
 
 static inline const taper_type *taper_ts_actual(const taper_ts_binding *b)
@@ -154,13 +154,13 @@ TAPER_MUST_USE taper_status taper_ts_make_container(taper_ts_lowering *l, taper_
 TAPER_MUST_USE taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *items, size_t count,
                                                 taper_ts_binding *out);
 
-// ---- settled.c
+// ---- fixed_attributes.c
 
 // The attribute of an object that is known, if nothing assigns to one of that name; else NULL.
-const taper_val *taper_ts_settled(const taper_ts_lowering *l, const taper_object *object, const taper_ts_definition *d,
-                                  uint32_t atom, int64_t slot);
+const taper_val *taper_ts_fixed_attribute(const taper_ts_lowering *l, const taper_object *object,
+                                          const taper_ts_definition *d, uint32_t atom, int64_t slot);
 // Whether it is a number, text or None, and as the type has it: then it may stand as a constant.
-bool taper_ts_is_settled_as(taper_val value, const taper_type *type);
+bool taper_ts_is_fixed_as(taper_val value, const taper_type *type);
 
 // ---- lower_call.c
 

@@ -280,9 +280,9 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
         TAPER_TRY(taper_ts_literal(l->unit, d->file, attribute->value, attribute->resolved, &value));
         return taper_ts_bind_constant(l, value, attribute->resolved, out);
     }
-    const taper_val *settled = taper_ts_settled(l, object.object, d, node->atom, slot);
-    if (settled != NULL && taper_ts_is_settled_as(*settled, attribute->resolved)) {
-        return taper_ts_bind_constant(l, taper_val_retain(*settled), attribute->resolved, out);
+    const taper_val *fixed = taper_ts_fixed_attribute(l, object.object, d, node->atom, slot);
+    if (fixed != NULL && taper_ts_is_fixed_as(*fixed, attribute->resolved)) {
+        return taper_ts_bind_constant(l, taper_val_retain(*fixed), attribute->resolved, out);
     }
     taper_node *get;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, &get));
@@ -291,7 +291,7 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     get->outputs[0].type = attribute->resolved;
     *out = (taper_ts_binding){.value = &get->outputs[0],
                               .type = attribute->resolved,
-                              .object = settled != NULL && settled->tag == TAPER_OBJECT ? settled->as.object : NULL};
+                              .object = fixed != NULL && fixed->tag == TAPER_OBJECT ? fixed->as.object : NULL};
     return TAPER_OK;
 }
 

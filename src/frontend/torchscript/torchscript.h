@@ -23,7 +23,7 @@ typedef struct taper_torchscript_options {
     size_t method_count;
     // Attributes that no statement of the sources assigns to, of objects that are known, are what they are: numbers,
     // text and None become constants, and branches that they decide are not lowered.
-    bool settled;
+    bool fixed;
     // Called when the objects have their attributes, before anything is lowered; NULL: nobody asks.
     taper_status (*ready)(void *user, taper_error *error);
     void *user;

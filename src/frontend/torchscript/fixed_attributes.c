@@ -4,15 +4,15 @@
 // lowered need not be optimized away.
 #include "frontend/torchscript/lower.h"
 
-const taper_val *taper_ts_settled(const taper_ts_lowering *l, const taper_object *object, const taper_ts_definition *d,
-                                  uint32_t atom, int64_t slot)
+const taper_val *taper_ts_fixed_attribute(const taper_ts_lowering *l, const taper_object *object,
+                                          const taper_ts_definition *d, uint32_t atom, int64_t slot)
 {
     const bool known = object != NULL && (uint64_t)slot < object->count && !taper_ts_is_assigned(l->unit, atom) &&
                        strcmp(object->klass->name, l->unit->atoms.names[d->qualified]) == 0;
     return known ? &object->slots[slot] : NULL;
 }
 
-bool taper_ts_is_settled_as(taper_val value, const taper_type *type)
+bool taper_ts_is_fixed_as(taper_val value, const taper_type *type)
 {
     if (type->kind == TAPER_TYPE_OPTIONAL && value.tag != TAPER_NONE) {
         type = type->items[0];
