@@ -101,7 +101,9 @@ typedef struct taper_observation {
     size_t name_length;
     taper_value *result; /* borrowed: retain it to keep it; it may be written to later in the run */
     /* What is fused has a number of its own: this is that of the value it computes, as without fusing. Others: value.
-     * The compiler keeps the number of a value as long as it is computed by the operator it was computed by. */
+     * The compiler keeps the number of a value as long as it is computed by the operator it was computed by. Of a
+     * TorchScript model numbers are those of the model as it was saved if disable_passes has "fix_attributes", by which
+     * branches on attributes that nobody sets are lowered all the same. */
     uint32_t stands_for;
     const struct taper_node *node; /* for taper_inspect_place; as long as the model */
 } taper_observation;

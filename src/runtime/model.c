@@ -244,9 +244,11 @@ static taper_status evaluate(void *user, taper_error *error)
 
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-    // What is to be written out, or run as it was saved, keeps its branches; what is to be frozen anyway does not.
-    const bool freezes = options->disable_passes == NULL || strstr(options->disable_passes, "freeze") == NULL;
-    const bool fixed = options->compiler != NULL && freezes && !model->draft;
+    // What is to be written out, or run as it was saved, keeps its branches; what is to be frozen anyway does not,
+    // unless somebody wants the numbers of values as they are without.
+    const char *disabled = options->disable_passes != NULL ? options->disable_passes : "";
+    const bool fixed = options->compiler != NULL && !model->draft && strstr(disabled, "freeze") == NULL &&
+                       strstr(disabled, "fix_attributes") == NULL;
     const taper_torchscript_options how = {.listing = model->listing,
                                            .methods = options->methods,
                                            .method_count = options->method_count,

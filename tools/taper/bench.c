@@ -182,6 +182,7 @@ static int bench_checked(bench_options *options)
     }
     if (options->profile) {
         model_options_on_gpu(&options->model, "times=1"); // a row for each dispatch
+        options->model.keeps_numbers = true;              // by which layers are found
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

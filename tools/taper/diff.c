@@ -102,6 +102,7 @@ static bool open_models(diffing *d)
 {
     const diff_options *o = d->options;
     model_options wanted = o->model, got = o->model;
+    got.keeps_numbers = true; // by which results are found
     if (o->against == NULL) {
         wanted.reference = true;
     } else {

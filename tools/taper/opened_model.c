@@ -109,12 +109,29 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
     return done;
 }
 
+static char *disabled_passes(const model_options *options)
+{
+    static const char fixing[] = "fix_attributes"; // while sources are lowered: it is no pass that --disable knows
+    char *joined = passes_join(&options->disable);
+    if (!options->keeps_numbers) {
+        return joined;
+    }
+    char *all = joined != NULL || options->disable.count == 0
+                    ? calloc((joined != NULL ? strlen(joined) : 0) + 1 + sizeof fixing, 1)
+                    : NULL;
+    if (all != NULL) {
+        strcat(strcat(strcpy(all, joined != NULL ? joined : ""), joined != NULL ? "," : ""), fixing);
+    }
+    free(joined);
+    return all;
+}
+
 bool model_open(opened_model *opened, const char *path, const model_options *options)
 {
     uint64_t cpu_mask;
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    char *disabled = passes_join(&options->disable);
-    bool done = opened->error != NULL && (disabled != NULL || options->disable.count == 0);
+    char *disabled = disabled_passes(options);
+    bool done = opened->error != NULL && (disabled != NULL || (options->disable.count == 0 && !options->keeps_numbers));
     if (!done) {
         error_report_memory(path);
     } else if (!cpu_mask_read(options->cpu, &cpu_mask)) {

@@ -18,6 +18,7 @@ typedef struct model_options {
     bool quiet;   // nothing is said of the mode it was saved in
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
+    bool keeps_numbers; // values have the numbers that they have in the model as it was saved
     load_limits limits;
     taper_session_options session; // struct_size 0: the defaults
     bool print_to_stderr;          // where the model's print() goes

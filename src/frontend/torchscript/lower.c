@@ -71,14 +71,16 @@ static taper_status keep_name(taper_ts_lowering *l, uint32_t atom, const char **
     return *kept != NULL ? TAPER_OK : taper_fail_memory(l->unit->error);
 }
 
-// The place of what is being lowered: one for all nodes of an expression.
+// The place of what is being lowered: one for all nodes of an expression. Two calls in one expression that are of one
+// method of two objects have instances of their own.
 static taper_status place(taper_ts_lowering *l, uint32_t *number)
 {
     taper_module *module = l->unit->module;
     taper_ts_function *f = l->frame->function;
     if (module->place_count != 0) {
         const taper_module_place *last = &module->places[module->place_count - 1];
-        if (last->at == l->at && last->source == f->file && last->parent == l->frame->called_from) {
+        if (last->at == l->at && last->source == f->file && last->parent == l->frame->called_from &&
+            last->instance == l->frame->instance) {
             *number = (uint32_t)module->place_count - 1;
             return TAPER_OK;
         }
