@@ -198,7 +198,9 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     depthwise_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
                            .taps = job->kernel_h * job->kernel_w,
                            .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
-    const bool dilated = !TAPER_SMALL && job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1);
+    // With a dilation beyond the result every phase is a pixel, and there may be any number of them without one.
+    const bool dilated = !TAPER_SMALL && job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1) &&
+                         job->dilation_h <= job->out_h && job->dilation_w <= job->out_w;
     const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w &&
                         (dilated || (job->dilation_h == 1 && job->dilation_w == 1)) && job->pad_left >= 0 &&
                         job->pad_left <= (int64_t)((job->kernel_w - 1) * job->dilation_w);

@@ -107,9 +107,9 @@ static taper_status run_phases(const conv_job *job, bool points)
                        .vector = taper_vector_f32_select(job->run->cpu)};
     const int64_t rows = job->batch * (points ? 1 : job->groups) * job->out[0] * job->out[1];
     const double pixels = (double)job->out[2] * (points ? (double)job->groups : 1);
-    return taper_run_floats(job->run, phase_rows, &work, (size_t)rows,
-                            pixels *
-                                ((double)job->taps / (double)(job->stride[0] * job->stride[1] * job->stride[2]) + 2));
+    return taper_run_floats(
+        job->run, phase_rows, &work, (size_t)rows,
+        pixels * ((double)job->taps / (double)job->stride[0] / (double)job->stride[1] / (double)job->stride[2] + 2));
 }
 
 #endif

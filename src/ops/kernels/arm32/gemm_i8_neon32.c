@@ -45,7 +45,7 @@ TAPER_TEMPLATE void products_2(size_t groups, const uint8_t *const *a, const int
 TAPER_TEMPLATE void products(const size_t mr, const int apart, size_t groups, const uint8_t *const *a, const int8_t *w,
                              int32x4_t acc[MR_MAX][NR])
 {
-    if (mr == 2 && !apart) {
+    if (mr == 2 && !apart && groups != 0) {
         products_2(groups, a, w, acc);
         return;
     }
