@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/api/fixture.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -369,4 +370,35 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
     }
     print_message("%s: %zu allocations\n", name, n - 2);
     taper_error_destroy(error);
+}
+
+double test_difference(const taper_value *value, const taper_value *other)
+{
+    taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    if (taper_value_kind(value) == TAPER_KIND_DICT) { // of the segmenter: its only item
+        taper_value *a, *b;
+        assert_int_equal(taper_value_item(value, 0, &a, NULL), TAPER_OK);
+        assert_int_equal(taper_value_item(other, 0, &b, NULL), TAPER_OK);
+        const double found = test_difference(a, b);
+        taper_value_release(a);
+        taper_value_release(b);
+        return found;
+    }
+    assert_int_equal(taper_value_get_tensor(value, &x, NULL), TAPER_OK);
+    assert_int_equal(taper_value_get_tensor(other, &y, NULL), TAPER_OK);
+    assert_int_equal(x.dtype, TAPER_F32);
+    assert_int_equal(x.rank, y.rank);
+    size_t count = 1;
+    for (size_t i = 0; i < x.rank; i++) {
+        assert_int_equal(x.sizes[i], y.sizes[i]);
+        assert_int_equal(x.strides[i], y.strides[i]);
+        count *= (size_t)x.sizes[i];
+    }
+    double most = 0, error = 0;
+    for (size_t i = 0; i < count; i++) { // dense, in whatever order
+        const float a = ((const float *)x.data)[i], b = ((const float *)y.data)[i];
+        most = fmax(most, fabs((double)a));
+        error = isfinite(b) ? fmax(error, fabs((double)a - (double)b)) : INFINITY;
+    }
+    return error / most;
 }

@@ -52,6 +52,9 @@ taper_status test_run(taper_context *context, taper_session *session, const test
                       taper_error *error);
 /* Same structure, dtypes, sizes, strides and bits. */
 bool test_same(const taper_value *a, const taper_value *b);
+// The largest difference of two tensors of floats that are alike otherwise, or of the only items of two dicts, in parts
+// of the largest number; INFINITY: one is not finite.
+double test_difference(const taper_value *value, const taper_value *other);
 /* Does the work once for each allocation of it, which fails; then with all of them. Fails the test when the work ends
  * in anything but success or TAPER_ERROR_RESOURCE, or when something is not given back. The context has one thread. */
 typedef taper_status test_work(taper_context *context, const void *what, taper_error *error);

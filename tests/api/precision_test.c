@@ -80,38 +80,6 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     return a;
 }
 
-// The largest difference, in parts of the largest number; INFINITY where they are no tensors of one shape.
-static double difference(const taper_value *value, const taper_value *other)
-{
-    taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
-    if (taper_value_kind(value) == TAPER_KIND_DICT) { // of the segmenter: its only item
-        taper_value *a, *b;
-        assert_int_equal(taper_value_item(value, 0, &a, NULL), TAPER_OK);
-        assert_int_equal(taper_value_item(other, 0, &b, NULL), TAPER_OK);
-        const double found = difference(a, b);
-        taper_value_release(a);
-        taper_value_release(b);
-        return found;
-    }
-    assert_int_equal(taper_value_get_tensor(value, &x, NULL), TAPER_OK);
-    assert_int_equal(taper_value_get_tensor(other, &y, NULL), TAPER_OK);
-    assert_int_equal(x.dtype, TAPER_F32);
-    assert_int_equal(x.rank, y.rank);
-    size_t count = 1;
-    for (size_t i = 0; i < x.rank; i++) {
-        assert_int_equal(x.sizes[i], y.sizes[i]);
-        assert_int_equal(x.strides[i], y.strides[i]);
-        count *= (size_t)x.sizes[i];
-    }
-    double most = 0, error = 0;
-    for (size_t i = 0; i < count; i++) { // dense, in whatever order
-        const float a = ((const float *)x.data)[i], b = ((const float *)y.data)[i];
-        most = fmax(most, fabs((double)a));
-        error = isfinite(b) ? fmax(error, fabs((double)a - (double)b)) : INFINITY;
-    }
-    return error / most;
-}
-
 // Roundings of weights and inputs of a layer are independent, so what they add up to is a few of them.
 static void results_are_near(void **state)
 {
@@ -127,7 +95,7 @@ static void results_are_near(void **state)
             } halves[] = {{"bf16", 0x1p-9}, {"fp16", 0x1p-12}};
             for (size_t h = 0; h < 2; h++) {
                 const answer a = ask(&networks[n], halves[h].name, mask, 1, NULL);
-                const double found = difference(floats.result, a.result) / halves[h].half_ulp;
+                const double found = test_difference(floats.result, a.result) / halves[h].half_ulp;
                 if (found > 4 || found < 0.01) {
                     fail_msg("%s %s in %s with %s: %g roundings away from floats", networks[n].file, networks[n].args,
                              halves[h].name, set, found);
