@@ -47,17 +47,17 @@ int model_options_check(const model_options *options, const char *usage)
     return passes_check(&options->disable, usage);
 }
 
-char *passes_join(const arg_texts *disable)
+char *passes_join(const arg_texts *disable, const char *also)
 {
-    size_t size = 1;
+    size_t size = 1 + (also != NULL ? strlen(also) + 1 : 0);
     for (size_t i = 0; i < disable->count; i++) {
         size += strlen(disable->items[i]) + 1;
     }
-    char *joined = disable->count != 0 ? calloc(size, 1) : NULL;
+    char *joined = disable->count != 0 || also != NULL ? calloc(size, 1) : NULL;
     for (size_t i = 0; joined != NULL && i < disable->count; i++) {
         strcat(strcat(joined, i != 0 ? "," : ""), disable->items[i]);
     }
-    return joined;
+    return joined != NULL && also != NULL ? strcat(strcat(joined, disable->count != 0 ? "," : ""), also) : joined;
 }
 
 static void log_text(void *user, taper_log_level level, const char *text, size_t length)
@@ -109,29 +109,14 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
     return done;
 }
 
-static char *disabled_passes(const model_options *options)
-{
-    static const char fixing[] = "fix_attributes"; // while sources are lowered: it is no pass that --disable knows
-    char *joined = passes_join(&options->disable);
-    if (!options->keeps_numbers) {
-        return joined;
-    }
-    char *all = joined != NULL || options->disable.count == 0
-                    ? calloc((joined != NULL ? strlen(joined) : 0) + 1 + sizeof fixing, 1)
-                    : NULL;
-    if (all != NULL) {
-        strcat(strcat(strcpy(all, joined != NULL ? joined : ""), joined != NULL ? "," : ""), fixing);
-    }
-    free(joined);
-    return all;
-}
-
 bool model_open(opened_model *opened, const char *path, const model_options *options)
 {
     uint64_t cpu_mask;
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    char *disabled = disabled_passes(options);
-    bool done = opened->error != NULL && (disabled != NULL || (options->disable.count == 0 && !options->keeps_numbers));
+    // What is done while sources are lowered is no pass that --disable knows.
+    const char *also = options->keeps_numbers ? "fix_attributes" : NULL;
+    char *disabled = passes_join(&options->disable, also);
+    bool done = opened->error != NULL && (disabled != NULL || (options->disable.count == 0 && also == NULL));
     if (!done) {
         error_report_memory(path);
     } else if (!cpu_mask_read(options->cpu, &cpu_mask)) {

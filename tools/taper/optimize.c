@@ -117,7 +117,7 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
         return false;
     }
 
-    char *disabled = passes_join(&arguments->disable);
+    char *disabled = passes_join(&arguments->disable, NULL);
     if (disabled == NULL && arguments->disable.count != 0) {
         return error_report_memory(opened->path);
     }
