@@ -20,14 +20,15 @@ typedef struct taper_gpu_pipeline taper_gpu_pipeline; // the same
 enum {
     TAPER_GPU_READS = 3,      // bindings that are read
     TAPER_GPU_BINDINGS = 4,   // of data: the one that is written, then those
-    TAPER_GPU_CONSTANTS = 20, // specialization constants of a shader
+    TAPER_GPU_CONSTANTS = 22, // specialization constants of a shader
     TAPER_GPU_PARAMETERS = 64 // 32-bit words of a dispatch's parameters
 };
 
 typedef enum taper_gpu_use {
-    TAPER_GPU_FOR_DEVICE,  // weights and what lies between: the fastest memory for shaders
-    TAPER_GPU_FOR_UPLOAD,  // what the host writes and shaders read
-    TAPER_GPU_FOR_DOWNLOAD // what shaders write and the host reads: cached
+    TAPER_GPU_FOR_DEVICE,     // weights and what lies between: the fastest memory for shaders
+    TAPER_GPU_FOR_UPLOAD,     // what the host writes and shaders read
+    TAPER_GPU_FOR_PARAMETERS, // the same, little of it, written once and read again and again: near the shaders
+    TAPER_GPU_FOR_DOWNLOAD    // what shaders write and the host reads: cached
 } taper_gpu_use;
 
 typedef struct taper_gpu_buffer {
@@ -54,6 +55,7 @@ typedef struct taper_gpu_shader {
 typedef struct taper_gpu_packed {
     const unsigned char *data;
     uint32_t packed, bytes;
+    bool planes; // words of four bytes: all first bytes are in front, then all second ones, and so on
 } taper_gpu_packed;
 
 typedef struct taper_gpu_dispatch {

@@ -5,20 +5,43 @@
 #include "base/hash.h"
 #include "base/inflate.h"
 
+static void join_planes(const unsigned char *planes, size_t words, unsigned char *to)
+{
+    for (size_t i = 0; i < words; i++) {
+        for (size_t plane = 0; plane < 4; plane++) {
+            to[4 * i + plane] = planes[plane * words + i];
+        }
+    }
+}
+
 taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper_gpu_packed *shaders,
                                    taper_gpu_kernel kernel, bool texels, taper_gpu_shader *shader)
 {
     texels = texels && shaders[2 * kernel + 1].bytes != 0;
     const taper_gpu_packed *packed = &shaders[2 * (size_t)kernel + texels];
     const size_t bytes = packed->bytes;
-    void *code = taper_alloc(allocator, bytes);
-    if (code == NULL) {
-        return TAPER_ERROR_RESOURCE;
-    }
+    unsigned char *code = taper_alloc(allocator, bytes), *planes = NULL;
     *shader = (taper_gpu_shader){.code = code, .bytes = bytes, .kernel = kernel, .texels = texels};
-    if (taper_inflate(allocator, packed->data, packed->packed, code, bytes) != TAPER_OK) {
-        taper_gpu_shader_free(allocator, shader);
-        return TAPER_ERROR_RESOURCE; // zlib had none
+    taper_status status = code != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
+    if (status == TAPER_OK && packed->planes) {
+        planes = taper_alloc(allocator, bytes);
+        status = planes != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
+    }
+    if (status == TAPER_OK) { // where it fails, zlib had no memory
+        unsigned char *const to = planes != NULL ? planes : code;
+        status = taper_inflate(allocator, packed->data, packed->packed, to, bytes);
+    }
+    if (status == TAPER_OK && planes != NULL) {
+        join_planes(planes, bytes / 4, code);
+    }
+    if (planes != NULL) {
+        taper_free(allocator, planes, bytes);
+    }
+    if (status != TAPER_OK) {
+        if (code != NULL) {
+            taper_gpu_shader_free(allocator, shader);
+        }
+        return TAPER_ERROR_RESOURCE;
     }
     return TAPER_OK;
 }

@@ -15,7 +15,7 @@ static const struct {
     {"share", offsetof(taper_gpu_options, share)},       {"half", offsetof(taper_gpu_options, half)},
     {"winograd", offsetof(taper_gpu_options, winograd)}, {"times", offsetof(taper_gpu_options, times)},
     {"checks", offsetof(taper_gpu_options, checks)},     {"background", offsetof(taper_gpu_options, background)},
-    {"estimate", offsetof(taper_gpu_options, estimate)},
+    {"estimate", offsetof(taper_gpu_options, estimate)}, {"teams", offsetof(taper_gpu_options, teams)},
 };
 
 static bool read_option(const char *text, size_t length, taper_gpu_options *options)
@@ -37,6 +37,7 @@ taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options
                                    .alias = -1,
                                    .tiles = -1,
                                    .share = -1,
+                                   .teams = -1,
                                    .checks = -1,
                                    .winograd = -1,
                                    .background = -1,
@@ -46,7 +47,7 @@ taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options
         if (!read_option(at, length, options)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "device_options \"%.*s\" should be software=1, texels=0 or 1, alias=0 or 1, tiles=0 or 1, "
-                       "share=0 or 1, checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or "
+                       "share=0 or 1, teams=0 or 1, checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or "
                        "times=1, with commas between",
                        length < 60 ? (int)length : 60, at);
         }

@@ -12,6 +12,7 @@ typedef struct taper_gpu_options {
     int alias;    // memory between dispatches is used again; -1 the same
     int tiles;    // 0: small, 1: large; -1 the same
     int share;    // threads of a subgroup load for each other; -1 the same
+    int teams;    // threads share the making of a result where there are few; -1 the same
     int checks;   // first results are held against the CPU's; -1 the same
     int half;     // vectors are of half precision in memory
     int winograd; // 3x3 convolutions by Winograd: 0: never, 1: all that can; -1: where most of a segment is such layers

@@ -27,7 +27,7 @@ typedef struct peak_work {
 
 static taper_status fill(taper_gpu_state *s, peak_work *w, taper_gpu_dispatch *d)
 {
-    uint32_t constants[TAPER_GPU_CONSTANTS] = {[0] = GROUP, [1] = 1, [11] = w->mode};
+    uint32_t constants[TAPER_GPU_CONSTANTS] = {[0] = GROUP, [1] = 1, [TAPER_GPU_TEAM] = 1, [11] = w->mode};
     taper_gpu_parameters p = {.more = {w->vectors, w->threads}};
     for (size_t i = 0; i < TAPER_GPU_STEPS; i++) {
         p.low[i] = 0.5F;
@@ -35,7 +35,7 @@ static taper_status fill(taper_gpu_state *s, peak_work *w, taper_gpu_dispatch *d
     }
     TAPER_TRY(s->api->buffer_new(s->gpu, (uint64_t)w->vectors * 16, TAPER_GPU_FOR_DEVICE, &w->from));
     TAPER_TRY(s->api->buffer_new(s->gpu, (uint64_t)w->vectors * 16, TAPER_GPU_FOR_DEVICE, &w->to));
-    TAPER_TRY(s->api->buffer_new(s->gpu, sizeof p, TAPER_GPU_FOR_UPLOAD, &w->parameters));
+    TAPER_TRY(s->api->buffer_new(s->gpu, sizeof p, TAPER_GPU_FOR_PARAMETERS, &w->parameters));
     memcpy(w->parameters.data, &p, sizeof p);
     TAPER_TRY(s->api->flush(s->gpu, &w->parameters));
     *d = (taper_gpu_dispatch){.ranges = {{&w->to, 0, w->to.bytes}, {&w->from, 0, w->from.bytes}},

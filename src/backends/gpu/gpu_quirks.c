@@ -6,6 +6,9 @@ enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL 
 
 enum { MOST_LANES = 64 }; // which every device has in a workgroup
 
+// Threads that keep a device's cores busy while others wait for memory.
+enum { FILL_DISCRETE = 1 << 16, FILL_SHARED = 1 << 13 };
+
 typedef enum use { NO, YES, AUTO } use;
 
 // The first row that fits holds.
@@ -51,6 +54,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
     s->row = gpu->is_cpu ? gpu->lanes : 0;
+    s->fill = !settled(options->teams, AUTO, !gpu->is_cpu) ? 0 : gpu->discrete ? FILL_DISCRETE : FILL_SHARED;
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;

@@ -214,7 +214,7 @@ static taper_status make_buffers(const recorder *rec)
             TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[place], use, buffer));
         }
     }
-    TAPER_TRY(s->api->buffer_new(s->gpu, each * p->work_count, TAPER_GPU_FOR_UPLOAD, &r->parameters));
+    TAPER_TRY(s->api->buffer_new(s->gpu, each * p->work_count, TAPER_GPU_FOR_PARAMETERS, &r->parameters));
     for (size_t i = 0; i < p->work_count; i++) {
         memcpy((char *)r->parameters.data + i * each, &p->works[i].parameters, sizeof p->works[i].parameters);
     }
@@ -239,8 +239,6 @@ static uint32_t power_of_two(uint32_t n, uint32_t most)
     }
     return p;
 }
-
-enum { AXIS = 19 }; // the constant
 
 static uint32_t over(uint32_t n, uint32_t by)
 {
@@ -269,10 +267,16 @@ static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
 static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, const uint32_t *threads, uint32_t *group)
 {
     uint32_t x = power_of_two(threads[0], s->group_x);
+    if (w->team > 1) {
+        const uint32_t results = TAPER_GPU_TEAM_THREADS / w->team;
+        group[0] = power_of_two(threads[0], results);
+        group[1] = power_of_two(threads[1], results / group[0]);
+        return;
+    }
     const uint32_t lanes = w->shares ? s->gpu->lanes : s->row > 1 ? s->row : x;
     x = w->shares && x < lanes ? lanes : x;
     while (x > lanes && (over(threads[0], x) * (x / lanes) > over(threads[0], lanes) ||
-                         (w->constants[AXIS] == 2 && threads[0] % x != 0))) {
+                         (w->constants[TAPER_GPU_AXIS] == 2 && threads[0] % x != 0))) {
         x /= 2;
     }
     group[0] = x;
@@ -283,12 +287,13 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
 static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
 {
     const bool chosen = w->constants[0] != 0; // by the rule, or before
-    if (!chosen && !w->shares) {
-        w->constants[AXIS] = choose_axis(s, w->threads);
+    w->constants[TAPER_GPU_TEAM] = w->team > 1 ? w->team : 1;
+    if (!chosen && !w->shares && w->team <= 1) {
+        w->constants[TAPER_GPU_AXIS] = choose_axis(s, w->threads);
     }
     uint32_t threads[3] = {w->threads[0], w->threads[1], w->threads[2]};
-    threads[0] = w->threads[w->constants[AXIS]];
-    threads[w->constants[AXIS]] = w->threads[0];
+    threads[0] = w->threads[w->constants[TAPER_GPU_AXIS]];
+    threads[w->constants[TAPER_GPU_AXIS]] = w->threads[0];
     if (!chosen) {
         choose_group(s, w, threads, w->constants);
     }

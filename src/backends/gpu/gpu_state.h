@@ -50,6 +50,7 @@ typedef struct taper_gpu_state {
     bool reads_texels;         // texel buffers where they are large enough
     bool alias;                // memory of the arena is used again
     bool wide;                 // the largest tiles
+    uint32_t fill;             // so many threads give it enough to do; 0: teams do not pay
     bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
     int winograd;              // of the options; 0 where halves are too coarse
     bool half;                 // vectors are of half precision in memory

@@ -76,15 +76,16 @@ typedef struct taper_gpu_product {
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
     bool exact;       // whole numbers, whose sums are those of 32 bits
+    int64_t pixels, tile; // that a thread makes: next to each other, vectors of each (taper_gpu_choose_tile)
+    uint32_t team;        // threads that share the making of them
     double outside;   // what they are where there is padding
     uint32_t weights; // buffer
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;
 } taper_gpu_product;
 
-// By its rows and columns, and what it is of; plain: all steps behind it are.
-taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, const taper_gpu_product *p, bool plain,
-                                          int64_t *tile);
+// By its sizes, and what it is of; before weights are packed, in tiles.
+void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p);
 TAPER_MUST_USE taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p,
                                                   const taper_gpu_loops *loops, const taper_gpu_chain *chain);
 typedef struct taper_gpu_geometry {

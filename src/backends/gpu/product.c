@@ -2,43 +2,67 @@
 // The kernel that multiplies, convolutions among it (shaders/conv.comp): which tile of it, and its parameters.
 #include "backends/gpu/layer_parts.h"
 
-taper_gpu_kernel taper_gpu_choose_product(const taper_gpu_emitter *e, const taper_gpu_product *p, bool plain,
-                                          int64_t *tile)
+static int64_t over(int64_t n, int64_t by)
 {
-    const int64_t pixels = p->out_sizes[1] * p->out_sizes[2];
-    if (p->rows_packed) {
-        *tile = 2;
-        return TAPER_GPU_KERNEL_PRODUCT_4X2;
-    }
-    if (pixels < 4) {
-        *tile = 1;
-        return p->exact ? TAPER_GPU_KERNEL_EXACT_1X1 : TAPER_GPU_KERNEL_CONV_1X1;
-    }
-    if (p->exact) {
-        *tile = 2;
-        return TAPER_GPU_KERNEL_EXACT_4X2;
-    }
-    *tile = e->state->wide ? 4 : 2;
-    if (e->state->shares && !p->guarded) {
-        return TAPER_GPU_KERNEL_CONV_7X4; // whose steps are there once, until the driver unrolls it
-    }
-    return e->state->wide ? (plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY)
-                          : (plain ? TAPER_GPU_KERNEL_CONV_4X2 : TAPER_GPU_KERNEL_CONV_4X2_ANY);
+    return (n + by - 1) / by;
 }
 
-static int64_t pixels_of(taper_gpu_kernel kernel)
+static bool set_tile(taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_t team)
 {
-    switch ((int)kernel) {
-    case TAPER_GPU_KERNEL_CONV_8X4:
-    case TAPER_GPU_KERNEL_CONV_8X4_ANY:
-        return 8;
-    case TAPER_GPU_KERNEL_CONV_7X4:
-        return 7;
-    case TAPER_GPU_KERNEL_CONV_1X1:
-    case TAPER_GPU_KERNEL_EXACT_1X1:
-        return 1;
+    p->pixels = pixels;
+    p->tile = tile;
+    p->team = team;
+    return true;
+}
+
+enum { LEAST_STEPS = 4 }; // vectors of channels that a thread of a team multiplies with, at least
+
+// Whether tiles of that size give the device as many threads as it wants, where teams of up to `most` share them.
+static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, int64_t most,
+                  int64_t wanted)
+{
+    const int64_t threads = over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) *
+                            p->out_sizes[0] * p->parts;
+    const int64_t steps = p->in_groups * p->kernel[0] * p->kernel[1] / LEAST_STEPS;
+    uint32_t team = 1;
+    while (team < most && 2 * team <= p->in_groups && 2 * team <= steps && threads * team < e->state->fill) {
+        team *= 2;
+    }
+    return threads * team >= wanted && set_tile(p, pixels, tile, team);
+}
+
+void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p)
+{
+    enum { TEAM = 16, LARGE_TEAM = 32 };
+    const int64_t pixels = p->out_sizes[1] * p->out_sizes[2], fill = e->state->fill;
+    const bool wide = e->state->wide && !p->exact && !p->rows_packed;
+    if (fill == 0 || p->rows_packed) {
+        if (p->rows_packed || (pixels >= 4 && !wide)) {
+            (void)(fills(e, p, 4, 2, fill != 0 ? TEAM : 1, 0));
+        } else {
+            set_tile(p, pixels < 4 ? 1 : e->state->shares && !p->guarded ? 7 : 8, pixels < 4 ? 1 : 4, 1);
+        }
+        return;
+    }
+    // The largest tile that leaves the device enough to do: it loads least for what it multiplies.
+    (void)((wide && fills(e, p, 8, 4, 1, fill)) || (pixels >= 4 && fills(e, p, 4, 2, TEAM, fill / 4)) ||
+           fills(e, p, 1, 1, LARGE_TEAM, 0));
+}
+
+static taper_gpu_kernel kernel_of(const taper_gpu_product *p, bool plain)
+{
+    switch (p->pixels) {
+    case 8:
+        return plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY;
+    case 7:
+        return TAPER_GPU_KERNEL_CONV_7X4; // whose steps are there once, until the driver unrolls it
+    case 4:
+        return p->rows_packed ? TAPER_GPU_KERNEL_PRODUCT_4X2
+               : p->exact     ? TAPER_GPU_KERNEL_EXACT_4X2
+               : plain        ? TAPER_GPU_KERNEL_CONV_4X2
+                              : TAPER_GPU_KERNEL_CONV_4X2_ANY;
     default:
-        return 4;
+        return p->exact ? TAPER_GPU_KERNEL_EXACT_1X1 : TAPER_GPU_KERNEL_CONV_1X1;
     }
 }
 
@@ -50,11 +74,10 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
                             p->stride[0],   p->stride[1],   p->padding[0], p->padding[1], p->dilation[0],
                             p->dilation[1], p->w_offset,    p->w_batch,    p->w_part,     p->w_tile,
                             p->w_row,       p->w_rows,      p->w_group,    p->bias};
-    int64_t tile;
     taper_gpu_work *w;
     uint32_t at = 0;
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    w->kernel = taper_gpu_choose_product(e, p, taper_gpu_chain_is_plain(chain), &tile);
+    w->kernel = kernel_of(p, taper_gpu_chain_is_plain(chain));
     TAPER_TRY(taper_gpu_bind(e, w, chain, &p->out, loops, 3));
     w->buffers[1] = p->in.buffer;
     w->buffers[2] = p->weights;
@@ -71,10 +94,11 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->constants[15] = p->guarded;
     w->constants[16] = p->biased;
     w->constants[17] = p->transposed;
-    const int64_t in_a_row = pixels_of(w->kernel);
-    w->threads[0] = (uint32_t)((pixels + in_a_row - 1) / in_a_row);
-    w->threads[1] = (uint32_t)((p->out_groups + tile - 1) / tile);
+    w->constants[TAPER_GPU_SPREAD] = e->state->fill != 0;
+    w->threads[0] = (uint32_t)over(pixels, p->pixels);
+    w->threads[1] = (uint32_t)over(p->out_groups, p->tile);
     w->shares = w->kernel == TAPER_GPU_KERNEL_CONV_7X4;
+    w->team = p->team;
     w->threads[2] = (uint32_t)(p->out_sizes[0] * p->parts);
     w->operations = p->operations;
     return TAPER_OK;

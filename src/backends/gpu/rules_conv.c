@@ -179,7 +179,8 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     p.out_groups = taper_gpu_vectors(l->part_out);
     p.exact = q != NULL && !q->small;
     p.outside = q != NULL ? q->in_point : 0;
-    (void)taper_gpu_choose_product(e, &p, true, &l->tile);
+    taper_gpu_choose_tile(e, &p);
+    l->tile = p.tile;
     const bool one = l->kernel[0] == 1 && l->kernel[1] == 1 && g->stride[0] == 1 && g->stride[1] == 1 && !p.padded;
     // Rows that follow each other are one, in all that the kernel looks at.
     bool joins = p.in_sizes[0] == 1 || p.in_strides[1] == p.in_strides[2] * p.in_sizes[1];

@@ -50,8 +50,6 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     l->part_out = l->out;
     l->groups = 1;
     l->kernel[0] = l->kernel[1] = 1;
-    const taper_gpu_product sizes = {.out_sizes = {1, loops.sizes[1], loops.sizes[2]}};
-    (void)taper_gpu_choose_product(e, &sizes, true, &l->tile);
     p.in = in;
     p.out = *out;
     memcpy(p.in_strides, loops.strides[1], sizeof p.in_strides);
@@ -60,6 +58,8 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     p.in_sizes[1] = loops.sizes[2];
     p.in_groups = taper_gpu_vectors(l->in);
     p.out_groups = taper_gpu_vectors(l->out);
+    taper_gpu_choose_tile(e, &p);
+    l->tile = p.tile;
     p.w_row = l->tile;
     p.w_group = 1;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
@@ -314,9 +314,8 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
         p.in_groups = taper_gpu_vectors(k);
         p.out_groups = taper_gpu_vectors(n);
         p.weights = b.buffer;
-        int64_t tile;
-        (void)taper_gpu_choose_product(e, &p, true, &tile);
-        p.w_tile = tile * b.strides[rank - 1];
+        taper_gpu_choose_tile(e, &p);
+        p.w_tile = p.tile * b.strides[rank - 1];
         p.w_row = dots ? b.strides[rank - 1] : b.strides[rank - 2];
         p.w_group = dots ? b.strides[rank - 2] : b.strides[rank - 1];
         p.w_rows = dots ? n : k;

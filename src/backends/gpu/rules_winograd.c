@@ -132,8 +132,8 @@ static taper_status add_products(taper_gpu_emitter *e, taper_gpu_layer *l, const
                            .linear = true,
                            .w_group = 1};
     int64_t product;
-    const taper_gpu_product sizes = {.out_sizes = {1, 1, out->sizes[3]}};
-    (void)taper_gpu_choose_product(e, &sizes, true, &l->tile);
+    taper_gpu_choose_tile(e, &p);
+    l->tile = p.tile;
     const int64_t vectors = vectors_of(l, &product, bias);
     const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_WINOGRAD);
     TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), fill_weights, l, weights));

@@ -54,8 +54,8 @@ static taper_status make_pipeline(taper_metal *m, const taper_gpu_shader *shader
     if (pipeline->state == nil) {
         return taper_metal_fail(m, "newComputePipelineStateWithFunction", error);
     }
-    pipeline->threads = MTLSizeMake(constants[0], constants[1], 1);
-    if ([pipeline->state maxTotalThreadsPerThreadgroup] < (NSUInteger)constants[0] * constants[1]) {
+    pipeline->threads = MTLSizeMake(constants[0], constants[1], constants[TAPER_GPU_TEAM]);
+    if ([pipeline->state maxTotalThreadsPerThreadgroup] < (NSUInteger)constants[0] * constants[1] * constants[TAPER_GPU_TEAM]) {
         return taper_metal_fail(m, "fewer threads in a group than a kernel has", nil);
     }
     return TAPER_OK;

@@ -6,9 +6,14 @@
 // A kernel that stores many vectors has the steps as often, so it has fewer: with SOME_STEPS four, with PLAIN_STEPS four of
 // the cheap ones. Those that take much code are had with ALL_STEPS alone.
 //
-// Constants 0 and 1 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have theirs
-// from 11 to 17. A kernel is which one of all threads by this_thread().
-layout(local_size_x_id = 0, local_size_y_id = 1) in;
+// Constants 0, 1 and 20 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have
+// theirs from 11 to 17. A kernel is which one of all threads by this_thread(); the threads of a workgroup that differ in the
+// third coordinate are a team, which has the same one and makes the same results.
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 20) in;
+layout(constant_id = 20) const uint TEAM = 1u;
+#define TEAM_THREADS 128u // of a workgroup with teams, at most
+layout(constant_id = 21) const uint SPREAD_SET = 0u; // what a thread makes lies a workgroup apart
+const bool SPREAD = SPREAD_SET != 0u;
 layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E is there, bit 1: F
 layout(constant_id = 3) const uint STEP_0 = 0u;
 layout(constant_id = 4) const uint STEP_1 = 0u;
@@ -25,9 +30,8 @@ const bool HALF = HALF_SET != 0u;
 layout(constant_id = 19) const uint AXIS = 0u; // along which a workgroup lies: it has this number of threads and 0 in turn
 uvec3 this_thread()
 {
-    return AXIS == 1u   ? gl_GlobalInvocationID.yxz
-           : AXIS == 2u ? gl_GlobalInvocationID.zyx
-                        : gl_GlobalInvocationID;
+    uvec3 thread = uvec3(gl_GlobalInvocationID.xy, gl_WorkGroupID.z);
+    return AXIS == 1u ? thread.yxz : AXIS == 2u ? thread.zyx : thread;
 }
 
 #if defined(OUT_SCALARS) || defined(OUT_NUMBERS)

@@ -6,6 +6,8 @@
 // floats, the integers take these together. Biases are two numbers of 16 bits.
 // LANES: that many threads of a subgroup load packed weights for each other, for all of a workgroup take the same ones: where
 // loads cost more than passing numbers on. Sums stay where they are for four products, so that few of them lie in registers.
+// The threads of a team (common.glsl) take every so many vectors of channels, and add what they have by way of the
+// workgroup's memory: where there are few results for a device that wants many threads.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #ifdef LANES
@@ -32,6 +34,20 @@ const bool BIASED = BIASED_SET != 0u;
 layout(constant_id = 17) const uint TRANSPOSED_SET = 0u; // strides step through the result: a tap may lie between pixels
 const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
+#ifdef TEAMS
+#define VECTORS (PIXELS * GROUPS)
+shared uvec4 passed[TEAM_THREADS * VECTORS]; // [thread of the team][vector][result]
+#ifdef EXACT
+#define NUMBER ivec4
+#define NUMBERS(bits) ivec4(bits)
+#define BITS(numbers) uvec4(numbers)
+#else
+#define NUMBER vec4
+#define NUMBERS(bits) uintBitsToFloat(bits)
+#define BITS(numbers) floatBitsToUint(numbers)
+#endif
+#endif
+
 #ifdef EXACT
 #define TAKE_TOGETHER                                                                                                  \
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {                                                                    \
@@ -45,7 +61,8 @@ const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 void main()
 {
     uvec3 thread = this_thread();
-    uint first = thread.x * PIXELS;
+    uint apart = SPREAD ? gl_WorkGroupSize.x : 1u; // neighbours read what lies side by side
+    uint first = SPREAD ? gl_WorkGroupID.x * apart * PIXELS + gl_LocalInvocationID.x : thread.x * PIXELS;
     uint og = thread.y * GROUPS;
     uint n = thread.z / p.parts;
     uint part = thread.z - n * p.parts;
@@ -54,15 +71,17 @@ void main()
     uint mine = gl_SubgroupInvocationID % LANES, in_groups = p.in_groups, in_group = p.in_group;
     float outside = p.outside;
 #else
-    if (first >= pixels || og >= p.part_groups) {
+    bool outer = first >= pixels || og >= p.part_groups;
+    if (TEAM == 1u && outer) {
         return;
     }
+    uint member = TEAM == 1u ? 0u : gl_LocalInvocationID.z, in_groups = outer ? 0u : p.in_groups;
 #endif
     uint base = p.in_offset + n * p.in_0 + part * p.in_part;
     uint weights = p.w_offset + n * p.w_0 + part * p.w_part + thread.y * p.w_tile;
     uint y[PIXELS], x[PIXELS], at[PIXELS];
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
-        uint q = min(first + i, pixels - 1u);
+        uint q = min(first + i * apart, pixels - 1u);
         y[i] = LINEAR ? 0u : q / p.size_2;
         x[i] = LINEAR ? q : q - y[i] * p.size_2;
         at[i] = base + x[i] * p.in_2; // where LINEAR
@@ -74,6 +93,7 @@ void main()
     [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
         uint place = p.bias + part * p.part_groups + min(og + g, p.part_groups - 1u);
         ivec4 b = ivec4(LOAD_2(place)) * 65536 + ivec4(LOAD_2(place + p.parts * p.part_groups));
+        b = member == 0u ? b : ivec4(0);
         [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
             whole[i][g] = b;
         }
@@ -84,6 +104,9 @@ void main()
 #ifndef EXACT
         if (BIASED) {
             b = LOAD_2(p.bias + part * p.part_groups + min(og + g, p.part_groups - 1u));
+#ifndef LANES
+            b = member == 0u ? b : vec4(0.0);
+#endif
         }
 #endif
         [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
@@ -152,7 +175,8 @@ void main()
                 weights += 4u * GROUPS;
             }
 #else
-            for (uint k = 0u; k < p.in_groups; k++) {
+            uint w_at = weights + member * 4u * p.w_row;
+            for (uint k = member; k < in_groups; k += TEAM) {
                 vec4 a[PIXELS];
                 [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
                     a[i] = LOAD_1(at[i] + k * p.in_group);
@@ -174,7 +198,7 @@ void main()
 #else
                 [[unroll]] for (uint lane = 0u; lane < 4u; lane++) {
                     vec4 w[GROUPS];
-                    uint row = weights + lane * p.w_row;
+                    uint row = w_at + lane * p.w_row;
                     bool there = true;
                     if (GUARDED) {
                         there = k * 4u + lane < p.w_rows;
@@ -192,7 +216,7 @@ void main()
                         }
                     }
                 }
-                weights += 4u * p.w_row;
+                w_at += 4u * TEAM * p.w_row;
 #endif
 #ifdef EXACT
                 pending++;
@@ -202,14 +226,51 @@ void main()
                 }
 #endif
             }
+            weights += 4u * p.in_groups * p.w_row;
 #endif
         }
     }
 #ifdef EXACT
     TAKE_TOGETHER
 #endif
+#ifdef TEAMS
+    if (TEAM > 1u) {
+        uint results = gl_WorkGroupSize.x * gl_WorkGroupSize.y;
+        uint mine = gl_LocalInvocationID.y * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+        [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
+            [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
+#ifdef EXACT
+                passed[(member * VECTORS + i * GROUPS + g) * results + mine] = BITS(whole[i][g]);
+#else
+                passed[(member * VECTORS + i * GROUPS + g) * results + mine] = BITS(sum[i][g]);
+#endif
+            }
+        }
+        barrier();
+        for (uint members = TEAM; members > 8u;) { // the more there are, the longer one would add
+            members /= 2u;
+            for (uint v = member; v < members * VECTORS; v += TEAM) {
+                uint to = v * results + mine;
+                passed[to] = BITS(NUMBERS(passed[to]) + NUMBERS(passed[to + members * VECTORS * results]));
+            }
+            barrier();
+        }
+        for (uint v = member; v < VECTORS; v += TEAM) {
+            uint at = v * results + mine, i = v / GROUPS, g = v - i * GROUPS, q = first + i * apart;
+            if (q < pixels && og + g < p.part_groups) {
+                NUMBER all = NUMBERS(passed[at]);
+                for (uint other = 1u; other < min(TEAM, 8u); other++) {
+                    all += NUMBERS(passed[at + other * VECTORS * results]);
+                }
+                uint row = LINEAR ? 0u : q / p.size_2;
+                finish(vec4(all), n, row, q - row * p.size_2, part * p.part_groups + og + g);
+            }
+        }
+        return;
+    }
+#endif
     [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
-        if (first + i < pixels) {
+        if (first + i * apart < pixels) {
             [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
                 if (og + g < p.part_groups) {
 #ifdef EXACT

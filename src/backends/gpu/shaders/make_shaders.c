@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs while building: `make_shaders OUT ARRAY FILE…` writes compiled shaders deflated, as C: arrays, and ARRAY of them
-// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not.
+// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not. SPIR-V's words are
+// mostly small numbers: they become a fifth smaller with all first bytes in front, then all second ones, and so on.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,21 @@ static unsigned char *read_file(const char *name, size_t *size)
     return bytes;
 }
 
+static int is_words(const unsigned char *bytes, size_t size)
+{
+    static const unsigned char magic[] = {0x03, 0x02, 0x23, 0x07};
+    return size % 4 == 0 && size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+static unsigned char *by_planes(const unsigned char *bytes, size_t size)
+{
+    unsigned char *planes = malloc(size);
+    for (size_t i = 0; planes != NULL && i < size; i++) {
+        planes[i % 4 * (size / 4) + i / 4] = bytes[i];
+    }
+    return planes;
+}
+
 enum { HEAD = 2, SUM = 4 }; // what zlib puts around deflated bytes
 
 int main(int argc, char **argv)
@@ -33,6 +49,7 @@ int main(int argc, char **argv)
         return 2;
     }
     uLongf packed[256] = {0};
+    int words[256] = {0};
     size_t sizes[256] = {0};
     for (int i = 3; i < argc && i < 256; i++) {
         if (strcmp(argv[i], "-") == 0) {
@@ -43,9 +60,15 @@ int main(int argc, char **argv)
             fprintf(stderr, "make_shaders: %s cannot be read\n", argv[i]);
             return 1;
         }
+        words[i] = is_words(bytes, sizes[i]);
+        if (words[i]) {
+            unsigned char *planes = by_planes(bytes, sizes[i]);
+            free(bytes);
+            bytes = planes;
+        }
         packed[i] = compressBound(sizes[i]);
         unsigned char *to = malloc(packed[i]);
-        if (to == NULL || compress2(to, &packed[i], bytes, sizes[i], 9) != Z_OK) {
+        if (bytes == NULL || to == NULL || compress2(to, &packed[i], bytes, sizes[i], 9) != Z_OK) {
             fprintf(stderr, "make_shaders: %s cannot be deflated\n", argv[i]);
             return 1;
         }
@@ -61,9 +84,10 @@ int main(int argc, char **argv)
     fprintf(out, "const taper_gpu_packed %s[] = {\n", argv[2]);
     for (int i = 3; i < argc; i++) {
         if (sizes[i] == 0) {
-            fprintf(out, "{0, 0, 0},\n");
+            fprintf(out, "{0, 0, 0, false},\n");
         } else {
-            fprintf(out, "{shader_%d, %lu, %lu},\n", i - 3, (unsigned long)packed[i], (unsigned long)sizes[i]);
+            fprintf(out, "{shader_%d, %lu, %lu, %s},\n", i - 3, (unsigned long)packed[i], (unsigned long)sizes[i],
+                    words[i] ? "true" : "false");
         }
     }
     fprintf(out, "};\n");

@@ -21,14 +21,14 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
         COHERENT = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
         CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
     };
-    static const uint32_t wishes[3][5] = {
+    static const uint32_t wishes[4][5] = {
         [TAPER_GPU_FOR_DEVICE] = {LOCAL | SEEN | COHERENT | CACHED, LOCAL | SEEN | COHERENT, LOCAL | SEEN, LOCAL, 0},
         [TAPER_GPU_FOR_UPLOAD] = {LOCAL | SEEN | COHERENT, SEEN | COHERENT, SEEN, SEEN, SEEN},
+        [TAPER_GPU_FOR_PARAMETERS] = {LOCAL | SEEN | COHERENT, SEEN | COHERENT, SEEN, SEEN, SEEN},
         [TAPER_GPU_FOR_DOWNLOAD] = {LOCAL | SEEN | COHERENT | CACHED, SEEN | COHERENT | CACHED, SEEN | CACHED,
                                     SEEN | COHERENT, SEEN}};
     // A discrete GPU shows the host a small window of its memory, if any: weights are copied there.
-    const int first =
-        use == TAPER_GPU_FOR_DEVICE && v->gpu.discrete ? 3 : use != TAPER_GPU_FOR_DEVICE && v->gpu.discrete;
+    const int first = !v->gpu.discrete || use == TAPER_GPU_FOR_PARAMETERS ? 0 : use == TAPER_GPU_FOR_DEVICE ? 3 : 1;
     for (int wish = first; wish < 5; wish++) {
         for (uint32_t i = 0; i < v->memory.memoryTypeCount; i++) {
             if ((allowed >> i & 1) != 0 &&
