@@ -79,6 +79,12 @@ TAPER_MUST_USE taper_status taper_gpu_add_memory(taper_gpu_program *program, tap
                                                  uint32_t *number);
 // A zeroed dispatch to be filled; good until the next one.
 TAPER_MUST_USE taper_status taper_gpu_add_work(taper_gpu_program *program, taper_gpu_work **work);
+// Those that are wanted, all together.
+static inline int64_t taper_gpu_threads(const taper_gpu_work *w)
+{
+    return (int64_t)w->threads[0] * w->threads[1] * w->threads[2];
+}
+
 // Gives every memory its place (gpu_arena.c). alias: what is never there together may share bytes.
 TAPER_MUST_USE taper_status taper_gpu_program_place(taper_gpu_program *program, uint64_t align, bool alias);
 // Whether work i needs what those since the last barrier did, or writes what they look at; made one by one, in order

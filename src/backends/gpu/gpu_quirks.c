@@ -53,8 +53,8 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     // What these load takes a dozen times what it takes to pass a number on; GPUs load once what all threads want.
     s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
-    s->row = gpu->is_cpu ? gpu->lanes : 0;
     s->fill = !settled(options->teams, AUTO, !gpu->is_cpu) ? 0 : gpu->discrete ? FILL_DISCRETE : FILL_SHARED;
+    s->row = gpu->is_cpu && s->fill == 0 ? gpu->lanes : 0; // as GPUs have it, where teams are asked for
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;

@@ -73,6 +73,18 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
     return state->half ? (uint64_t)(vectors + 1) / 2 * 16 : (uint64_t)vectors * 16;
 }
 
+// How many threads share each result, a power of two up to `most`, where so many make one each and a result is of so many
+// pieces: as many as give the device enough to do.
+static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
+{
+    enum { LEAST_PIECES = 2 }; // of each of them
+    uint32_t team = 1;
+    while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
+        team *= 2;
+    }
+    return team;
+}
+
 // taper_backend.open, over this interface.
 TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why,
                                            taper_error *error);

@@ -15,19 +15,14 @@ static bool set_tile(taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_
     return true;
 }
 
-enum { LEAST_STEPS = 4 }; // vectors of channels that a thread of a team multiplies with, at least
-
 // Whether tiles of that size give the device as many threads as it wants, where teams of up to `most` share them.
-static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, int64_t most,
+static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_t most,
                   int64_t wanted)
 {
     const int64_t threads = over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) *
                             p->out_sizes[0] * p->parts;
-    const int64_t steps = p->in_groups * p->kernel[0] * p->kernel[1] / LEAST_STEPS;
-    uint32_t team = 1;
-    while (team < most && 2 * team <= p->in_groups && 2 * team <= steps && threads * team < e->state->fill) {
-        team *= 2;
-    }
+    const int64_t taps = p->kernel[0] * p->kernel[1], steps = p->in_groups * (taps > 1 ? 2 : 1); // members share groups
+    const uint32_t team = taper_gpu_team(e->state, threads, steps, most);
     return threads * team >= wanted && set_tile(p, pixels, tile, team);
 }
 

@@ -5,7 +5,7 @@
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_DEPTH = 16 }; // vectors of a head, as the shader has room for
+enum { MOST_DEPTH = 16, KEYS = 4 }; // vectors of a head, as the shader has room for; keys that are looked at at once
 
 // ---- the kernel
 
@@ -79,10 +79,11 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     loops.strides[0][1] = out->strides[rank - 3];
     loops.strides[0][2] = out->strides[rank - 2];
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    w->kernel = mask != NULL     ? TAPER_GPU_KERNEL_ATTENTION_MASKED
-                : e->state->wide ? TAPER_GPU_KERNEL_ATTENTION_4
-                                 : TAPER_GPU_KERNEL_ATTENTION_1;
-    const int64_t together = w->kernel == TAPER_GPU_KERNEL_ATTENTION_1 ? 1 : 4; // rows of a thread
+    // GPUs have not the registers for several queries of a thread.
+    const bool single = e->state->fill != 0 || (mask == NULL && !e->state->wide);
+    w->kernel = mask != NULL ? (single ? TAPER_GPU_KERNEL_ATTENTION_MASKED_1 : TAPER_GPU_KERNEL_ATTENTION_MASKED)
+                             : (single ? TAPER_GPU_KERNEL_ATTENTION_1 : TAPER_GPU_KERNEL_ATTENTION_4);
+    const int64_t together = single ? 1 : 4; // rows of a thread
     TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
     w->buffers[1] = q->buffer;
     w->buffers[2] = k->buffer;
@@ -101,6 +102,7 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     w->threads[0] = (uint32_t)((rows + together - 1) / together);
     w->threads[1] = (uint32_t)heads;
     w->threads[2] = (uint32_t)loops.sizes[0];
+    w->team = taper_gpu_team(e->state, taper_gpu_threads(w), (k->sizes[rank - 2] + KEYS - 1) / KEYS, 16);
     w->operations = 4.0 * (double)(loops.sizes[0] * heads * rows * k->sizes[rank - 2] * q->sizes[rank - 1]);
     return TAPER_OK;
 }

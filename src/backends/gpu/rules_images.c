@@ -55,6 +55,13 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsi
 
 enum { MOST_WINDOW = 1024 }; // a thread goes over all of it
 
+// Large windows of few results are shared by a team of eight times eight (shaders/pool.comp).
+static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w, const int64_t *window)
+{
+    enum { SIDE = 8, LEAST = SIDE * SIDE / 2 };
+    return window[0] * window[1] >= LEAST && taper_gpu_threads(w) < s->fill ? SIDE * SIDE : 1;
+}
+
 // code 0: the largest, 1: the mean.
 taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -89,6 +96,7 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
         taper_gpu_put(w, &at, numbers[i]);
     }
     taper_gpu_put_float(w, &at, (double)divisor);
+    w->team = team_of_window(e->state, w, kernel);
     w->constants[11] = code == 0 ? 0 : divisor != INT64_MIN ? 3 : with_padding != 0 ? 2 : 1;
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
@@ -142,6 +150,8 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
         }
         w->constants[11] = 3;
     }
+    const int64_t window[] = {in.sizes[2] / shape.sizes[2], in.sizes[3] / shape.sizes[3]};
+    w->team = team_of_window(e->state, w, window);
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }

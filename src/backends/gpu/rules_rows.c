@@ -113,6 +113,8 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
 
 // ---- rows that are normalized
 
+enum { SUMS = 3 }; // the shader's mode
+
 taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode, double eps,
                             const taper_gpu_chain *chain, taper_gpu_view *out)
 {
@@ -148,6 +150,9 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     w->threads[0] = (uint32_t)loops.sizes[2];
     w->threads[1] = (uint32_t)loops.sizes[1];
     w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(out, out->packed)));
+    if (mode != SUMS) { // each of which is made of the one before
+        w->team = taper_gpu_team(e->state, taper_gpu_threads(w), lanes ? taper_gpu_vectors(in->sizes[dim]) : in->sizes[dim], 32);
+    }
     return TAPER_OK;
 }
 
@@ -175,7 +180,6 @@ taper_status taper_gpu_rule_softmax(taper_gpu_emitter *e, const taper_node *node
 
 taper_status taper_gpu_rule_cumsum(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
-    enum { SUMS = 3 };
     (void)code;
     return along(e, node, SUMS);
 }

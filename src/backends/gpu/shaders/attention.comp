@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Attention in one pass over keys and values: softmax(q k^T scale) v, with the sums so far scaled whenever a larger score is
-// met. A thread does ROWS queries of one head, KEYS keys at a time; memory beside the result is none.
+// met. A thread does ROWS queries of one head, KEYS keys at a time; memory beside the result is none. The threads of a team
+// (common.glsl) share the keys, and scale what they have to the largest score of all.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
@@ -26,14 +27,19 @@ layout(constant_id = 13) const uint MASK = 0u; // 1: added, 2: true where a key 
 
 #define MOST_DEPTH 16u
 #define KEYS 4u
+#define AT_ONCE 4u
+shared vec4 passed[TEAM_THREADS * AT_ONCE];
 
 void main()
 {
     uvec3 thread = this_thread();
     uint first = thread.x * ROWS, head = thread.y, n = thread.z;
-    if (first >= p.size_2 || head >= p.size_1) {
+    bool outer = first >= p.size_2 || head >= p.size_1;
+    if (TEAM == 1u && outer) {
         return;
     }
+    head = min(head, p.size_1 - 1u);
+    uint member = gl_LocalInvocationID.z;
     uint q_at = p.q_offset + n * p.q_0 + head * p.q_1;
     uint k_at = p.k_offset + n * p.k_0 + head * p.k_1;
     uint v_at = p.v_offset + n * p.v_0 + head * p.v_1;
@@ -52,7 +58,8 @@ void main()
         }
     }
     uint keys = CAUSAL ? min(p.keys, first + ROWS) : p.keys; // those behind the last query count for none
-    for (uint key = 0u; key < keys; key += KEYS) {
+    keys = outer ? 0u : keys;
+    for (uint key = member * KEYS; key < keys; key += KEYS * TEAM) {
         float score[ROWS][KEYS];
         [[unroll]] for (uint j = 0u; j < KEYS; j++) {
             uint at = k_at + min(key + j, p.keys - 1u) * p.k_2;
@@ -106,6 +113,44 @@ void main()
                 }
             }
         }
+    }
+    if (TEAM > 1u) {
+        uint results = gl_WorkGroupSize.x * gl_WorkGroupSize.y, me = gl_LocalInvocationIndex, mine = me % results;
+        [[unroll]] for (uint i = 0u; i < ROWS; i++) {
+            passed[me] = vec4(most[i], all[i], 0.0, 0.0);
+            barrier();
+            float top = most[i], total = 0.0;
+            for (uint other = 0u; other < TEAM; other++) {
+                top = max(top, passed[other * results + mine].x);
+            }
+            bool none = top == uintBitsToFloat(0xff800000u); // no key is looked at
+            for (uint other = 0u; other < TEAM; other++) {
+                vec4 part = passed[other * results + mine];
+                total += none ? part.y : part.y * exp(part.x - top);
+            }
+            float scale = none ? 1.0 : exp(most[i] - top);
+            barrier();
+            [[unroll]] for (uint g = 0u; g < MOST_DEPTH; g += AT_ONCE) {
+                if (g < DEPTH) {
+                    [[unroll]] for (uint j = 0u; j < AT_ONCE; j++) {
+                        passed[j * TEAM_THREADS + me] = sum[i][g + j] * scale;
+                    }
+                    barrier();
+                    for (uint j = member; j < AT_ONCE; j += TEAM) {
+                        if (g + j < DEPTH && !outer && first + i < p.size_2) {
+                            vec4 mean = vec4(0.0);
+                            for (uint other = 0u; other < TEAM; other++) {
+                                mean += passed[j * TEAM_THREADS + other * results + mine];
+                            }
+                            mean /= total;
+                            finish((MASK & 4u) != 0u && total == 0.0 ? vec4(0.0) : mean, n, head, first + i, g + j);
+                        }
+                    }
+                    barrier();
+                }
+            }
+        }
+        return;
     }
     [[unroll]] for (uint i = 0u; i < ROWS; i++) {
         if (first + i < p.size_2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Windows of images: the largest element, or the mean. MODE 0: largest; 1: mean of what is inside the image; 2: mean with
-// the padding; 3: sum over `divisor`; 4: adaptive, windows by PyTorch's rule, mean; 5: adaptive, largest.
+// the padding; 3: sum over `divisor`; 4: adaptive, windows by PyTorch's rule, mean; 5: adaptive, largest. A team
+// (common.glsl) takes every eighth row and column.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS                                                                                              \
@@ -9,6 +10,15 @@
     float divisor;
 #include "common.glsl"
 layout(constant_id = 11) const uint MODE = 0u;
+#define SIDE (TEAM > 1u ? 8u : 1u)
+
+shared vec4 passed[TEAM_THREADS];
+shared int counts[TEAM_THREADS];
+
+vec4 join(vec4 a, vec4 b)
+{
+    return MODE == 0u || MODE == 5u ? mix(mix(a, b, greaterThan(b, a)), b, notEqual(b, b)) : a + b;
+}
 
 void main()
 {
@@ -16,9 +26,11 @@ void main()
     uint x = thread.x, y = thread.y;
     uint n = thread.z / p.groups;
     uint group = thread.z - n * p.groups;
-    if (x >= p.size_2 || y >= p.size_1) {
+    bool outer = x >= p.size_2 || y >= p.size_1;
+    if (TEAM == 1u && outer) {
         return;
     }
+    int member_y = int(gl_LocalInvocationID.z / SIDE), member_x = int(gl_LocalInvocationID.z % SIDE);
     uint base = p.in_offset + n * p.in_0 + group * p.in_group;
     int top = int(y * p.stride_y) - int(p.pad_y), left = int(x * p.stride_x) - int(p.pad_x);
     int rows = int(p.kernel_y), columns = int(p.kernel_x);
@@ -31,24 +43,39 @@ void main()
     bool largest = MODE == 0u || MODE == 5u;
     vec4 v = vec4(largest ? uintBitsToFloat(0xff800000u) : 0.0);
     int seen = 0;
-    for (int ky = 0; ky < rows; ky++) {
+    for (int ky = member_y; ky < rows && !outer; ky += int(SIDE)) {
         int row = top + ky * int(p.dilation_y);
         if (uint(row) >= p.in_rows) {
             continue;
         }
-        for (int kx = 0; kx < columns; kx++) {
+        for (int kx = member_x; kx < columns; kx += int(SIDE)) {
             int column = left + kx * int(p.dilation_x);
             if (uint(column) >= p.in_columns) {
                 continue;
             }
             vec4 a = LOAD_1(base + uint(row) * p.in_1 + uint(column) * p.in_2);
-            if (largest) {
-                v = mix(mix(v, a, greaterThan(a, v)), a, notEqual(a, a));
-            } else {
-                v += a;
-            }
+            v = join(v, a);
             seen++;
         }
+    }
+    if (TEAM > 1u) {
+        uint results = gl_WorkGroupSize.x * gl_WorkGroupSize.y;
+        uint me = gl_LocalInvocationIndex;
+        passed[me] = v;
+        counts[me] = seen;
+        barrier();
+        for (uint members = TEAM / 2u; members != 0u; members /= 2u) {
+            if (gl_LocalInvocationID.z < members) {
+                passed[me] = join(passed[me], passed[me + members * results]);
+                counts[me] += counts[me + members * results];
+            }
+            barrier();
+        }
+        if (outer || gl_LocalInvocationID.z != 0u) {
+            return;
+        }
+        v = passed[me];
+        seen = counts[me];
     }
     if (MODE == 1u || MODE == 4u) {
         v /= float(seen);

@@ -12,8 +12,10 @@ static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
     return memory;
 }
 
-// Flags in the order in which they are wished for; what is needed comes first.
-static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use)
+enum { WISHES = 5 };
+
+// Flags in the order in which they are wished for, from *wish on; what is needed comes first.
+static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use, int *wish)
 {
     enum {
         LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
@@ -21,23 +23,32 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
         COHERENT = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
         CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
     };
-    static const uint32_t wishes[4][5] = {
+    static const uint32_t wishes[4][WISHES] = {
         [TAPER_GPU_FOR_DEVICE] = {LOCAL | SEEN | COHERENT | CACHED, LOCAL | SEEN | COHERENT, LOCAL | SEEN, LOCAL, 0},
         [TAPER_GPU_FOR_UPLOAD] = {LOCAL | SEEN | COHERENT, SEEN | COHERENT, SEEN, SEEN, SEEN},
         [TAPER_GPU_FOR_PARAMETERS] = {LOCAL | SEEN | COHERENT, SEEN | COHERENT, SEEN, SEEN, SEEN},
         [TAPER_GPU_FOR_DOWNLOAD] = {LOCAL | SEEN | COHERENT | CACHED, SEEN | COHERENT | CACHED, SEEN | CACHED,
                                     SEEN | COHERENT, SEEN}};
-    // A discrete GPU shows the host a small window of its memory, if any: weights are copied there.
-    const int first = !v->gpu.discrete || use == TAPER_GPU_FOR_PARAMETERS ? 0 : use == TAPER_GPU_FOR_DEVICE ? 3 : 1;
-    for (int wish = first; wish < 5; wish++) {
+    for (; *wish < WISHES; ++*wish) {
         for (uint32_t i = 0; i < v->memory.memoryTypeCount; i++) {
             if ((allowed >> i & 1) != 0 &&
-                (v->memory.memoryTypes[i].propertyFlags & wishes[use][wish]) == wishes[use][wish]) {
+                (v->memory.memoryTypes[i].propertyFlags & wishes[use][*wish]) == wishes[use][*wish]) {
                 return i;
             }
         }
     }
     return UINT32_MAX;
+}
+
+// A discrete GPU shows the host a window of its memory, if any, which may be small: weights are copied there, and what would
+// take much of the window, or finds it full, stays with the host.
+static int first_wish(const taper_vulkan *v, taper_gpu_use use, uint64_t bytes)
+{
+    enum { MOST_IN_WINDOW = 16 << 20 };
+    if (!v->gpu.discrete || use == TAPER_GPU_FOR_PARAMETERS) {
+        return 0;
+    }
+    return use == TAPER_GPU_FOR_DEVICE ? 3 : use == TAPER_GPU_FOR_UPLOAD && bytes <= MOST_IN_WINDOW ? 0 : 1;
 }
 
 static taper_status fill(taper_vulkan *v, taper_gpu_use use, taper_gpu_buffer *b)
@@ -52,13 +63,19 @@ static taper_status fill(taper_vulkan *v, taper_gpu_use use, taper_gpu_buffer *b
     TAPER_TRY(TAPER_VULKAN(v, CreateBuffer, v->device, &info, NULL, &buffer));
     memcpy(&b->handles[0], &buffer, sizeof buffer);
     v->call.GetBufferMemoryRequirements(v->device, buffer, &needs);
-    const VkMemoryAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                        .allocationSize = needs.size,
-                                        .memoryTypeIndex = choose_type(v, needs.memoryTypeBits, use)};
-    if (wants.memoryTypeIndex == UINT32_MAX) {
-        return taper_vulkan_check(v, "vkGetBufferMemoryRequirements", VK_ERROR_FEATURE_NOT_PRESENT);
+    VkMemoryAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs.size};
+    int wish = first_wish(v, use, b->bytes);
+    VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
+    while (result != VK_SUCCESS) {
+        wants.memoryTypeIndex = choose_type(v, needs.memoryTypeBits, use, &wish);
+        if (wants.memoryTypeIndex == UINT32_MAX) {
+            return taper_vulkan_check(v, "vkAllocateMemory", result);
+        }
+        result = v->call.AllocateMemory(v->device, &wants, NULL, &memory);
+        if (result != VK_SUCCESS && (use == TAPER_GPU_FOR_DEVICE || !v->gpu.discrete || ++wish >= WISHES)) {
+            return taper_vulkan_check(v, "vkAllocateMemory", result);
+        }
     }
-    TAPER_TRY(TAPER_VULKAN(v, AllocateMemory, v->device, &wants, NULL, &memory));
     memcpy(&b->handles[1], &memory, sizeof memory);
     TAPER_TRY(TAPER_VULKAN(v, BindBufferMemory, v->device, buffer, memory, 0));
     const VkMemoryPropertyFlags flags = v->memory.memoryTypes[wants.memoryTypeIndex].propertyFlags;
