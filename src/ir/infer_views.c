@@ -361,16 +361,40 @@ static taper_shape indexed_by_list(const taper_infer_call *call)
     return shape;
 }
 
-// topk(x, k, dim)
-static taper_shape best(const taper_infer_call *call)
+// x(…, dim), whose dimension dim has another size: that of the argument `name`.
+static taper_shape with_size(const taper_infer_call *call, const char *name)
 {
     taper_shape x = taper_infer_tensor(call, 0);
     const int dim = taper_infer_dim(call, "dim", x.rank);
     if (x.rank < 1 || dim < 0) {
         return x.rank == 0 ? x : taper_infer_same_rank(&x);
     }
-    x.sizes[dim] = taper_infer_int(call, "k", TAPER_UNKNOWN);
+    x.sizes[dim] = taper_infer_int(call, name, TAPER_UNKNOWN);
     return x;
+}
+
+// unflatten(x, dim, sizes)
+static taper_shape unflattened(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *sizes = ints_at(call, 2);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    if (x.rank < 1 || dim < 0 || sizes == NULL || sizes->count < 1 ||
+        x.rank - 1 + (int)sizes->count > TAPER_MAX_RANK) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = removed(x, dim);
+    int rest = -1;
+    for (size_t i = 0; i < sizes->count; i++) {
+        rest = sizes->ints[i] == -1 ? dim + (int)i : rest;
+        shape = inserted(shape, dim + (int)i, sizes->ints[i] == -1 ? 1 : sizes->ints[i]);
+    }
+    if (rest >= 0) {
+        const int64_t others = product(shape.sizes, dim, dim + (int)sizes->count);
+        const bool known = x.sizes[dim] != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0;
+        shape.sizes[rest] = known ? x.sizes[dim] / others : TAPER_UNKNOWN;
+    }
+    return shape;
 }
 
 static taper_shape range(const taper_infer_call *call)
@@ -427,7 +451,11 @@ taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
     case TAPER_SHAPE_OTHER:
         return taper_infer_tensor(call, 1);
     case TAPER_SHAPE_TOPK:
-        return best(call);
+        return with_size(call, "k");
+    case TAPER_SHAPE_NARROW:
+        return with_size(call, "length");
+    case TAPER_SHAPE_UNFLATTEN:
+        return unflattened(call);
     case TAPER_SHAPE_SCALAR:
         return (taper_shape){.rank = 0};
     case TAPER_SHAPE_RANGE:

@@ -108,6 +108,8 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_HALF,      // of dimension dim: glu
     TAPER_SHAPE_RECURRENT, // (input, hx, …): rows of hidden sizes, then states as in hx
     TAPER_SHAPE_INDEXED,   // of one tensor of whole numbers in list 1, then those of argument 0 but the first: x[i]
+    TAPER_SHAPE_NARROW,    // length of dimension dim
+    TAPER_SHAPE_UNFLATTEN, // dimension dim becomes those of sizes, one of which may be -1
     TAPER_SHAPE_COUNT
 } taper_op_shape;
 
