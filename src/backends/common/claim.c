@@ -65,8 +65,20 @@ static bool takes_list_from_outside(const taper_node *node)
     return false;
 }
 
-// Lists, and sizes that are computed with, go with all that look at them, and what takes one apart with what makes it:
-// others let go of both, and of what needs them.
+// Sizes that others look at are results as tensors are, where they are single numbers.
+static bool gives_numbers(const taper_node *node)
+{
+    bool numbers = true;
+    for (size_t i = 0; i < node->output_count; i++) {
+        const taper_type *type = node->outputs[i].type;
+        numbers = numbers && type != NULL &&
+                  (type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_FLOAT || type->kind == TAPER_TYPE_BOOL);
+    }
+    return numbers;
+}
+
+// Lists, and sizes that do not follow from what is inside, go with all that look at them, and what takes one apart with
+// what makes it: others let go of both, and of what needs them.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {
@@ -75,15 +87,16 @@ static void drop_lists(const taper_claimer *claimer, taper_region *region, taper
         for (size_t i = claim->count; i-- != 0;) { // users first
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
-            const bool sizes = claimer->computes_sizes && taper_is_shape_node(node);
+            const bool inner = needs(node) != NONE;
+            const bool sizes = claimer->computes_sizes && taper_is_shape_node(node) && !(inner && gives_numbers(node));
             bool inside = true;
             for (size_t o = 0; o < node->output_count; o++) {
                 inside = inside && all_inside(&node->outputs[o]);
             }
-            const bool loose = ((is_list(node) || sizes) && !inside) ||
-                               (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
+            const bool loose =
+                ((is_list(node) || sizes) && !inside) || (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
             if (loose) {
-                mark(node, sizes && needs(node) != NONE ? BEHIND : NONE);
+                mark(node, sizes && inner ? BEHIND : NONE);
                 again = node->kind == TAPER_NODE_LIST_UNPACK || sizes || again;
             }
         }

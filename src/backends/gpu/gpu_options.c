@@ -47,7 +47,8 @@ taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options
         if (!read_option(at, length, options)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "device_options \"%.*s\" should be software=1, texels=0 or 1, alias=0 or 1, tiles=0 or 1, "
-                       "share=0 or 1, teams=0 or 1, checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, estimate=0 or 1, or "
+                       "share=0 or 1, teams=0 or 1, checks=0 or 1, half=1, winograd=0 or 1, background=0 or 1, "
+                       "estimate=0 or 1, or "
                        "times=1, with commas between",
                        length < 60 ? (int)length : 60, at);
         }

@@ -8,8 +8,11 @@ void taper_gpu_program_free(taper_gpu_program *p)
 {
     taper_free(p->allocator, p->memories, p->memory_capacity * sizeof *p->memories);
     taper_free(p->allocator, p->works, p->work_capacity * sizeof *p->works);
+    taper_free(p->allocator, p->numbers, p->number_capacity * sizeof *p->numbers);
     p->memories = NULL;
     p->works = NULL;
+    p->numbers = NULL;
+    p->number_count = p->number_capacity = 0;
     p->memory_count = p->memory_capacity = p->work_count = p->work_capacity = 0;
 }
 

@@ -64,6 +64,12 @@ typedef struct taper_gpu_work {
 
 #define TAPER_GPU_NONE UINT32_MAX
 
+// A result that is a number: it follows from sizes, so it is the same in all runs.
+typedef struct taper_gpu_number {
+    uint32_t result;
+    taper_val value;
+} taper_gpu_number;
+
 typedef struct taper_gpu_program {
     const taper_allocator *allocator;
     taper_error *error;
@@ -71,6 +77,8 @@ typedef struct taper_gpu_program {
     size_t memory_count, memory_capacity;
     taper_gpu_work *works;
     size_t work_count, work_capacity;
+    taper_gpu_number *numbers;
+    size_t number_count, number_capacity;
     uint64_t bytes[TAPER_GPU_PLACES]; // of the buffers of each place, once placed
 } taper_gpu_program;
 

@@ -73,8 +73,8 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
     return state->half ? (uint64_t)(vectors + 1) / 2 * 16 : (uint64_t)vectors * 16;
 }
 
-// How many threads share each result, a power of two up to `most`, where so many make one each and a result is of so many
-// pieces: as many as give the device enough to do.
+// How many threads share each result, a power of two up to `most`, where so many make one each and a result is of so
+// many pieces: as many as give the device enough to do.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
     enum { LEAST_PIECES = 2 }; // of each of them

@@ -75,11 +75,11 @@ typedef struct taper_gpu_product {
     int64_t parts, in_groups, out_groups; // vectors of channels of a part
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
-    bool exact;       // whole numbers, whose sums are those of 32 bits
+    bool exact;           // whole numbers, whose sums are those of 32 bits
     int64_t pixels, tile; // that a thread makes: next to each other, vectors of each (taper_gpu_choose_tile)
     uint32_t team;        // threads that share the making of them
-    double outside;   // what they are where there is padding
-    uint32_t weights; // buffer
+    double outside;       // what they are where there is padding
+    uint32_t weights;     // buffer
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;
 } taper_gpu_product;

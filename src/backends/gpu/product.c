@@ -19,8 +19,8 @@ static bool set_tile(taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_
 static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_t most,
                   int64_t wanted)
 {
-    const int64_t threads = over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) *
-                            p->out_sizes[0] * p->parts;
+    const int64_t threads =
+        over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) * p->out_sizes[0] * p->parts;
     const int64_t taps = p->kernel[0] * p->kernel[1], steps = p->in_groups * (taps > 1 ? 2 : 1); // members share groups
     const uint32_t team = taper_gpu_team(e->state, threads, steps, most);
     return threads * team >= wanted && set_tile(p, pixels, tile, team);

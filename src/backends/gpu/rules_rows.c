@@ -151,7 +151,8 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     w->threads[1] = (uint32_t)loops.sizes[1];
     w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(out, out->packed)));
     if (mode != SUMS) { // each of which is made of the one before
-        w->team = taper_gpu_team(e->state, taper_gpu_threads(w), lanes ? taper_gpu_vectors(in->sizes[dim]) : in->sizes[dim], 32);
+        w->team = taper_gpu_team(e->state, taper_gpu_threads(w),
+                                 lanes ? taper_gpu_vectors(in->sizes[dim]) : in->sizes[dim], 32);
     }
     return TAPER_OK;
 }
