@@ -173,6 +173,11 @@ void check_gemm_i8(bool benchmark)
                 one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2));
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
+        // Where tiles of 64 bytes begin and end.
+        for (size_t kc = 40; kc < 200; kc++) {
+            one(entry, 1 + check_below(entry->mr), 1 + check_below(3 * entry->nr), kc, 1);
+            one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9));
+        }
         // More than kernels bring into their order at a time.
         for (size_t mr = 1; mr <= entry->mr; mr++) {
             one(entry, mr, entry->nr + 3, 5000 + check_below(40), 1);
