@@ -305,6 +305,9 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
             one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
             one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
         }
+        // The same with so many columns that A is brought into order more than once.
+        one(entry, entry->mr, 7 * entry->nr + 5, 600 + check_below(40), 2, true, false);
+        one(entry, 1 + check_below(3 * entry->mr), 13 * entry->nr - 1, 1200 + check_below(40), 1, false, false);
         for (size_t kc = 40; kc < 200; kc++) { // where tiles of 32 halves begin and end
             one(entry, 1 + check_below(3 * entry->mr), 1 + check_below(3 * entry->nr), kc, 1, false, false);
             one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9), true, false);

@@ -5,8 +5,8 @@
 // All taps of a row are one row of A, as they are in a panel. So many steps of a strip as the L1 cache holds are
 // rounded to bf16 in the order of tiles, and meet all columns; where there are more, sums of some panels wait in
 // between. The last step, where it is not whole, multiplies zeros with a copy of the weights that has zeros there, too:
-// what lies behind a panel may be an infinity. The sums of a panel are finished while the tiles are at the next one.
-// Builds for size have no row of it.
+// what lies behind a panel may be an infinity. The sums of a panel are finished while the tiles are at the second one
+// behind it. Builds for size have no row of it.
 #include "ops/list/op_config.h"
 
 #if TAPER_SMALL
@@ -28,7 +28,7 @@ enum {
     STEP = 64,          // bytes of a row in a step
     ROW_BYTES = 4 * NR, // of weights: a pair of all columns
     BLOCK = 18,         // steps in order at a time: 36 KB
-    WAITING = 4,        // panels whose sums wait for more of K
+    WAITING = 6,        // panels whose sums wait for more of K; three at least
     FETCH_AHEAD = 8192, // as in gemm_f32_avx512.c
     SETTING_UP = 150,   // cycles, as in gemm_i8_amx.c
     ROUNDING = 2,       // cycles of a row in a step
@@ -146,7 +146,7 @@ static void finish_all(const product *p, pending *w)
 
 // ---- products
 
-// The steps [from, to) of a panel; meanwhile, results of the one before.
+// The steps [from, to) of a panel; meanwhile, results of one before.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to, const char *w,
                              float *sums, pending *before)
 {
@@ -195,7 +195,7 @@ static void run_strip(const product *p)
 {
     const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1; // floats
     const size_t blocks = (p->steps - 1) / BLOCK + 1, together = blocks == 1 ? panels : WAITING;
-    pending before = {NULL, NULL, 0, 0, 0, 0};
+    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}}; // as in gemm_i8_amx.c
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += BLOCK) {
@@ -208,15 +208,20 @@ static void run_strip(const product *p)
                 const float *bias = p->w + i * panel;
                 const char *w = (const char *)(bias + NR);
                 if (p->mr > 16) {
-                    (count > VN ? multiply_2x2 : multiply_2x1)(p, from, to, w, sums, &before);
+                    (count > VN ? multiply_2x2 : multiply_2x1)(p, from, to, w, sums, before);
                 } else {
-                    (count > VN ? multiply_1x2 : multiply_1x1)(p, from, to, w, sums, &before);
+                    (count > VN ? multiply_1x2 : multiply_1x1)(p, from, to, w, sums, before);
                 }
-                if (to == p->steps)
-                    before = (pending){sums, bias, column, count, 0, p->mr};
+                if (to == p->steps) {
+                    before[0] = before[1];
+                    before[1] = (pending){sums, bias, column, count, 0, p->mr};
+                }
             }
         }
-        finish_all(p, &before);
+        if (blocks > 1 || group_end == panels) {
+            finish_all(p, &before[0]);
+            finish_all(p, &before[1]);
+        }
     }
 }
 

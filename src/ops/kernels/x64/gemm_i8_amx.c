@@ -6,8 +6,8 @@
 // read in place where few columns want them; otherwise so many steps of a strip as the L1 cache holds are brought
 // into the order of tiles, and meet all columns; where there are more, sums of some panels wait in between. Of a row's
 // last k that are no whole step, the step is made of the 64 weights in front of the panel's end, and those k of A that
-// are done already are zeros. The sums of a panel are requantized while the tiles are at the next one. Builds for size
-// have no row of it.
+// are done already are zeros. The sums of a panel are requantized while the tiles are at the second one behind it, when
+// they have reached the cache. Builds for size have no row of it.
 #include "ops/list/op_config.h"
 
 #if TAPER_SMALL
@@ -31,7 +31,7 @@ enum {
     STEP = 64,          // bytes of a row in a step
     ROW_BYTES = 128,    // of weights: a group of all columns
     BLOCK = 18,         // steps in order at a time: 36 KB
-    WAITING = 4,        // panels whose sums wait for more of K
+    WAITING = 6,        // panels whose sums wait for more of K; three at least
     DIRECT_PANELS = 2,  // for which rows are not copied
     FETCH_AHEAD = 8192, // as in gemm_i8_tmpl.h
     VECTOR_ROWS = 14,   // of VNNI's kernel
@@ -158,7 +158,7 @@ static void finish_all(const taper_gemm_i8 *t, pending *w)
 
 // ---- products
 
-// The steps [from, to) of a panel, of which A lies at a; meanwhile, results of the one before.
+// The steps [from, to) of a panel, of which A lies at a; meanwhile, results of one before.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to,
                              const uint8_t *a, const uint8_t *a_last, const int8_t *w, int32_t *sums, pending *before)
 {
@@ -207,7 +207,7 @@ static void run_panels(product *p, bool direct)
     const size_t panel = p->groups * ROW_BYTES, panels = (t->nc - 1) / NR + 1;
     const size_t block = direct ? p->steps : BLOCK, blocks = (p->steps - 1) / block + 1;
     const size_t together = blocks == 1 ? panels : WAITING;
-    pending before = {NULL, 0, 0, 0, 0};
+    pending before[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}}; // of the panel in front of the last, and of that
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += block) {
@@ -226,18 +226,21 @@ static void run_panels(product *p, bool direct)
                 const size_t column = i * NR, count = min(t->nc - column, NR);
                 const int8_t *w = t->w + i * panel;
                 if (t->mr > 16) {
-                    (count > LANES ? multiply_2x2 : multiply_2x1)(p, from, to, a, a_last, w, sums, &before);
+                    (count > LANES ? multiply_2x2 : multiply_2x1)(p, from, to, a, a_last, w, sums, before);
                 } else {
-                    (count > LANES ? multiply_1x2 : multiply_1x1)(p, from, to, a, a_last, w, sums, &before);
+                    (count > LANES ? multiply_1x2 : multiply_1x1)(p, from, to, a, a_last, w, sums, before);
                 }
-                if (to == p->steps)
-                    before = (pending){sums, column, count, 0, t->mr};
+                if (to == p->steps) {
+                    before[0] = before[1];
+                    before[1] = (pending){sums, column, count, 0, t->mr};
+                }
             }
         }
-        if (blocks > 1)
-            finish_all(t, &before);
+        if (blocks > 1 || group_end == panels) {
+            finish_all(t, &before[0]);
+            finish_all(t, &before[1]);
+        }
     }
-    finish_all(t, &before);
 }
 
 // window: 0, or that of windows whose first row it is.
