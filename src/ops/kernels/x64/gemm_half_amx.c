@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). A panel
-// of weights is what avx512bf16's kernel has, so calls too small for tiles are left to that one.
+// of weights is what avx512bf16's kernel has, so products too small for tiles are left to that one.
 //
 // All taps of a row are one row of A, as they are in a panel. So many steps of a strip as the L1 cache holds are
 // rounded to bf16 in the order of tiles, and meet all columns; where there are more, sums of some panels wait in
@@ -30,11 +30,6 @@ enum {
     BLOCK = 18,         // steps in order at a time: 36 KB
     WAITING = 6,        // panels whose sums wait for more of K; three at least
     FETCH_AHEAD = 8192, // as in gemm_f32_avx512.c
-    SETTING_UP = 150,   // cycles, as in gemm_i8_amx.c
-    ROUNDING = 2,       // cycles of a row in a step
-    MOVING_SUMS = 64,   // cycles of a panel's sums to memory
-    STEP_CYCLES = 64,   // of a panel's four products
-    SHORT_STEP = 52,    // of two, which wait for one another
 };
 
 typedef struct scratch {
@@ -251,27 +246,19 @@ static void run_strips(product *p, size_t m)
 
 // ---- the functions
 
-// Whether vectors are faster, by the cycles of both, of a strip of so many rows: of vectors 64 products each.
-static bool is_for_vectors(size_t mr, size_t nc, size_t kc, size_t ks)
+// Whether vectors are faster: products of one row, and so few k that most of a tile is empty. They add in another
+// order, so neither the columns nor the rows of a call decide, which are others with other numbers of threads.
+static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
-#if TAPER_IS_ONE(TAPER_BUILT_avx512bf16)
-    enum { PRODUCTS = 64, LEAST_ROWS = 3 };
-    const double rows = (double)mr, panels = (double)((nc - 1) / NR + 1);
-    const double pairs = (double)((kc + 1) / 2) * (double)ks, steps = pairs > STEP_PAIRS ? pairs / STEP_PAIRS : 1;
-    const double vectors = panels * (rows < LEAST_ROWS ? LEAST_ROWS : rows) * pairs * (2 * NR) / PRODUCTS;
-    return vectors <
-           SETTING_UP + ROUNDING * rows * steps + panels * (steps * (mr > 16 ? STEP_CYCLES : SHORT_STEP) + MOVING_SUMS);
-#else
-    (void)mr, (void)nc, (void)kc, (void)ks;
-    return false;
-#endif
+    enum { LEAST_PAIRS = 8 };
+    return TAPER_IS_ONE(TAPER_BUILT_avx512bf16) && (rows == 1 || (kc + 1) / 2 * ks < LEAST_PAIRS);
 }
 
 void taper_igemm_bf16_28x32_amx(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
                                 size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
                                 const taper_gemm_epilogue *e)
 {
-    if (is_for_vectors(mr, nc, kc, ks)) {
+    if (is_for_vectors(mr, kc, ks)) {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512bf16)
         const taper_gemm_strips cut = taper_gemm_cut(mr, MR / 2);
         taper_gemm_epilogue part = *e;
@@ -300,7 +287,7 @@ void taper_igemm_bf16_28x32_amx(size_t mr, size_t nc, size_t kc, size_t ks, cons
 void taper_gemm_bf16_28x32_amx(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
                                float *c, size_t c_stride, const taper_gemm_epilogue *e)
 {
-    if (is_for_vectors(taper_gemm_cut(m, MR).even, nc, kc, 1)) {
+    if (is_for_vectors(m, kc, 1)) {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512bf16)
         taper_gemm_bf16_14x32_avx512bf16(m, nc, kc, a, a_stride, w, c, c_stride, e);
 #endif
