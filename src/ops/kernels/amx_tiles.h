@@ -27,7 +27,7 @@ typedef struct taper_tile_shapes {
 #define tiles_written() __asm__ volatile("" ::: "memory")
 #define tiles_configure(shapes)                                                                                        \
     do {                                                                                                               \
-        tiles_written();                                                                                               \
+        __asm__ volatile("" : : "r"(shapes) : "memory"); /* the compiler is to write all of it */                      \
         _tile_loadconfig(shapes);                                                                                      \
     } while (0)
 #define tiles_release() _tile_release()
@@ -39,18 +39,16 @@ typedef struct taper_tile_shapes {
 #define tile_dot_bf16(sums, a, b) _tile_dpbf16ps(sums, a, b)
 #endif
 
-// The tiles of a block of 32 rows by 32 columns: sums 0 and 1 of the first 16 rows, 2 and 3 of the others, 4 and 5 the
-// rows of A, 6 and 7 the columns of weights. groups: of 32 bits of K in a step, 1 to 16; rows: 1 to 32.
-static inline taper_tile_shapes taper_tile_shapes_of(size_t rows, size_t groups)
+// Configures the tiles of a block of 32 rows by 32 columns: sums 0 and 1 of the first 16 rows, 2 and 3 of the others, 4
+// and 5 the rows of A, 6 and 7 the columns of weights. groups: of 32 bits of K in a step, 1 to 16; rows: 1 to 32.
+static inline void taper_tiles_begin(size_t rows, size_t groups)
 {
-    taper_tile_shapes shapes = {.palette = 1};
-    const uint8_t low = (uint8_t)(rows < 16 ? rows : 16), high = (uint8_t)(rows - low);
-    for (size_t i = 0; i < 8; i++) {
-        const uint8_t of_rows = i == 2 || i == 3 || i == 5 ? high : low;
-        shapes.rows[i] = i < 6 ? of_rows : (uint8_t)groups;
-        shapes.row_bytes[i] = (uint16_t)(shapes.rows[i] == 0 ? 0 : i == 4 || i == 5 ? 4 * groups : 64);
-    }
-    return shapes;
+    const uint8_t low = (uint8_t)(rows < 16 ? rows : 16), high = (uint8_t)(rows - low), depth = (uint8_t)groups;
+    const uint16_t a = (uint16_t)(4 * groups), high_a = high != 0 ? a : 0, high_sums = high != 0 ? 64 : 0;
+    const taper_tile_shapes shapes = {.palette = 1,
+                                      .row_bytes = {64, 64, high_sums, high_sums, a, high_a, 64, 64},
+                                      .rows = {low, low, high, high, low, high, depth, depth}};
+    tiles_configure(&shapes);
 }
 
 // One step of K: ni * 16 rows of A, nj * 16 columns of weights, whose rows are 128 bytes apart.

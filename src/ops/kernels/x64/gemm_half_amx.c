@@ -230,10 +230,8 @@ static void run_strips(product *p, size_t m)
     memset(s.w, 0, sizeof s.w);
     for (size_t i = 0; i < cut.count; i++) {
         p->mr = cut.even + (i < cut.longer);
-        if (i == 0 || i == cut.longer) {
-            const taper_tile_shapes shapes = taper_tile_shapes_of(p->mr, min(p->pairs, STEP_PAIRS));
-            tiles_configure(&shapes);
-        }
+        if (i == 0 || i == cut.longer)
+            taper_tiles_begin(p->mr, min(p->pairs, STEP_PAIRS));
         run_strip(p);
         if (p->from.pointers == NULL)
             p->from.a += p->mr * p->from.a_stride;

@@ -254,8 +254,7 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
     p.a_stride = direct ? job->a_step : STEP;
     p.a_second = 16 * p.a_stride;
     p.a_step = direct ? STEP : sizeof s.a[0];
-    const taper_tile_shapes shapes = taper_tile_shapes_of(job->mr, min(p.groups, STEP_GROUPS));
-    tiles_configure(&shapes);
+    taper_tiles_begin(job->mr, min(p.groups, STEP_GROUPS));
     run_panels(&p, direct);
     tiles_release();
 }
