@@ -152,8 +152,9 @@ TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p,
     w += from * STEP_PAIRS * ROW_BYTES;
     if (odd) {
         const char *last = w + whole * STEP_PAIRS * ROW_BYTES;
+        uint8_t *copy = (uint8_t *)p->s->w;
         for (size_t i = 0; i < over * ROW_BYTES; i += 64)
-            _mm512_store_si512(p->s->w[0] + i, _mm512_loadu_si512(last + i));
+            _mm512_store_si512(copy + i, _mm512_loadu_si512(last + i));
         tiles_written();
     }
     TAPER_TILES_BEGIN(ni, nj, from == 0, sums);

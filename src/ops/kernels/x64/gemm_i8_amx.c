@@ -212,12 +212,12 @@ static void run_panels(product *p, bool direct)
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += block) {
             const size_t to = min(from + block, p->steps);
-            const uint8_t *a = p->s->a[0][0], *a_last = p->s->a[to - from - 1][0];
+            const uint8_t *a = p->s->a[0][0], *a_last = p->s->a[0][0];
             if (!direct) {
                 bring(p, from, to);
+                a_last = p->s->a[to - from - 1][0];
             } else {
                 a = t->a[0] + t->a_offset;
-                a_last = p->s->a[0][0];
                 if (p->groups > STEP_GROUPS && p->groups % STEP_GROUPS != 0)
                     bring(p, to - 1, to);
             }
