@@ -83,9 +83,12 @@ static const float *row_at(const rows_of_a *from, size_t tap, size_t i)
 static void round_piece(const product *p, size_t tap, size_t pair, size_t n, size_t real, uint8_t *to)
 {
     const VT store = v_first(n), low = v_first(real), high = v_first(real > VN ? real - VN : 0);
-    for (size_t i = 0; i < p->mr; i++) {
-        const float *x = row_at(&p->from, tap, i) + 2 * pair;
-        const V first = v_load_t(x, low), second = v_load_t(real > VN ? x + VN : x, high);
+    const size_t mr = p->mr, next = real > VN ? VN : 0;
+    const float *rows[MOST_ROWS];
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = row_at(&p->from, tap, i) + 2 * pair;
+    for (size_t i = 0; i < mr; i++) {
+        const V first = v_load_t(rows[i], low), second = v_load_t(rows[i] + next, high);
         _mm512_mask_storeu_epi32(to + STEP * i, store, (__m512i)_mm512_cvtne2ps_pbh(second, first));
     }
 }

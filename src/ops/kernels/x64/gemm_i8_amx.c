@@ -71,21 +71,22 @@ TAPER_TEMPLATE __mmask64 first_bytes(size_t n)
 static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t real, uint8_t *to)
 {
     const taper_gemm_i8 *t = p->job;
+    const size_t rows = t->mr, window = p->window;
     const __mmask64 store = first_bytes(n), load = first_bytes(real);
-    if (p->window != 0) {
-        const uint8_t *from = t->a[tap] + t->a_offset + p->first * p->window + k;
-        for (size_t i = 0; i < t->mr; i++)
-            _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, from + i * p->window));
+    if (window != 0) {
+        const uint8_t *from = t->a[tap] + t->a_offset + p->first * window + k;
+        for (size_t i = 0; i < rows; i++)
+            _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, from + i * window));
         return;
     }
     const uint8_t *const *a = t->a + tap * t->a_tap_stride;
     const size_t offset = t->a_offset + k;
     if (n == STEP && real == STEP) {
-        for (size_t i = 0; i < t->mr; i++)
+        for (size_t i = 0; i < rows; i++)
             _mm512_store_si512(to + STEP * i, _mm512_loadu_si512(a[i] + offset));
         return;
     }
-    for (size_t i = 0; i < t->mr; i++)
+    for (size_t i = 0; i < rows; i++)
         _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, a[i] + offset));
 }
 
