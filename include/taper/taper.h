@@ -126,6 +126,7 @@ typedef struct taper_context_options {
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
 #define TAPER_CPU_AVX512VNNI (UINT64_C(1) << 2)
 #define TAPER_CPU_AVX512BF16 (UINT64_C(1) << 3)
+#define TAPER_CPU_AMX (UINT64_C(1) << 4) /* TILE, INT8, BF16 */
 #define TAPER_CPU_NEON (UINT64_C(1) << 16)
 #define TAPER_CPU_NEON_DOT (UINT64_C(1) << 17)
 #define TAPER_CPU_NEON_FP16 (UINT64_C(1) << 18)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instruction sets: what the CPU can do. An x86 says it itself, on ARM the system knows.
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
+#define _GNU_SOURCE 1      // for syscall
 #include "platform/isa.h"
 
 #include "platform/platform.h"
@@ -8,7 +9,7 @@
 #ifdef TAPER_ARCH_x86
 #include <cpuid.h>
 
-typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, LEAF_7_1_EAX, X86_WORDS } x86_word;
+typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, LEAF_7_EDX, LEAF_7_1_EAX, X86_WORDS } x86_word;
 typedef struct x86_words {
     uint32_t of[X86_WORDS];
     uint32_t saved; // the registers that the system saves: XCR0
@@ -27,6 +28,7 @@ static x86_words ask_x86(void)
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
         words.of[LEAF_7_EBX] = b;
         words.of[LEAF_7_ECX] = c;
+        words.of[LEAF_7_EDX] = d;
     }
     if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) {
         words.of[LEAF_7_1_EAX] = a;
@@ -38,6 +40,26 @@ enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
 // A bit of a word, and the registers without which it is of no use.
 #define X86(word, bit, needed) ((x86.of[word] & (bit)) != 0 && (x86.saved & (needed)) == (needed))
 #define PROBE() const x86_words x86 = ask_x86()
+
+#if defined(TAPER_AMX_EMULATED)
+#define TILES() true // tests/kernels/amx_emulated.h
+#elif defined(TAPER_ARCH_x64) && defined(__linux__) && !TAPER_IS_ONE(TAPER_SMALL)
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// All of tiles, int8 and bf16. Linux keeps room for the registers of a process that asks, and faults in any other; who
+// asked before is told the same again.
+static bool has_tiles(const x86_words *words)
+{
+    enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
+    enum { SAVES_TILES = SAVES_AVX512 | 3 << 17, REQUEST = 0x1023, TILE_DATA = 18 }; // ARCH_REQ_XCOMP_PERM
+    return (words->of[LEAF_7_EDX] & ALL) == ALL && (words->saved & SAVES_TILES) == SAVES_TILES &&
+           syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
+#define TILES() has_tiles(&x86)
+#else
+#define TILES() false
+#endif
 #else
 #define PROBE() (void)0
 #endif

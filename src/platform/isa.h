@@ -9,6 +9,9 @@
 #define TAPER_ARCH_any 1
 #if defined(__x86_64__) || defined(__i386__)
 #define TAPER_ARCH_x86 1
+#ifdef __x86_64__
+#define TAPER_ARCH_x64 1 // as well
+#endif
 #elif defined(__aarch64__)
 #define TAPER_ARCH_arm 1
 #elif defined(__arm__)

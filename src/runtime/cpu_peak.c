@@ -14,7 +14,7 @@
 enum {
     DEPTH = 256, // of a product
     ROUNDS = 6,
-    MOST_ROWS = 16,
+    MOST_ROWS = 32,
     READ_BYTES = 64 << 20,
     LINE = 64,
 };

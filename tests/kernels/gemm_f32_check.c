@@ -104,6 +104,8 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
     check_fill(p.a, image + offset, -1, 1);
     p.weights = check_floats(nc * kc * ks, CHECK_TAIL, 0);
     check_fill(p.weights, nc * kc * ks, -1, 1);
+    if (!indirect && !special && step == 0 && check_below(4) == 0) // which stays in its column
+        p.weights[check_below(nc * kc * ks)] = INFINITY;
     if (check_below(3))
         check_fill(p.bias = check_floats(nc, CHECK_TAIL, 0), nc, -2, 2);
     if (check_below(3) == 0)
@@ -302,6 +304,13 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
             one(entry, mr, 2 * entry->nr, 1000, 1, false, false);
             one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
             one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
+        }
+        // The same with so many columns that A is brought into order more than once.
+        one(entry, entry->mr, 7 * entry->nr + 5, 600 + check_below(40), 2, true, false);
+        one(entry, 1 + check_below(3 * entry->mr), 13 * entry->nr - 1, 1200 + check_below(40), 1, false, false);
+        for (size_t kc = 40; kc < 200; kc++) { // where tiles of 32 halves begin and end
+            one(entry, 1 + check_below(3 * entry->mr), 1 + check_below(3 * entry->nr), kc, 1, false, false);
+            one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9), true, false);
         }
         for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
             for (size_t times = 0; times < 3; times++)

@@ -173,7 +173,14 @@ void check_gemm_i8(bool benchmark)
                 one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2));
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
-        // More than kernels bring into their order at a time.
+        // Where tiles of 64 bytes begin and end.
+        for (size_t kc = 40; kc < 200; kc++) {
+            one(entry, 1 + check_below(entry->mr), 1 + check_below(3 * entry->nr), kc, 1);
+            one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9));
+        }
+        // More than kernels bring into their order at a time; of so many columns that they do it more than once.
+        one(entry, entry->mr, 7 * entry->nr + 5, 700 + check_below(40), 2);
+        one(entry, 1 + check_below(entry->mr), 13 * entry->nr - 1, 2500 + check_below(40), 1);
         for (size_t mr = 1; mr <= entry->mr; mr++) {
             one(entry, mr, entry->nr + 3, 5000 + check_below(40), 1);
             one(entry, mr, entry->nr + 3, 1500 + check_below(40), 3);

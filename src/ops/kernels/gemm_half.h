@@ -23,7 +23,11 @@
 // What a multiply-add takes, in those of floats: with rounding A, or with widening the weights of a strip.
 static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 {
-    return entry->precision == TAPER_PRECISION_fp32 ? 1 : entry->rounds != 0 ? 0.55 : 1.1;
+    const double tiles = 0.25; // AMX: a sixteenth by the instructions, and rounding A
+    return entry->precision == TAPER_PRECISION_fp32 ? 1
+           : entry->rounds == 0                     ? 1.1
+           : entry->cpu == TAPER_ISA_amx            ? tiles
+                                                    : 0.55;
 }
 
 // ---- packed weights of any entry, in the units of gemm_f32.h: a panel of halves is {bias[nr] as floats, then for

@@ -297,7 +297,7 @@ TAPER_INSTANCE void even_narrow(const taper_gemm_i8 *t)
 #endif
 
 // nc is not 0. False: that is not for tiles of even rows.
-static int run_even(const taper_gemm_i8 *t)
+TAPER_TEMPLATE int run_even(const taper_gemm_i8 *t)
 {
 #ifdef EACH_EVEN_MR
     enum { MOST_INPUTS = 96 };
@@ -385,17 +385,15 @@ TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size
     window_tile(step, 1, t, at, w, column, t->nc - column);
 }
 
-TAPER_INSTANCE void window_strip_1(const taper_gemm_i8 *t, size_t at)
-{
-    window_strip(1, t, at);
-}
-
-TAPER_INSTANCE void window_strip_2(const taper_gemm_i8 *t, size_t at)
-{
-    window_strip(2, t, at);
-}
-
 #define GEMM_I8_WINDOWS(name)                                                                                          \
+    TAPER_INSTANCE void window_strip_1(const taper_gemm_i8 *t, size_t at)                                              \
+    {                                                                                                                  \
+        window_strip(1, t, at);                                                                                        \
+    }                                                                                                                  \
+    TAPER_INSTANCE void window_strip_2(const taper_gemm_i8 *t, size_t at)                                              \
+    {                                                                                                                  \
+        window_strip(2, t, at);                                                                                        \
+    }                                                                                                                  \
     void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
     {                                                                                                                  \
         for (size_t i = 0; i < job->mr && job->nc > 0; i += MR_MAX) {                                                  \

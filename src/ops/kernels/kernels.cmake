@@ -22,6 +22,10 @@ check_c_source_compiles("#if !defined(__x86_64__) && !defined(__i386__)
     #error
     #endif
     int main(void) { return 0; }" TAPER_COMPILES_x86)
+check_c_source_compiles("#ifndef __x86_64__
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_x64)
 check_c_source_compiles("#ifndef __aarch64__
     #error
     #endif

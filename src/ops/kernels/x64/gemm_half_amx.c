@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). A panel
+// of weights is what avx512bf16's kernel has, so products too small for tiles are left to that one.
+//
+// All taps of a row are one row of A, as they are in a panel. So many steps of a strip as the L1 cache holds are
+// rounded to bf16 in the order of tiles, and meet all columns; where there are more, sums of some panels wait in
+// between. The last step, where it is not whole, multiplies zeros with a copy of the weights that has zeros there, too:
+// what lies behind a panel may be an infinity. The sums of a panel are finished while the tiles are at the second one
+// behind it. Builds for size have no row of it.
+#include "ops/list/op_config.h"
+
+#if TAPER_SMALL
+typedef int taper_gemm_half_amx_is_left_out;
+#else
+
+#include <math.h>
+#include <string.h>
+
+#include "ops/kernels/amx_tiles.h"
+#include "ops/kernels/gemm_half.h"
+#include "ops/kernels/simd_avx512.h"
+
+enum {
+    NR = 32,
+    MR = 28,            // the entry's: twice the rows of avx512bf16's kernel
+    MOST_ROWS = 32,     // that tiles have
+    STEP_PAIRS = 16,    // of k, in a step
+    STEP = 64,          // bytes of a row in a step
+    ROW_BYTES = 4 * NR, // of weights: a pair of all columns
+    BLOCK = 18,         // steps in order at a time: 36 KB
+    WAITING = 6,        // panels whose sums wait for more of K; three at least
+    FETCH_AHEAD = 8192, // as in gemm_f32_avx512.c
+};
+
+typedef struct scratch {
+    _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
+    _Alignas(64) float sums[WAITING][MOST_ROWS][NR];
+    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // of a step that is not whole
+} scratch;
+
+// Rows of A: of one tap, a_stride apart; or a pointer for each row and tap.
+typedef struct rows_of_a {
+    const float *a;
+    size_t a_stride;
+    const float *const *pointers; // NULL: there are none
+    size_t tap_stride, offset;    // bytes: added to all pointers but zero
+    const float *zero;
+} rows_of_a;
+
+// Sums whose results are not written yet.
+typedef struct pending {
+    const float *sums, *bias;
+    size_t column, count, row, rows; // rows 0: none
+} pending;
+
+typedef struct product {
+    rows_of_a from;
+    size_t mr, nc, kc, ks;
+    size_t pairs, steps; // of K; a step that is not whole counts
+    const float *w;
+    float *c;
+    size_t c_stride;
+    taper_gemm_epilogue e;
+    scratch *s;
+} product;
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// ---- A in the order of tiles
+
+static const float *row_at(const rows_of_a *from, size_t tap, size_t i)
+{
+    if (from->pointers == NULL)
+        return from->a + i * from->a_stride;
+    const float *a = from->pointers[tap * from->tap_stride + i];
+    return a == from->zero ? a : taper_f32_at(a, from->offset);
+}
+
+// The pairs [pair, pair + n) of a tap, of which `real` elements exist, to rows of tiles.
+static void round_piece(const product *p, size_t tap, size_t pair, size_t n, size_t real, uint8_t *to)
+{
+    const VT store = v_first(n), low = v_first(real), high = v_first(real > VN ? real - VN : 0);
+    const size_t mr = p->mr, next = real > VN ? VN : 0;
+    const float *rows[MOST_ROWS];
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = row_at(&p->from, tap, i) + 2 * pair;
+    for (size_t i = 0; i < mr; i++) {
+        const V first = v_load_t(rows[i], low), second = v_load_t(rows[i] + next, high);
+        _mm512_mask_storeu_epi32(to + STEP * i, store, (__m512i)_mm512_cvtne2ps_pbh(second, first));
+    }
+}
+
+// The steps [from, to) of all rows.
+static void bring(const product *p, size_t from, size_t to)
+{
+    const size_t tap_pairs = (p->kc + 1) / 2, end = min(to * STEP_PAIRS, p->pairs);
+    size_t at = from * STEP_PAIRS, tap = at / tap_pairs, pair = at % tap_pairs;
+    if (end < to * STEP_PAIRS && p->pairs > STEP_PAIRS)
+        memset(p->s->a[to - from - 1], 0, p->mr * STEP);
+    for (size_t n; at < end; at += n) {
+        n = min(STEP_PAIRS - at % STEP_PAIRS, tap_pairs - pair);
+        round_piece(p, tap, pair, n, min(p->kc - 2 * pair, 2 * n),
+                    p->s->a[at / STEP_PAIRS - from][0] + at % STEP_PAIRS * 4);
+        pair += n;
+        if (pair == tap_pairs) {
+            pair = 0;
+            tap++;
+        }
+    }
+}
+
+// ---- results
+
+TAPER_TEMPLATE void finish_row(const product *p, const pending *w, size_t i, size_t j, VT mask)
+{
+    const size_t column = w->column + VN * j;
+    V y = v_add(v_load(w->sums + i * NR + VN * j), v_load(w->bias + VN * j));
+    if (p->e.add != NULL)
+        y = v_add(y, v_load_t(p->e.add + i * p->e.add_stride + column, mask));
+    // In this order of operands a NaN passes through.
+    y = v_min(v_set(p->e.max), v_max(v_set(p->e.min), y));
+    v_store_t(p->c + i * p->c_stride + column, y, mask);
+}
+
+// The next four rows, or what is left of them.
+TAPER_INSTANCE void finish_some(const product *p, pending *w)
+{
+    const size_t end = min(w->row + 4, w->rows);
+    for (; w->row < end; w->row++) {
+        finish_row(p, w, w->row, 0, v_first(w->count));
+        if (w->count > VN)
+            finish_row(p, w, w->row, 1, v_first(w->count - VN));
+    }
+}
+
+static void finish_all(const product *p, pending *w)
+{
+    while (w->row < w->rows)
+        finish_some(p, w);
+}
+
+// ---- products
+
+// The steps [from, to) of a panel; meanwhile, results of one before.
+TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to, const char *w,
+                             float *sums, pending *before)
+{
+    const size_t over = p->pairs % STEP_PAIRS;
+    const bool odd = to == p->steps && p->pairs > STEP_PAIRS && over != 0;
+    const size_t whole = to - from - odd, each = (before->rows - before->row + 4 * (to - from) - 1) / (4 * (to - from));
+    const uint8_t *a = p->s->a[0][0];
+    w += from * STEP_PAIRS * ROW_BYTES;
+    if (odd) {
+        const char *last = w + whole * STEP_PAIRS * ROW_BYTES;
+        uint8_t *copy = (uint8_t *)p->s->w;
+        for (size_t i = 0; i < over * ROW_BYTES; i += 64)
+            _mm512_store_si512(copy + i, _mm512_loadu_si512(last + i));
+        tiles_written();
+    }
+    TAPER_TILES_BEGIN(ni, nj, from == 0, sums);
+    TAPER_NO_UNROLL
+    for (size_t k = 0; k < whole; k++, a += sizeof p->s->a[0], w += STEP_PAIRS * ROW_BYTES) {
+        TAPER_TILE_STEP(tile_dot_bf16, ni, nj, a, sizeof p->s->a[0] / 2, STEP, w);
+        TAPER_UNROLL
+        for (size_t i = 0; i < STEP_PAIRS * ROW_BYTES; i += 64)
+            _mm_prefetch(w + FETCH_AHEAD + i, _MM_HINT_T0);
+        for (size_t i = 0; i < each && before->row < before->rows; i++)
+            finish_some(p, before);
+    }
+    if (odd) {
+        const uint8_t *last = p->s->w[0];
+        TAPER_TILE_STEP(tile_dot_bf16, ni, nj, a, sizeof p->s->a[0] / 2, STEP, last);
+    }
+    TAPER_TILES_STORE(ni, nj, sums);
+    finish_all(p, before);
+}
+
+#define MULTIPLY(ni, nj)                                                                                               \
+    TAPER_INSTANCE void multiply_##ni##x##nj(const product *p, size_t from, size_t to, const char *w, float *sums,     \
+                                             pending *before)                                                          \
+    {                                                                                                                  \
+        multiply(ni, nj, p, from, to, w, sums, before);                                                                \
+    }
+MULTIPLY(1, 1)
+MULTIPLY(1, 2)
+MULTIPLY(2, 1)
+MULTIPLY(2, 2)
+
+// All panels of a strip.
+static void run_strip(const product *p)
+{
+    const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1; // floats
+    const size_t blocks = (p->steps - 1) / BLOCK + 1, together = blocks == 1 ? panels : WAITING;
+    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}}; // as in gemm_i8_amx.c
+    for (size_t group = 0; group < panels; group += together) {
+        const size_t group_end = min(group + together, panels);
+        for (size_t from = 0; from < p->steps; from += BLOCK) {
+            const size_t to = min(from + BLOCK, p->steps);
+            bring(p, from, to);
+            tiles_written();
+            for (size_t i = group; i < group_end; i++) {
+                float *sums = p->s->sums[i % WAITING][0];
+                const size_t column = i * NR, count = min(p->nc - column, NR);
+                const float *bias = p->w + i * panel;
+                const char *w = (const char *)(bias + NR);
+                if (p->mr > 16) {
+                    (count > VN ? multiply_2x2 : multiply_2x1)(p, from, to, w, sums, before);
+                } else {
+                    (count > VN ? multiply_1x2 : multiply_1x1)(p, from, to, w, sums, before);
+                }
+                if (to == p->steps) {
+                    before[0] = before[1];
+                    before[1] = (pending){sums, bias, column, count, 0, p->mr};
+                }
+            }
+        }
+        if (blocks > 1 || group_end == panels) {
+            finish_all(p, &before[0]);
+            finish_all(p, &before[1]);
+        }
+    }
+}
+
+static void run_strips(product *p, size_t m)
+{
+    scratch s;
+    const taper_gemm_strips cut = taper_gemm_cut(m, MR);
+    p->pairs = (p->kc + 1) / 2 * p->ks;
+    p->steps = (p->pairs - 1) / STEP_PAIRS + 1;
+    p->s = &s;
+    memset(s.w, 0, sizeof s.w);
+    for (size_t i = 0; i < cut.count; i++) {
+        p->mr = cut.even + (i < cut.longer);
+        if (i == 0 || i == cut.longer)
+            taper_tiles_begin(p->mr, min(p->pairs, STEP_PAIRS));
+        run_strip(p);
+        if (p->from.pointers == NULL)
+            p->from.a += p->mr * p->from.a_stride;
+        p->c += p->mr * p->c_stride;
+        if (p->e.add != NULL)
+            p->e.add += p->mr * p->e.add_stride;
+    }
+    tiles_release();
+}
+
+// ---- the functions
+
+// Whether vectors are faster: products of one row, and so few k that most of a tile is empty. They add in another
+// order, so neither the columns nor the rows of a call decide, which are others with other numbers of threads.
+static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
+{
+    enum { LEAST_PAIRS = 8 };
+    return TAPER_IS_ONE(TAPER_BUILT_avx512bf16) && (rows == 1 || (kc + 1) / 2 * ks < LEAST_PAIRS);
+}
+
+void taper_igemm_bf16_28x32_amx(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
+                                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
+                                const taper_gemm_epilogue *e)
+{
+    if (is_for_vectors(mr, kc, ks)) {
+#if TAPER_IS_ONE(TAPER_BUILT_avx512bf16)
+        const taper_gemm_strips cut = taper_gemm_cut(mr, MR / 2);
+        taper_gemm_epilogue part = *e;
+        for (size_t i = 0; i < cut.count; i++) {
+            const size_t rows = cut.even + (i < cut.longer);
+            taper_igemm_bf16_14x32_avx512bf16(rows, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, &part);
+            a += rows;
+            c += rows * c_stride;
+            if (part.add != NULL)
+                part.add += rows * part.add_stride;
+        }
+#endif
+        return;
+    }
+    product p = {.from = {.pointers = a, .tap_stride = a_tap_stride, .offset = a_offset, .zero = zero},
+                 .nc = nc,
+                 .kc = kc,
+                 .ks = ks,
+                 .w = w,
+                 .c = c,
+                 .c_stride = c_stride,
+                 .e = *e};
+    run_strips(&p, mr);
+}
+
+void taper_gemm_bf16_28x32_amx(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+                               float *c, size_t c_stride, const taper_gemm_epilogue *e)
+{
+    if (is_for_vectors(m, kc, 1)) {
+#if TAPER_IS_ONE(TAPER_BUILT_avx512bf16)
+        taper_gemm_bf16_14x32_avx512bf16(m, nc, kc, a, a_stride, w, c, c_stride, e);
+#endif
+        return;
+    }
+    product p = {.from = {.a = a, .a_stride = a_stride},
+                 .nc = nc,
+                 .kc = kc,
+                 .ks = 1,
+                 .w = w,
+                 .c = c,
+                 .c_stride = c_stride,
+                 .e = *e};
+    run_strips(&p, m);
+}
+
+#endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). A panel of
+// weights is what AVX-512 VNNI has, so calls too small for tiles are left to that kernel.
+//
+// All taps of a row are one row of A here, as they are in a panel of weights. Rows that lie the same distance apart are
+// read in place where few columns want them; otherwise so many steps of a strip as the L1 cache holds are brought
+// into the order of tiles, and meet all columns; where there are more, sums of some panels wait in between. Of a row's
+// last k that are no whole step, the step is made of the 64 weights in front of the panel's end, and those k of A that
+// are done already are zeros. The sums of a panel are requantized while the tiles are at the second one behind it, when
+// they have reached the cache. Builds for size have no row of it.
+#include "ops/list/op_config.h"
+
+#if TAPER_SMALL
+typedef int taper_gemm_i8_amx_is_left_out;
+#else
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "ops/kernels/amx_tiles.h"
+
+#define I8_BYTES 64
+#define I8_VNNI 1
+#define MR_MAX 4
+#include "ops/kernels/gemm_i8_avx512.h"
+
+enum {
+    MOST_ROWS = 32,     // that tiles have; the entry's are the half of which VNNI's kernel takes at a time
+    GROUP = 4,          // bytes of K in 32 bits
+    STEP_GROUPS = 16,   // of a step
+    STEP = 64,          // bytes of a row in a step
+    ROW_BYTES = 128,    // of weights: a group of all columns
+    BLOCK = 18,         // steps in order at a time: 36 KB
+    WAITING = 6,        // panels whose sums wait for more of K; three at least
+    DIRECT_PANELS = 2,  // for which rows are not copied
+    FETCH_AHEAD = 8192, // as in gemm_i8_tmpl.h
+    VECTOR_ROWS = 14,   // of VNNI's kernel
+    SETTING_UP = 150,   // cycles: the configuration, the last panel's requantization that nothing hides
+    MOVING_SUMS = 64,   // cycles of a panel's sums to memory
+    STEP_CYCLES = 64,   // of a panel's four products
+    SHORT_STEP = 52,    // of two, which wait for one another
+};
+
+typedef struct scratch {
+    _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
+    _Alignas(64) int32_t sums[WAITING][MOST_ROWS][NR];
+} scratch;
+
+// Sums whose results are not written yet.
+typedef struct pending {
+    const int32_t *sums;
+    size_t column, count, row, rows; // rows 0: none
+} pending;
+
+typedef struct product {
+    const taper_gemm_i8 *job;
+    size_t window, first;              // of windows: bytes from row to row, the first row
+    size_t groups, steps;              // of K; a step that is not whole counts
+    size_t a_stride, a_second, a_step; // bytes of A from row to row, to row 16, from step to step
+    scratch *s;
+} product;
+
+// ---- A in the order of tiles
+
+TAPER_TEMPLATE __mmask64 first_bytes(size_t n)
+{
+    return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+}
+
+// The bytes [k, k + n) of a tap, of which `real` exist, to rows of tiles.
+static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t real, uint8_t *to)
+{
+    const taper_gemm_i8 *t = p->job;
+    const size_t rows = t->mr, window = p->window;
+    const __mmask64 store = first_bytes(n), load = first_bytes(real);
+    if (window != 0) {
+        const uint8_t *from = t->a[tap] + t->a_offset + p->first * window + k;
+        for (size_t i = 0; i < rows; i++)
+            _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, from + i * window));
+        return;
+    }
+    const uint8_t *const *a = t->a + tap * t->a_tap_stride;
+    const size_t offset = t->a_offset + k;
+    if (n == STEP && real == STEP) {
+        for (size_t i = 0; i < rows; i++)
+            _mm512_store_si512(to + STEP * i, _mm512_loadu_si512(a[i] + offset));
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, a[i] + offset));
+}
+
+// The steps [from, to) of all rows to the scratch's first ones.
+static void bring(const product *p, size_t from, size_t to)
+{
+    const size_t tap_bytes = (p->job->kc + GROUP - 1) / GROUP * GROUP, all = p->groups * GROUP;
+    const size_t whole = p->groups < STEP_GROUPS ? all : all / STEP * STEP, end = to == p->steps ? all : to * STEP;
+    size_t at = from * STEP, tap = at / tap_bytes, k = at % tap_bytes;
+    uint8_t *first = p->s->a[0][0];
+    if (end > whole) // some of the last step's are done
+        memset(first + (whole / STEP - from) * sizeof p->s->a[0], 0, p->job->mr * STEP);
+    for (size_t n; at < end; at += n) {
+        n = STEP - at % STEP;
+        n = n < tap_bytes - k ? n : tap_bytes - k;
+        const size_t real = p->job->kc - k < n ? p->job->kc - k : n;
+        const size_t shift = at < whole ? 0 : STEP - (all - whole);
+        copy_piece(p, tap, k, n, real, first + (at / STEP - from) * sizeof p->s->a[0] + at % STEP + shift);
+        k += n;
+        if (k == tap_bytes) {
+            k = 0;
+            tap++;
+        }
+    }
+    tiles_written();
+}
+
+// ---- results
+
+TAPER_TEMPLATE void finish_rows(const size_t rows, const size_t nv, const taper_gemm_i8 *t, pending *w)
+{
+    S acc[MR_MAX][2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const Q bias = (Q)I8(load_sums)(t->e.bias + w->column + LANES * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < rows; i++)
+            acc[i][j] = (S)P(add_epi32)(bias, (Q)I8(load_sums)(w->sums + (w->row + i) * NR + LANES * j));
+    }
+    if (t->e.shift != NULL) {
+        taper_gemm_i8 from = *t;
+        from.c = (float *)t->c + w->row * t->c_stride;
+        finish_floats(rows, nv, &from, w->column, w->count, acc);
+    } else {
+        finish_bytes(rows, nv, t, w->row, w->column, w->count, acc);
+    }
+    w->row += rows;
+}
+
+// The next four rows, or one where there are not so many.
+TAPER_INSTANCE void finish_some(const taper_gemm_i8 *t, pending *w)
+{
+    const size_t left = w->rows - w->row;
+    if (left >= 4 && w->count > LANES) {
+        finish_rows(4, 2, t, w);
+    } else if (left >= 4) {
+        finish_rows(4, 1, t, w);
+    } else if (w->count > LANES) {
+        finish_rows(1, 2, t, w);
+    } else {
+        finish_rows(1, 1, t, w);
+    }
+}
+
+static void finish_all(const taper_gemm_i8 *t, pending *w)
+{
+    while (w->row < w->rows)
+        finish_some(t, w);
+}
+
+// ---- products
+
+// The steps [from, to) of a panel, of which A lies at a; meanwhile, results of one before.
+TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to,
+                             const uint8_t *a, const uint8_t *a_last, const int8_t *w, int32_t *sums, pending *before)
+{
+    const bool odd = to == p->steps && p->groups > STEP_GROUPS && p->groups % STEP_GROUPS != 0;
+    const size_t whole = to - from - odd, each = (before->rows - before->row + 4 * (to - from) - 1) / (4 * (to - from));
+    const size_t a_stride = p->a_stride, a_second = p->a_second, a_step = p->a_step;
+    const int8_t *at = w + from * STEP_GROUPS * ROW_BYTES;
+    TAPER_TILES_BEGIN(ni, nj, from == 0, sums);
+    TAPER_NO_UNROLL
+    for (size_t k = 0; k < whole; k++, a += a_step, at += STEP_GROUPS * ROW_BYTES) {
+        TAPER_TILE_STEP(tile_dot_u8s8, ni, nj, a, a_second, a_stride, at);
+        TAPER_UNROLL
+        for (size_t i = 0; i < STEP_GROUPS * ROW_BYTES; i += 64)
+            _mm_prefetch((const char *)at + FETCH_AHEAD + i, _MM_HINT_T0);
+        for (size_t i = 0; i < each && before->row < before->rows; i++)
+            finish_some(p->job, before);
+    }
+    if (odd) {
+        at = w + (p->groups - STEP_GROUPS) * ROW_BYTES;
+        TAPER_TILE_STEP(tile_dot_u8s8, ni, nj, a_last, sizeof p->s->a[0] / 2, STEP, at);
+    }
+    TAPER_TILES_STORE(ni, nj, sums);
+    finish_all(p->job, before);
+}
+
+#define MULTIPLY(ni, nj)                                                                                               \
+    TAPER_INSTANCE void multiply_##ni##x##nj(const product *p, size_t from, size_t to, const uint8_t *a,               \
+                                             const uint8_t *a_last, const int8_t *w, int32_t *sums, pending *before)   \
+    {                                                                                                                  \
+        multiply(ni, nj, p, from, to, a, a_last, w, sums, before);                                                     \
+    }
+MULTIPLY(1, 1)
+MULTIPLY(1, 2)
+MULTIPLY(2, 1)
+MULTIPLY(2, 2)
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// All panels. direct: A is read in place, but for a step that is not whole.
+static void run_panels(product *p, bool direct)
+{
+    const taper_gemm_i8 *t = p->job;
+    const size_t panel = p->groups * ROW_BYTES, panels = (t->nc - 1) / NR + 1;
+    const size_t block = direct ? p->steps : BLOCK, blocks = (p->steps - 1) / block + 1;
+    const size_t together = blocks == 1 ? panels : WAITING;
+    pending before[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}}; // of the panel in front of the last, and of that
+    for (size_t group = 0; group < panels; group += together) {
+        const size_t group_end = min(group + together, panels);
+        for (size_t from = 0; from < p->steps; from += block) {
+            const size_t to = min(from + block, p->steps);
+            const uint8_t *a = p->s->a[0][0], *a_last = p->s->a[0][0];
+            if (!direct) {
+                bring(p, from, to);
+                a_last = p->s->a[to - from - 1][0];
+            } else {
+                a = t->a[0] + t->a_offset;
+                if (p->groups > STEP_GROUPS && p->groups % STEP_GROUPS != 0)
+                    bring(p, to - 1, to);
+            }
+            for (size_t i = group; i < group_end; i++) {
+                int32_t *sums = p->s->sums[i % WAITING][0];
+                const size_t column = i * NR, count = min(t->nc - column, NR);
+                const int8_t *w = t->w + i * panel;
+                if (t->mr > 16) {
+                    (count > LANES ? multiply_2x2 : multiply_2x1)(p, from, to, a, a_last, w, sums, before);
+                } else {
+                    (count > LANES ? multiply_1x2 : multiply_1x1)(p, from, to, a, a_last, w, sums, before);
+                }
+                if (to == p->steps) {
+                    before[0] = before[1];
+                    before[1] = (pending){sums, column, count, 0, t->mr};
+                }
+            }
+        }
+        if (blocks > 1 || group_end == panels) {
+            finish_all(t, &before[0]);
+            finish_all(t, &before[1]);
+        }
+    }
+}
+
+// window: 0, or that of windows whose first row it is.
+static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
+{
+    scratch s;
+    product p = {.job = job, .window = window, .first = first, .s = &s};
+    p.groups = (job->kc + GROUP - 1) / GROUP * job->ks;
+    p.steps = (p.groups - 1) / STEP_GROUPS + 1;
+    const bool direct = window == 0 && job->ks == 1 && job->a_step != 0 && job->nc <= DIRECT_PANELS * NR;
+    p.a_stride = direct ? job->a_step : STEP;
+    p.a_second = 16 * p.a_stride;
+    p.a_step = direct ? STEP : sizeof s.a[0];
+    taper_tiles_begin(job->mr, min(p.groups, STEP_GROUPS));
+    run_panels(&p, direct);
+    tiles_release();
+}
+
+// ---- the functions
+
+#if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
+// Whether vectors are faster, by the cycles of both: of vectors 128 products each; tiles cost as much for a column as
+// for 32.
+static bool is_for_vectors(const taper_gemm_i8 *t)
+{
+    enum { PRODUCTS = 128, LEAST_ROWS = 3 };
+    const double rows = (double)t->mr, panels = (double)((t->nc - 1) / NR + 1);
+    const double groups = (double)((t->kc + GROUP - 1) / GROUP) * (double)t->ks;
+    const double steps = groups > STEP_GROUPS ? groups / STEP_GROUPS : 1;
+    const double vectors = panels * (rows < LEAST_ROWS ? LEAST_ROWS : rows) * groups * (GROUP * NR) / PRODUCTS;
+    return vectors <
+           SETTING_UP + rows * steps + panels * (steps * (rows > 16 ? STEP_CYCLES : SHORT_STEP) + MOVING_SUMS);
+}
+
+static void run_vectors(const taper_gemm_i8 *job)
+{
+    taper_gemm_i8 part = *job;
+    const size_t strips = (job->mr - 1) / VECTOR_ROWS + 1, each = job->e.shift != NULL ? sizeof(float) : 1;
+    for (size_t i = 0, first = 0; i < strips; i++, first += part.mr) {
+        part.mr = job->mr / strips + (i < job->mr % strips);
+        part.a = job->a + first;
+        part.c = (char *)job->c + first * job->c_stride * each;
+        taper_gemm_i8_14x32_avx512vnni(&part);
+    }
+}
+#endif
+
+void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
+{
+    if (job->nc == 0 || job->mr == 0)
+        return;
+#if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
+    if (is_for_vectors(job)) {
+        run_vectors(job);
+        return;
+    }
+#endif
+    run_tiles(job, 0, 0);
+}
+
+// K of windows is short, and they are few: what has no pointer for each row goes to vectors where these are.
+void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
+{
+#if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
+    taper_gemm_i8_windows_14x32_avx512vnni(job, step);
+#else
+    taper_gemm_i8 part = *job;
+    const size_t each = job->e.shift != NULL ? sizeof(float) : 1;
+    for (size_t first = 0; first < job->mr && job->nc > 0; first += part.mr) {
+        part.mr = min(job->mr - first, MOST_ROWS);
+        part.c = (char *)job->c + first * job->c_stride * each;
+        run_tiles(&part, step, first);
+    }
+#endif
+}
+
+#endif
