@@ -200,6 +200,14 @@ def sizes_outside(x):
     return padded * 2 + mask
 
 
+def grows(x, channels):
+    """Layers that see all before them."""
+    parts = [x.relu()]
+    for i in range(4):
+        parts.append(torch.cat(parts, 1)[:, i:i + channels] * (i + 2))
+    return torch.cat(parts, 1) + 1, torch.cat(parts[:3], 1)
+
+
 def functions():
     """With a convolution in front, so that it is worth the way."""
     for kind in ("scripted", "lite"):
@@ -231,6 +239,7 @@ def functions():
         "size_scale": lambda x: x * (x.size(1) // 3) ** -0.5, "pad_to_multiple": lambda x: F.pad(x, (0, (4 - x.size(3) % 4) % 4)), "expand_as": lambda x: x[:, :1].expand_as(x) + x,
         "dropout_none": lambda x: F.dropout(x, 0.0, True) * 2,
         "select": lambda x: x[:, :, 2] + x[:, :, 3], "select_channel": lambda x: x[:, 5], "cat_channels": lambda x: torch.cat([x, x * 2], 1),
+        "cat_grows": lambda x: grows(x, 4), "cat_grows_odd": lambda x: grows(x, 3),
         "cat_odd": lambda x: torch.cat([x[:, :3], x, x[:, :1]], 1), "cat_made": lambda x: torch.cat([x.relu(), F.max_pool2d(x, 3, 1, 1), x], 1) + 1,
         "cat_rows": lambda x: torch.cat([x, x * 2], 2), "chunk": lambda x: x.chunk(2, 1)[0] * x.chunk(2, 1)[1],
         "pad": lambda x: F.pad(x, (1, 2, 3, 0)), "pad_value": lambda x: F.pad(x, (1, 0, 0, 0, 1, 2), value=2.5),

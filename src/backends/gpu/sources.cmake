@@ -100,6 +100,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/rules_conv.c
         src/backends/gpu/rules_layout.c
         src/backends/gpu/rules_linear.c
+        src/backends/gpu/rules_joins.c
         src/backends/gpu/rules_moves.c
         src/backends/gpu/rules_pointwise.c
         src/backends/gpu/rules_quantized.c

@@ -252,7 +252,7 @@ static void run_strips(product *p, size_t m)
 // order, so neither the columns nor the rows of a call decide, which are others with other numbers of threads.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
-    enum { LEAST_PAIRS = 8 };
+    enum { LEAST_PAIRS = 16 };
     return TAPER_IS_ONE(TAPER_BUILT_avx512bf16) && (rows == 1 || (kc + 1) / 2 * ks < LEAST_PAIRS);
 }
 

@@ -36,7 +36,7 @@ enum {
     FETCH_AHEAD = 8192, // as in gemm_i8_tmpl.h
     VECTOR_ROWS = 14,   // of VNNI's kernel
     SETTING_UP = 150,   // cycles: the configuration, the last panel's requantization that nothing hides
-    MOVING_SUMS = 64,   // cycles of a panel's sums to memory
+    MOVING_SUMS = 360,  // cycles of a panel's sums to memory and back, beyond what VNNI's take: measured
     STEP_CYCLES = 64,   // of a panel's four products
     SHORT_STEP = 52,    // of two, which wait for one another
 };
