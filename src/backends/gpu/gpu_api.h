@@ -24,6 +24,9 @@ enum {
     TAPER_GPU_PARAMETERS = 64 // 32-bit words of a dispatch's parameters
 };
 
+// Constants of all shaders (common.glsl). A workgroup has as many threads as constants 0, 1 and TEAM say.
+enum { TAPER_GPU_AXIS = 19, TAPER_GPU_TEAM = 20, TAPER_GPU_SPREAD = 21, TAPER_GPU_TEAM_THREADS = 128 };
+
 typedef enum taper_gpu_use {
     TAPER_GPU_FOR_DEVICE,     // weights and what lies between: the fastest memory for shaders
     TAPER_GPU_FOR_UPLOAD,     // what the host writes and shaders read

@@ -47,9 +47,6 @@ typedef struct taper_gpu_parameters {
     uint32_t more[TAPER_GPU_PARAMETERS - 2 * TAPER_GPU_STEPS - 3 * 5 - 5]; // the kernel's own
 } taper_gpu_parameters;
 
-// Constants of all kernels (common.glsl).
-enum { TAPER_GPU_AXIS = 19, TAPER_GPU_TEAM = 20, TAPER_GPU_SPREAD = 21, TAPER_GPU_TEAM_THREADS = 128 };
-
 typedef struct taper_gpu_work {
     taper_gpu_kernel kernel;
     uint32_t constants[TAPER_GPU_CONSTANTS];

@@ -58,6 +58,7 @@ void metal_run_group(const metal_kernel *kernel, void *const *buffers, const uin
             p->local[d] = at[d];
             p->grid[d] = group[d] * threads[d] + at[d];
         }
+        p->index = i;
         done[i] = false;
         getcontext(&fibers[i]);
         fibers[i].uc_stack.ss_sp = stacks + (size_t)i * STACK;

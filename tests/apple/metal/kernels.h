@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { METAL_BUFFERS = 5, METAL_CONSTANTS = 20 };
+enum { METAL_BUFFERS = 5, METAL_CONSTANTS = 22 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct metal_position {
-    uint32_t grid[3], group[3], local[3];
+    uint32_t grid[3], group[3], local[3], index;
 } metal_position;
 
 typedef struct metal_kernel {

@@ -25,6 +25,7 @@ def translate(name, text):
     text = CONSTANT.sub(r"#define \1 (metal_constants[\2])", text)
     text = VALUE.sub(lambda m: f"#define {m.group(2)} ({m.group(1)}({m.group(3)}))", text)
     text = re.sub(r"is_function_constant_defined\(\w+\) \? (\w+) : \w+", r"\1", text)
+    text = re.sub(r"threadgroup (\w+) \(&", r"msl_type<\1> (&", text)  # arrays of a workgroup that functions are given
     parameters, call = [], []
     for one in KERNEL.search(text).group(1).split(", "):
         kind, what, name_of = re.match(r"(.*) \[\[(\w+(?:\(\d+\))?)\]\]()$", one).groups()
@@ -32,6 +33,8 @@ def translate(name, text):
         if what.startswith("buffer"):
             of = kind.split("&")[0].replace("device", "").replace("constant", "").replace("const", "").strip()
             call.append(f"*({of} *)buffers[{what[7:-1]}]")
+        elif what == "thread_index_in_threadgroup":
+            call.append("position->index")
         else:
             call.append(f"msl_position(position->{POSITIONS[what]})")
     text = KERNEL.sub("static void main0(" + ", ".join(parameters) + ")", text)

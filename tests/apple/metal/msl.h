@@ -56,6 +56,10 @@ inline uint3 msl_make(uint3, uint3 v)
 {
     return v;
 }
+inline uint3 msl_make(uint3, uint2 v, uint z)
+{
+    return uint3{v.x, v.y, z};
+}
 inline uint2 msl_make(uint2, uint a, uint b)
 {
     return uint2{a, b};
@@ -69,6 +73,14 @@ inline int4 msl_make(int4, float4 v)
     return __builtin_convertvector(v, int4);
 }
 // Of truths: kernels make no other int4 a float4.
+inline int4 msl_make(int4, uint4 v)
+{
+    return __builtin_convertvector(v, int4);
+}
+inline uint4 msl_make(uint4, int4 v)
+{
+    return __builtin_convertvector(v, uint4);
+}
 inline float4 msl_make(float4, bool4 v)
 {
     return float4{v.x != 0 ? 1.0f : 0.0f, v.y != 0 ? 1.0f : 0.0f, v.z != 0 ? 1.0f : 0.0f, v.w != 0 ? 1.0f : 0.0f};
@@ -82,6 +94,7 @@ inline float4 msl_make(float4, float2 a, float2 b)
     return float4{a.x, a.y, b.x, b.y};
 }
 // NAME(…) makes a vector; the names alone are types.
+template <class T> using msl_type = T; // its name is no call
 #define float2(...) msl_make(float2{}, __VA_ARGS__)
 #define half2(...) msl_make(half2{}, __VA_ARGS__)
 #define uint2(...) msl_make(uint2{}, __VA_ARGS__)

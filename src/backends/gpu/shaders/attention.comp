@@ -121,7 +121,8 @@ void main()
             barrier();
             float top = most[i], total = 0.0;
             for (uint other = 0u; other < TEAM; other++) {
-                top = max(top, passed[other * results + mine].x);
+                vec4 part = passed[other * results + mine];
+                top = max(top, part.x);
             }
             bool none = top == uintBitsToFloat(0xff800000u); // no key is looked at
             for (uint other = 0u; other < TEAM; other++) {

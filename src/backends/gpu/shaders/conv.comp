@@ -39,10 +39,12 @@ const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 shared uvec4 passed[TEAM_THREADS * VECTORS]; // [thread of the team][vector][result]
 #ifdef EXACT
 #define NUMBER ivec4
+#define FLOATS(v) vec4(float(v.x), float(v.y), float(v.z), float(v.w))
 #define NUMBERS(bits) ivec4(bits)
 #define BITS(numbers) uvec4(numbers)
 #else
 #define NUMBER vec4
+#define FLOATS(v) v
 #define NUMBERS(bits) uintBitsToFloat(bits)
 #define BITS(numbers) floatBitsToUint(numbers)
 #endif
@@ -263,7 +265,7 @@ void main()
                     all += NUMBERS(passed[at + other * VECTORS * results]);
                 }
                 uint row = LINEAR ? 0u : q / p.size_2;
-                finish(vec4(all), n, row, q - row * p.size_2, part * p.part_groups + og + g);
+                finish(FLOATS(all), n, row, q - row * p.size_2, part * p.part_groups + og + g);
             }
         }
         return;
@@ -274,8 +276,7 @@ void main()
             [[unroll]] for (uint g = 0u; g < GROUPS; g++) {
                 if (og + g < p.part_groups) {
 #ifdef EXACT
-                    ivec4 w = whole[i][g];
-                    sum[i][g] = vec4(float(w.x), float(w.y), float(w.z), float(w.w));
+                    sum[i][g] = FLOATS(whole[i][g]);
 #endif
                     finish(sum[i][g], n, y[i], x[i], part * p.part_groups + og + g);
                 }
