@@ -125,6 +125,7 @@ static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *k
         const int32_t top = (int32_t)((uint32_t)(heap[0] >> 32) ^ (uint32_t)1 << 31);
         if (i + TOGETHER <= n && at + i >= TOGETHER * count) {
             int32_t any = 0;
+            TAPER_NO_UNROLL
             for (size_t k = 0; k < TOGETHER; k++) {
                 any |= keys[i + k] < top ? -1 : 0;
             }
