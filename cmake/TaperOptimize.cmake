@@ -70,6 +70,7 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c
+    src/ops/nn/pool_max.c
     src/ops/nn/pool_planes.c
     src/ops/nn/resize_loops.c
     src/ops/quantized/fake_quantize.c
