@@ -294,6 +294,35 @@ static void blend(size_t n, const float *a, const float *b, float wa, float wb, 
     }
 }
 
+TAPER_TEMPLATE void outer_rows(const int added, size_t rows, size_t n, const float *a, size_t a_step, const float *b,
+                               const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    for (size_t r = 0; r < rows; r++, a += a_step, y += y_stride) {
+        const V factor = v_set(*a);
+        size_t c = 0;
+        for (; c + VN <= n; c += VN) {
+            const V product = v_mul(factor, v_load(b + c));
+            v_store(y + c, added ? v_add(v_load(x + c), product) : product);
+        }
+        if (c < n) {
+            const VT t = v_first(n - c);
+            const V product = v_mul(factor, v_load_t(b + c, t));
+            v_store_t(y + c, added ? v_add(v_load_t(x + c, t), product) : product, t);
+        }
+        x = added ? x + x_stride : x;
+    }
+}
+
+static void outer(size_t rows, size_t n, const float *a, size_t a_step, const float *b, const float *x, size_t x_stride,
+                  float *y, size_t y_stride)
+{
+    if (x != NULL) {
+        outer_rows(1, rows, n, a, a_step, b, x, x_stride, y, y_stride);
+    } else {
+        outer_rows(0, rows, n, a, a_step, b, NULL, 0, y, y_stride);
+    }
+}
+
 // Of four vectors at a time, which take their time from the loads. Returns how many channels are made.
 TAPER_TEMPLATE size_t channels_by_four(const int shifted, size_t count, const float *x, const float *scale,
                                        const float *shift, float *y, V low, V high)
@@ -559,6 +588,7 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
                    BINARY_VV(logaddexp2, TAPER_FAST(taper_ew_logaddexp2))},                                            \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
+        .outer = IF_BUILT(!TAPER_SMALL, outer),                                                                        \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
