@@ -457,6 +457,17 @@ static size_t interleave(size_t columns, const float *x, size_t x_stride, float 
     return c;
 }
 
+// Few columns, of which most of a tile would be empty.
+TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
+                                float *restrict y, size_t y_stride)
+{
+    for (size_t r = 0; r < rows; r++, x += x_stride) {
+        TAPER_UNROLL
+        for (size_t c = 0; c < columns; c++)
+            y[c * y_stride + r] = x[c];
+    }
+}
+
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (rows == 3 && y_stride == 3) {
@@ -464,6 +475,17 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
         x += done;
         y += 3 * done;
         columns -= done;
+    }
+    if (!TAPER_SMALL && columns <= 4 && columns < VN) {
+        if (columns == 4)
+            turn_narrow(4, rows, x, x_stride, y, y_stride);
+        else if (columns == 3)
+            turn_narrow(3, rows, x, x_stride, y, y_stride);
+        else if (columns == 2)
+            turn_narrow(2, rows, x, x_stride, y, y_stride);
+        else if (columns == 1)
+            turn_narrow(1, rows, x, x_stride, y, y_stride);
+        return;
     }
     for (size_t c = 0; c < columns; c += VN) {
         const size_t cn = columns - c < VN ? columns - c : VN;
