@@ -63,6 +63,10 @@ for dtype in ("torch.int64", "torch.bool", "torch.complex64", "torch.float64", "
     add(f"outer-{dtype}", "[torch.outer(a, b), torch.einsum('i,j->ji', a, b)]", (20,), (65,), dtype=dtype, result="List[Tensor]")
     add(f"kron-{dtype}", "[torch.kron(a, b), torch.kron(a[0], b), torch.kron(a[0, 0], b), torch.kron(b, a)]", (3, 5), (4, 17), dtype=dtype, result="List[Tensor]")
 add("kron", "[torch.kron(a, b), torch.kron(b, a[0]), torch.kron(a, b.double()), torch.kron(a[:0], b)]", (3, 5), (4, 2, 17), result="List[Tensor]")
+for dtype in ("torch.complex64", "torch.complex128"):  # in blocks of squares, and the few that are not
+    for m, k, n in ((17, 30, 33), (2, 300, 9), (130, 7, 140), (40, 140, 6), (3, 1, 5), (5, 40, 3), (1, 90, 60), (60, 90, 1)):
+        add(f"mm-{dtype}-{m}-{k}-{n}", "[torch.mm(a, b), torch.mm(b.t(), a.t()), torch.mm(a * 1j, (b * (2 - 1j)).t().contiguous().t())]", (m, k), (k, n), dtype=dtype, result="List[Tensor]")
+    add(f"addbmm-{dtype}", "[torch.addbmm(c, a, b), torch.bmm(a[:, ::2, ::3], b[:, ::3]), torch.matmul(a[:, :, :1], b[:, :1])]", (3, 20, 30), (3, 30, 16), (20, 16), dtype=dtype, result="List[Tensor]")
 add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
 add("vdot", "torch.vdot(a, b)", (5,), (5,))
 add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))
