@@ -86,6 +86,13 @@ for mode in (0, 1, 2):
                     image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
 
 
+for align in (False, True):  # images that become smaller, whose rows are blended first, and lower alone, wider alone, with gaps between rows and columns
+    for name, size, x in (("small", "[13, 20]", "x"), ("low", "[7, 300]", "x"), ("narrow", "[40, 20]", "x"), ("little", "[37, 66]", "x"), ("rows", "[9, 20]", "x[:, :, ::2]"), ("columns", "[13, 10]", "x[..., ::2]"),
+                          ("turned", "[20, 13]", "x.transpose(2, 3)"), ("one", "[1, 1]", "x"), ("last", "[13, 20]", "x.contiguous(memory_format=torch.channels_last)")):
+        CASES.append((f"bilinear-{name}-{align}", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.interpolate({x}, size={size}, mode='bilinear', align_corners={align})\n",
+                      lambda: (image(2, 3, 40, 70),)))
+
+
 def edges():
     """An image with an infinity, and positions on its edges, beside them, far away and nowhere"""
     g = torch.rand(2, 9, 17, 2, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
