@@ -89,8 +89,9 @@ for mode in (0, 1, 2):
 for align in (False, True):  # images that become smaller, whose rows are blended first, and lower alone, wider alone, with gaps between rows and columns
     for name, size, x in (("small", "[11, 12]", "x"), ("low", "[5, 120]", "x"), ("narrow", "[24, 12]", "x"), ("little", "[22, 38]", "x"), ("rows", "[5, 12]", "x[:, :, ::2]"), ("columns", "[11, 6]", "x[..., ::2]"),
                           ("turned", "[12, 11]", "x.transpose(2, 3)"), ("one", "[1, 1]", "x"), ("last", "[11, 12]", "x.contiguous(memory_format=torch.channels_last)")):
-        CASES.append((f"bilinear-{name}-{align}", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.interpolate({x}, size={size}, mode='bilinear', align_corners={align})\n",
-                      lambda: (image(1, 2, 24, 40),)))
+        if not align or name in ("small", "rows"):
+            CASES.append((f"bilinear-{name}-{align}", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.interpolate({x}, size={size}, mode='bilinear', align_corners={align})\n",
+                          lambda: (image(1, 2, 24, 40),)))
 
 
 def edges():

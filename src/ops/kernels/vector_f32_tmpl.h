@@ -437,7 +437,13 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
         for (size_t k = 0; k < 4; k++)
             p[k] = taper_f32_at(a[k * a_tap_stride], a_offset);
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
-        for (size_t c = 0; c < count; c += VN) {
+        size_t c = 0;
+        for (; !TAPER_SMALL && c + VN <= count; c += VN) {
+            const V u = v_fma(v_load(p[0] + c), left, v_mul(v_load(p[1] + c), right));
+            const V d = v_fma(v_load(p[2] + c), left, v_mul(v_load(p[3] + c), right));
+            v_store(y + c, v_fma(u, top, v_mul(d, bottom)));
+        }
+        for (; c < count; c += VN) {
             const VT t = v_first(count - c);
             const V u = v_fma(v_load_t(p[0] + c, t), left, v_mul(v_load_t(p[1] + c, t), right));
             const V d = v_fma(v_load_t(p[2] + c, t), left, v_mul(v_load_t(p[3] + c, t), right));
