@@ -164,7 +164,7 @@ static void check_wide(const taper_fft_entry *entry, size_t m)
 // What only moves numbers: of every step, nothing beside them.
 static void check_moves(const taper_fft_entry *entry, size_t count)
 {
-    const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES << check_below(2);
+    const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES * (1 + check_below(2));
     const size_t pairs = count != 0 ? (count - 1) * step + 2 * LANES : 0, points = 2 * LANES * count;
     float *x = check_floats(pairs, CHECK_TAIL, 0), *a = check_floats(points, CHECK_TAIL, 0),
           *y = check_floats(pairs, CHECK_TAIL, 0);

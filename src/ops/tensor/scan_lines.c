@@ -176,7 +176,7 @@ static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t 
         (void)logarithm(LOG_LANES, in, apart, &none);
         for (size_t k = 0; k < LOG_LANES; k++) { // infinities of one sign stay: their distance is no number
             const double most = a[k] > v[k] ? a[k] : v[k];
-            const double sum = (a[k] == v[k]) & (fabs(v[k]) > DBL_MAX) ? v[k] : most + apart[k];
+            const double sum = ((a[k] == v[k]) & (fabs(v[k]) > DBL_MAX)) ? v[k] : most + apart[k];
             a[k] = r == 0 ? v[k] : sum;
         }
         for (size_t k = 0; k < n; k++) {
