@@ -70,9 +70,11 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c
+    src/ops/nn/pool_max.c
     src/ops/nn/pool_planes.c
     src/ops/nn/resize_loops.c
     src/ops/quantized/fake_quantize.c
+    src/ops/quantized/quantized_bytes.c
     src/ops/signal/fft_plan.c
     src/ops/tensor/count_values.c
     src/ops/tensor/create_range.c

@@ -152,6 +152,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantize.c
     src/ops/quantized/quantized_affine.c
     src/ops/quantized/quantized_binary.c
+    src/ops/quantized/quantized_bytes.c
     src/ops/quantized/quantized_cat.c
     src/ops/quantized/quantized_cells.c
     src/ops/quantized/quantized_conv.c

@@ -50,6 +50,8 @@ bool check_double_is(int native, double x, double y, double z, double got, const
 // Its special functions (native_special_check.c).
 struct taper_native_entry;
 void check_native_special(const struct taper_native_entry *entry);
+// native_u8_check.c: what is done with bytes.
+void check_native_bytes(const struct taper_native_entry *entry);
 
 void check_begin(const char *family, const char *entry);
 // Counts; prints the first few failures of an entry.

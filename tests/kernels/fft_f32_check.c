@@ -124,6 +124,85 @@ static void check_halves(const taper_fft_entry *entry, size_t m)
     }
 }
 
+// What doubles become is what floats become, but for roundings; m points.
+static void check_wide(const taper_fft_entry *entry, size_t m)
+{
+    const size_t n = 2 * m * LANES;
+    float *x = check_floats(n, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0),
+          *w = check_floats(2 * m, CHECK_TAIL, 0), last[LANES];
+    double *wide_x = check_bytes(n * sizeof(double), CHECK_TAIL, 0),
+           *wide_y = check_bytes(n * sizeof(double), CHECK_TAIL, 0),
+           *wide_w = check_bytes(2 * m * sizeof(double), CHECK_TAIL, 0), wide_last[LANES];
+    check_fill(x, n, -1, 1);
+    for (size_t i = 0; i < n; i++)
+        wide_x[i] = (double)x[i];
+    for (size_t k = 0; k < m; k++) {
+        const number turn = root(k, 2 * m);
+        w[2 * k] = (float)(wide_w[2 * k] = turn.re), w[2 * k + 1] = (float)(wide_w[2 * k + 1] = turn.im);
+    }
+    for (size_t l = 0; l < LANES; l++)
+        wide_last[l] = (double)(last[l] = check_uniform(-1, 1));
+    for (int what = 0; what < 3; what++) {
+        if (what == 0) {
+            entry->part(m, w, 0.25f, -0.5f, x, y), entry->part_f64(m, wide_w, 0.25, -0.5, wide_x, wide_y);
+        } else if (what == 1) {
+            entry->join(m, w, -1, x, last, y), entry->join_f64(m, wide_w, -1, wide_x, wide_last, wide_y);
+        } else {
+            memcpy(y, x, n * sizeof *y), memcpy(wide_y, wide_x, n * sizeof *wide_y);
+            entry->turn(m, w, -1, y), entry->turn_f64(m, wide_w, -1, wide_y);
+            for (size_t k = 0; k < m; k++) {
+                const size_t lane = check_below(LANES);
+                const number want = times(at(x, k, lane), root(k, 2 * m));
+                check_that(is_near(y, k, lane, (number){want.re, -want.im}, 1e-6), "turn of %zu: %zu", m, k);
+            }
+        }
+        for (size_t i = 0; i < n; i++)
+            check_that(fabs((double)y[i] - wide_y[i]) <= 4e-6, "doubles, %d of %zu: %zu", what, m, i);
+    }
+}
+
+// What only moves numbers: of every step, nothing beside them.
+static void check_moves(const taper_fft_entry *entry, size_t count)
+{
+    const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES * (1 + check_below(2));
+    const size_t pairs = count != 0 ? (count - 1) * step + 2 * LANES : 0, points = 2 * LANES * count;
+    float *x = check_floats(pairs, CHECK_TAIL, 0), *a = check_floats(points, CHECK_TAIL, 0),
+          *y = check_floats(pairs, CHECK_TAIL, 0);
+    double *wide_x = check_bytes(pairs * sizeof(double), CHECK_TAIL, 0),
+           *wide_a = check_bytes(points * sizeof(double), CHECK_TAIL, 0),
+           *wide_y = check_bytes(pairs * sizeof(double), CHECK_TAIL, 0);
+    for (size_t i = 0; i < pairs; i++)
+        wide_x[i] = (double)(x[i] = (float)i), wide_y[i] = (double)(y[i] = -1);
+    entry->unzip(count, x, step, a), entry->unzip_f64(count, wide_x, step, wide_a);
+    entry->zip(count, a, y, step), entry->zip_f64(count, wide_a, wide_y, step);
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < 2 * LANES; i++) {
+            const float want = (float)(k * step + (i < LANES ? 2 * i : 2 * (i - LANES) + 1));
+            const size_t place = 2 * LANES * k + i;
+            check_that(a[place] == want && wide_a[place] == (double)want, "unzip of %zu: %zu", count, place);
+        }
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        const float want = i % step < 2 * LANES ? (float)i : -1;
+        check_that(y[i] == want && wide_y[i] == (double)want, "zip of %zu: %zu", count, i);
+    }
+    const size_t reals = count != 0 ? (LANES - 1) * line + count : 0,
+                 spread = count != 0 ? lanes * (count - 1) + LANES : 0;
+    double *lines = check_bytes(reals * sizeof(double), CHECK_TAIL, 0),
+           *to = check_bytes(spread * sizeof(double), CHECK_TAIL, 0),
+           *back = check_bytes(reals * sizeof(double), CHECK_TAIL, 0);
+    for (size_t i = 0; i < reals; i++)
+        lines[i] = (double)i, back[i] = -1;
+    entry->to_lanes_f64(count, lines, line, to, lanes);
+    entry->of_lanes_f64(count, to, lanes, back, line);
+    for (size_t i = 0; i < LANES * count; i++) {
+        const size_t l = i % LANES, k = i / LANES;
+        check_that(to[k * lanes + l] == (double)(l * line + k), "to lanes, %zu: %zu", count, i);
+    }
+    for (size_t i = 0; i < reals; i++)
+        check_that(back[i] == (i % line < count ? (double)i : -1), "of lanes, %zu: %zu", count, i);
+}
+
 // Points whose lanes are transforms of every eighth number, by the definition of the whole one.
 static void check_merge(const taper_fft_entry *entry, size_t m)
 {
@@ -200,6 +279,8 @@ void check_fft_f32(bool benchmark)
         }
         for (size_t m = 1; m < 20 && !benchmark; m++) {
             check_halves(entry, m);
+            check_wide(entry, m);
+            check_moves(entry, m - 1);
             check_memory_reset();
         }
     }

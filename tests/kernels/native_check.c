@@ -591,6 +591,7 @@ void check_native(bool benchmark)
         if (!benchmark) {
             check_folds(entry);
             check_native_special(entry);
+            check_native_bytes(entry);
             check_pairs_and_picks(entry);
             check_tiles(entry);
         }

@@ -466,6 +466,29 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special)
     check_memory_reset();
 }
 
+static void outers(const taper_vector_entry *v, size_t n)
+{
+    const size_t rows = check_below(5), step = check_below(3), x_stride = n + check_below(3),
+                 y_stride = n + check_below(3);
+    const size_t x_count = rows != 0 && n != 0 ? (rows - 1) * x_stride + n : 0,
+                 y_count = rows != 0 && n != 0 ? (rows - 1) * y_stride + n : 0;
+    float *a = check_floats(rows != 0 ? (rows - 1) * step + 1 : 0, CHECK_TAIL, 0), *b = check_floats(n, CHECK_TAIL, 0),
+          *x = check_floats(x_count, CHECK_TAIL, 0), *y = check_floats(y_count, CHECK_TAIL, 0);
+    check_fill(a, rows != 0 ? (rows - 1) * step + 1 : 0, -4, 4), check_fill(b, n, -4, 4), check_fill(x, x_count, -4, 4);
+    if (check_below(2))
+        check_fill_special(b, n, 30, true);
+    for (int added = 0; added < 2 && v->outer != NULL; added++) {
+        v->outer(rows, n, a, step, b, added != 0 ? x : NULL, x_stride, y, y_stride);
+        for (size_t i = 0; i < rows * n; i++) {
+            const size_t r = i / n, c = i % n;
+            const float product = a[r * step] * b[c], want = added != 0 ? x[r * x_stride + c] + product : product;
+            check_that(check_close(y[r * y_stride + c], want, 0), "outer product of %zu by %zu: %g, not %g", rows, n,
+                       (double)y[r * y_stride + c], (double)want);
+        }
+    }
+    check_memory_reset();
+}
+
 static void pools(const taper_vector_entry *v, size_t n)
 {
     const size_t m = 1 + check_below(4), taps = 1 + check_below(9), stride = m + check_below(2),
@@ -678,6 +701,7 @@ static void check(bool benchmark, bool thorough)
             reductions(v, n, true);
             for (int i = 0; i < 4 && n > 0; i++)
                 pools(v, n);
+            outers(v, n);
             if (n > 0)
                 resize(v, n);
             for (size_t k = 1; k <= 2 * v->lanes + 3 && n > 0; k += 1 + check_below(3))

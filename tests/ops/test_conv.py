@@ -120,6 +120,10 @@ add("unfold-unbatched", "F.unfold(x, [2, 3])", (3, 5, 6))
 for k, d, p, t in (([3, 3], 1, 1, 1), ([3, 5], [2, 3], [4, 2], [1, 2]), ([2, 2], 1, 0, 2), ([1, 7], 1, [0, 9], [3, 1]), ([5, 1], [1, 4], [6, 3], [1, 5])):
     add(f"unfold-{k}-{d}-{p}-{t}", f"F.unfold(x, {k}, dilation={d}, padding={p}, stride={t})", (2, 2, 11, 13))
     add(f"fold-{k}-{d}-{p}-{t}", f"F.fold(F.unfold(x, {k}, dilation={d}, padding={p}, stride={t}), [11, 13], {k}, dilation={d}, padding={p}, stride={t})", (2, 2, 11, 13))
+for k, d, p, t, w in ((2, 1, 0, 2, 40), (3, 1, 1, 2, 41), (5, 1, 2, 2, 37), (4, 1, 3, 2, 6), (3, 2, 2, 2, 40), (4, 1, 0, 4, 41), (3, 1, 1, 5, 44), (16, 1, 0, 16, 48), (2, 1, 1, 3, 2)):
+    add(f"fold-rows-{k}-{d}-{p}-{t}-{w}", f"F.fold(F.unfold(x, {k}, dilation={d}, padding={p}, stride={t}), [17, {w}], {k}, dilation={d}, padding={p}, stride={t})", (2, 2, 17, w))
+add("fold-minus-zero", "F.fold(x * -0.0, [6, 8], 2, stride=2).reciprocal()", (2, 8, 12))
+add("fold-columns-apart", "F.fold(x.transpose(1, 2), [6, 8], 2, stride=2)", (2, 12, 8))
 add("fold", "F.fold(x, [4, 4], [2, 2], dilation=2, padding=1, stride=2)", (2, 12, 4))
 add("fold-unbatched", "F.fold(x, [3, 4], [2, 2])", (12, 6))
 

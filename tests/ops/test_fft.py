@@ -55,6 +55,19 @@ for n in LENGTHS:
         case("length/%d/%s" % (n, label(real)),
              "x, z : [torch.fft.fft(x), torch.fft.rfft(x), torch.fft.ihfft(x), torch.fft.fft(z), torch.fft.ifft(z), torch.fft.irfft(z, %d), "
              "torch.fft.hfft(z, %d)]" % (n, n), args(numbers(lines, n, dtype=real), numbers(lines, n, dtype=pairs)))
+# Groups of eight lines and what is left of them, behind and beside each other; lines so long and so few that one is transformed in eighths.
+for real, pairs in zip(REALS, COMPLEX):
+    for lines, n in ((8, 21), (17, 21), (8, 67), (19, 67), (16, 48), (9, 509), (8, 1)):
+        case("groups/%dx%d/%s" % (lines, n, label(real)),
+             "x, z : [torch.fft.rfft(x, norm='ortho'), torch.fft.ihfft(x), torch.fft.fft(x), torch.fft.fft(z), torch.fft.ifft(z), torch.fft.irfft(z, %d), torch.fft.hfft(z, %d), "
+             "torch.fft.rfft(x.t().contiguous(), dim=0), torch.fft.ihfft(x.t().contiguous(), dim=0), torch.fft.fft(z.t().contiguous(), dim=0), torch.fft.ifft(z.t().contiguous(), dim=0, norm='ortho'), "
+             "torch.fft.irfft(z.t().contiguous(), %d, dim=0)]" % (n, n, n), args(numbers(lines, n, dtype=real), numbers(lines, n, dtype=pairs)))
+    case("groups/frames/%s" % label(real), "x, w : [torch.view_as_real(torch.stft(x, 67, 10, 67, w, return_complex=True)), torch.view_as_real(torch.stft(x, 67, 9, 67, w, onesided=False, return_complex=True))]",
+         args(numbers(2, 260, dtype=real), numbers(67, dtype=real)))
+    for lines in (1, 3, 5):
+        case("groups/long/%d/%s" % (lines, label(real)),
+             "x, z : [torch.fft.rfft(x), torch.fft.fft(z), torch.fft.fft(z, norm='ortho'), torch.fft.ifft(z), torch.fft.irfft(z, 2048), torch.fft.fft(z.t().contiguous(), dim=0)]",
+             args(numbers(lines, 2048, dtype=real), numbers(lines, 1024, dtype=pairs)))
 for shape, dim in itertools.product(((2, 3, 20), (19, 2, 9), (1, 70), (70, 1), (5, 4, 3, 2)), (0, 1, -1)):
     case("dim/%s/%d" % (shape, dim),
          "x, z : [torch.fft.fft(x, dim=%d), torch.fft.rfft(x, dim=%d), torch.fft.ifft(z, dim=%d), torch.fft.irfft(z, 5, dim=%d)]" % ((dim,) * 4),

@@ -51,11 +51,22 @@ add("linear-row", "F.linear(a, b, c)", (3,), (4, 3), (4,))
 add("linear-turned", "F.linear(a.transpose(0, 1), b, c)", (5, 3, 4), (6, 4), (6,))
 add("addr-numbers", "[torch.addr(c, a, b, beta=0.5, alpha=-2), torch.addr(c[0], a, b, beta=2), torch.addr(c[:, :1], a, b), torch.addr(c * float('nan'), a, b, beta=0)]",
     (20,), (65,), (20, 65), result="List[Tensor]")
+for m, n in ((20, 65), (3, 16), (5, 1), (1, 33), (0, 4), (4, 0)):
+    add(f"addr-rows-{m}-{n}", "[torch.addr(c, a, b), torch.addr(c, a.flip(0), b.flip(0)), c.addr(a, b, beta=1, alpha=1)]", (m,), (n,), (m, n), result="List[Tensor]")
+add("addr-apart", "[torch.addr(c[::2, 3:], a[::2], b[3:]), torch.addr(c[0], a, b), torch.addr(c[:, :1], a, b), torch.addr(c, a[:1].expand(20), b), torch.addr(c, a, b[::2].repeat(2)[:65]), torch.addr(c.double(), a, b), "
+    "torch.addr(c / 0, a * float('inf'), b)]", (20,), (65,), (20, 65), result="List[Tensor]")
+add("addr-in-place", "c.addr_(a, b)", (20,), (65,), (20, 65))
+add("outer-forms", "[a[:, None] * b, b * a[:, None], a[:, None, None] * b[:6].view(2, 3)[:, None, :], a.view(2, 5, 2, 1) * b[:13], (a.view(4, 5, 1) * b[:5].view(5, 1)) * b[:7], a[::3, None] * b, a[:1].expand(20)[:, None] * b]",
+    (20,), (65,), result="List[Tensor]")
 add("baddbmm-column", "torch.baddbmm(c, a, b, beta=0.5)", (2, 9, 4), (2, 4, 33), (9, 1))
 for dtype in ("torch.int64", "torch.bool", "torch.complex64", "torch.float64", "torch.bfloat16"):
     add(f"outer-{dtype}", "[torch.outer(a, b), torch.einsum('i,j->ji', a, b)]", (20,), (65,), dtype=dtype, result="List[Tensor]")
     add(f"kron-{dtype}", "[torch.kron(a, b), torch.kron(a[0], b), torch.kron(a[0, 0], b), torch.kron(b, a)]", (3, 5), (4, 17), dtype=dtype, result="List[Tensor]")
 add("kron", "[torch.kron(a, b), torch.kron(b, a[0]), torch.kron(a, b.double()), torch.kron(a[:0], b)]", (3, 5), (4, 2, 17), result="List[Tensor]")
+for dtype in ("torch.complex64", "torch.complex128"):  # in blocks of squares, and the few that are not
+    for m, k, n in ((17, 30, 33), (2, 300, 9), (130, 7, 140), (40, 140, 6), (3, 1, 5), (5, 40, 3), (1, 90, 60), (60, 90, 1)):
+        add(f"mm-{dtype}-{m}-{k}-{n}", "[torch.mm(a, b), torch.mm(b.t(), a.t()), torch.mm(a * 1j, (b * (2 - 1j)).t().contiguous().t())]", (m, k), (k, n), dtype=dtype, result="List[Tensor]")
+    add(f"addbmm-{dtype}", "[torch.addbmm(c, a, b), torch.bmm(a[:, ::2, ::3], b[:, ::3]), torch.matmul(a[:, :, :1], b[:, :1])]", (3, 20, 30), (3, 30, 16), (20, 16), dtype=dtype, result="List[Tensor]")
 add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
 add("vdot", "torch.vdot(a, b)", (5,), (5,))
 add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))

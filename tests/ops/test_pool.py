@@ -50,6 +50,13 @@ for expression in ("torch.ops.aten.max_pool2d_with_indices(x, [3, 2], [2, 2], [1
 add("max_pool2d-one-channel", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 1, 1, 9, 7, layouts=["contiguous", "channels_last"])
 for dtype in (torch.float64, torch.bfloat16):
     add(f"max_pool2d-{dtype}", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=dtype)
+# Rows of doubles: windows within the row and those that it cuts, none within, equal numbers of both signs of zero.
+for i, window in enumerate(WINDOWS + ["[2, 2], [2, 2]", "[1, 5], [1, 1], [0, 2]", "[2, 17], [1, 3], [1, 8], [1, 1], True", "[3, 4], [5, 4], [1, 2], [1, 6], True", "[9, 40], [1, 1], [4, 20]"]):
+    add(f"max_pool2d-rows-{i}", f"torch.max_pool2d(x, {window})", 2, 3, 9, 23, dtype=torch.float64)
+    add(f"max_pool2d-zeros-{i}", f"torch.max_pool2d(x.clamp(-1, 0.5).round(), {window}).reciprocal()", 1, 2, 9, 37, dtype=torch.float64, layouts=["contiguous", "transposed"])
+add("max_pool2d-columns", "torch.max_pool2d(x[:, :, :, :1].expand(2, 5, 9, 7), [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=torch.float64, layouts=["contiguous", "channels_last"])
+add("max_pool1d-double", "torch.max_pool1d(x, [3], [2], [1])", 2, 3, 30, dtype=torch.float64, layouts=["contiguous", "transposed", "nan"])
+add("max_pool3d-double", "torch.max_pool3d(x, [3, 2, 3], [2, 2, 2], [1, 1, 1], [1, 2, 1], True)", 2, 4, 5, 6, 17, dtype=torch.float64)
 add("max_pool1d", "torch.max_pool1d(x, [3], [2], [1])", 2, 3, 8, layouts=["contiguous", "transposed"])
 add("max_pool1d_indices", "torch.max_pool1d_with_indices(x, [3], [2], [1])", 2, 3, 8, result=PAIR,
     layouts=["contiguous", "transposed"])

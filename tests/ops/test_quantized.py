@@ -37,6 +37,7 @@ SHAPES = [torch.tensor(1.25), numbers(0), numbers(7), numbers(2, 0, 3), numbers(
 TIES = (torch.arange(-40, 600).float() / 2)
 
 quantized("quantize", "q", *SHAPES, EXTREMES, TIES, TIES * 0.05, qparams=QPARAMS + [("quint8", 1.0, 3), ("qint8", 1.0, 0), ("qint32", 1.0, 1)])
+quantized("quantize_long", "(q, q.dequantize())", EXTREMES.repeat(6), numbers(67), numbers(3, 1030), qparams=QPARAMS)
 quantized("quantize_strided", "torch.quantize_per_tensor(x.transpose(0, 1), 0.1, 3, torch.quint8)", IMAGE, LAST, numbers(4, 5), qparams=FEW[:1])
 quantized("quantize_channels_last_3d", "torch.quantize_per_tensor(x.contiguous(memory_format=torch.channels_last_3d), 0.1, 3, torch.quint8)", numbers(2, 3, 2, 2, 3), qparams=FEW[:1])
 quantized("dequantize", "(q.dequantize(), torch.dequantize(q))", *SHAPES, EXTREMES, qparams=QPARAMS)
@@ -80,6 +81,11 @@ per_channel("quantize_axis3", Q, 3)
 per_channel("quantize_vector", Q, 0, (6,))
 per_channel("quantize_qint8", Q, 0, (6, 3), "qint8")
 per_channel("quantize_qint32", Q, 1, (6, 3), "qint32")
+for dtype in ("quint8", "qint8"):  # rows of one channel, channels side by side, and more of them than a vector has
+    for axis, shape in ((0, (6, 70)), (0, (5, 1100)), (1, (9, 21)), (1, (2, 3, 17)), (1, (3, 2, 15)), (2, (2, 2, 40)), (0, (3, 1)), (1, (0, 3, 4))):
+        per_channel(f"rows/{axis}/{'x'.join(map(str, shape))}/{dtype}", "(q, q.dequantize())", axis, shape, dtype)
+    CASES.append((f"channels/extremes/{dtype}", f"def f(x: Tensor):\n    s, z = torch.tensor([1.0, 0.3]), torch.tensor([0, 77])\n    return (torch.quantize_per_channel(x, s, z, 0, torch.{dtype}).int_repr(), "
+                  f"torch.quantize_per_channel(x.t().contiguous(), s, z, 1, torch.{dtype}).int_repr())", (torch.stack([EXTREMES.repeat(6), -EXTREMES.repeat(6)]),)))
 per_channel("dequantize", "(q.dequantize(), q.int_repr())")
 per_channel("dequantize_axis0", "q.dequantize()", 0)
 per_channel("dequantize_last", "(q.contiguous(memory_format=torch.channels_last).dequantize(), q.contiguous(memory_format=torch.channels_last))")

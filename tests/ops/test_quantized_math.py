@@ -130,4 +130,11 @@ for name, body in {"layer": "layer_norm(q, [x.size(3)], x[0, 0, 0].contiguous(),
                    "group_all": "group_norm(q, x.size(1), None, None, 1e-5, SCALE, ZERO)", "instance": "instance_norm(q, x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), 1e-5, SCALE, ZERO)",
                    "instance_plain": "instance_norm(q, None, None, 1e-5, SCALE, ZERO)", "layer_wrong": "layer_norm(q, [77], None, None, 1e-5, SCALE, ZERO)", "group_wrong": "group_norm(q, 7, None, None, 1e-5, SCALE, ZERO)"}.items():
     quantized("norm/" + name, "torch.ops.quantized." + body, *SQUARE, qparams=[p for p in FEW if p[0] != "qint32"])
+ROWS = [numbers(3, 67), numbers(2, 130), numbers(5, 1), numbers(2, 3000, spread=30.0), torch.full((2, 40), 3.0), numbers(0, 5)]
+quantized("norm/layer_rows", "(torch.ops.quantized.layer_norm(q, [x.size(1)], x[0] * 2, x[1] + 1, 1e-5, SCALE, ZERO), torch.ops.quantized.layer_norm(q, [x.size(1)], None, None, 1e-5, SCALE, ZERO))", *ROWS[:-1], qparams=FEW[:2])
+quantized("norm/layer_half", "torch.ops.quantized.layer_norm(q, [x.size(1)], x[0] * 2, None, 1e-5, SCALE, ZERO)", *ROWS[:3], qparams=FEW[:2])
+quantized("norm/layer_odd", "(torch.ops.quantized.layer_norm(q, [x.size(1)], x[0] * float('nan'), x[1], 1e-5, SCALE, ZERO), torch.ops.quantized.layer_norm(q, [x.size(1)], x[0] * 1e6, x[1], 1e-5, SCALE, ZERO), "
+          "torch.ops.quantized.layer_norm(q, [x.size(1)], x[0], x[1] * float('inf'), 1e-5, SCALE, ZERO))", numbers(3, 64), numbers(2, 128), qparams=FEW[:1])
+quantized("norm/layer_none", "torch.ops.quantized.layer_norm(q, [5], None, None, 1e-5, SCALE, ZERO)", ROWS[-1], qparams=FEW[:2])
+quantized("norm/groups", "(torch.ops.quantized.group_norm(q, 3, x[0, :, 0], x[1, :, 1], 1e-5, SCALE, ZERO), torch.ops.quantized.instance_norm(q, None, x[0, :, 1], 1e-5, SCALE, ZERO))", numbers(2, 6, 37), numbers(2, 9, 200), qparams=FEW[:2])
 quantized("norm/group4", "torch.ops.quantized.group_norm(q, 4, x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), 1e-5, SCALE, ZERO)", SQUARE[2], numbers(2, 8, 30, 20), numbers(2, 8, 30, 20).to(memory_format=torch.channels_last), qparams=FEW[:2])

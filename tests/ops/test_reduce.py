@@ -89,6 +89,14 @@ for dim, layout in itertools.product((0, 1, 2, -1), LAYOUTS):
         case("topk/%d/%s" % (dim, layout), ("x", "torch.topk(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("kthvalue/%d/%s" % (dim, layout), ("x", "torch.kthvalue(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("median/%d/%s" % (dim, layout), ("x", "torch.median(x, %d)" % dim), plain(SHAPE, layout=layout))
+for (shape, dim), dtype in itertools.product((((7, 20), 1), ((8, 20), 1), ((70, 9), 1), ((9, 130), 0), ((3, 12, 17), 1), ((2, 12, 1), 1)), (torch.float32, torch.float64)):  # lines one by one and many at a time
+    case("logcumsumexp/lines/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "[torch.logcumsumexp(x, %d), torch.logcumsumexp(x * 200, %d)]" % (dim, dim)), plain(shape, dtype))
+    case("logcumsumexp/special/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "torch.logcumsumexp(x, %d)" % dim), build((shape, dtype)))
+INFINITE = [[-float("inf")] * 3 + [1.0], [float("inf"), float("inf"), 1.0, -float("inf")], [1.0, float("inf"), -float("inf"), 2.0], [-float("inf"), float("inf"), float("nan"), 1.0], [0.0, 0.0, -0.0, -800.0]]
+case("logcumsumexp/infinite", ("x", "[torch.logcumsumexp(x, 1), torch.logcumsumexp(x.double(), 1), torch.logcumsumexp(x[:5], 1)]"), lambda: [torch.tensor(INFINITE * 3)])
+for large in (2**31, -2**31 - 1, 2**31 - 1, -2**31, 2**40, 2**63 - 1):  # integers that 32 bits hold, all of a line but one
+    case("sort/large/%d" % large, ("x", "[torch.sort(x, dim=1, stable=True)[0], torch.topk(x, 3)[0], torch.topk(x, 3, largest=False)[0], torch.topk(x, 200)[0], torch.kthvalue(x, 500)[0], torch.kthvalue(x.t(), 1, 0)[0], torch.median(x, 1)[0], x.mode(1)[0]]"),
+         lambda large=large: [torch.cat([torch.arange(599) * 7919 % 1009 - 500, torch.tensor([large])])[None]])
 for dtype in NUMBERS:
     case("cumsum/" + label(dtype), ("x", "torch.cumsum(x, 1)"), plain((3, 40), dtype))
     case("sort/" + label(dtype), ("x", "torch.sort(x, dim=-1, descending=True, stable=True)"), build(((3, 40), dtype)))

@@ -86,6 +86,14 @@ for mode in (0, 1, 2):
                     image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
 
 
+for align in (False, True):  # images that become smaller, whose rows are blended first, and lower alone, wider alone, with gaps between rows and columns
+    for name, size, x in (("small", "[11, 12]", "x"), ("low", "[5, 120]", "x"), ("narrow", "[24, 12]", "x"), ("little", "[22, 38]", "x"), ("rows", "[5, 12]", "x[:, :, ::2]"), ("columns", "[11, 6]", "x[..., ::2]"),
+                          ("turned", "[12, 11]", "x.transpose(2, 3)"), ("one", "[1, 1]", "x"), ("last", "[11, 12]", "x.contiguous(memory_format=torch.channels_last)")):
+        if not align or name in ("small", "rows"):
+            CASES.append((f"bilinear-{name}-{align}", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.interpolate({x}, size={size}, mode='bilinear', align_corners={align})\n",
+                          lambda: (image(1, 2, 24, 40),)))
+
+
 def edges():
     """An image with an infinity, and positions on its edges, beside them, far away and nowhere"""
     g = torch.rand(2, 9, 17, 2, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
@@ -104,6 +112,24 @@ for mode in (0, 1):
     CASES.append((f"grid_sampler-lines-{mode}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
                   f"    return torch.cat([torch.grid_sampler(x.transpose(2, 3), g[:, :, ::2], {mode}, 0, True).flatten(),\n"
                   f"                      torch.grid_sampler(x[:, :, :1], g.transpose(1, 2), {mode}, 1, False).flatten()])\n", edges))
+
+
+def volume_edges():
+    """The same of a volume"""
+    g = torch.rand(2, 5, 6, 17, 3, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
+    for axis in range(3):
+        g[0, axis, 0, :8, axis] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan"), float("inf"), -float("inf")])
+    x = image(2, 3, 4, 5, 7)
+    x[1, 2, 0, 0, 0] = x[0, 1, 2, 4, 5] = float("inf")
+    return x, g
+
+
+for padding in (0, 1, 2):
+    for align in (False, True):
+        CASES.append((f"grid_sampler3d-edges-{padding}-{align}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
+                      f"    return torch.cat([torch.grid_sampler(x, g, 1, {padding}, {align}).flatten(), torch.grid_sampler(x, g[:, :, :, ::2], 1, {padding}, {align}).flatten(),\n"
+                      f"                      torch.grid_sampler(x.transpose(2, 4), g[:, ::2], 1, {padding}, {align}).flatten(), torch.grid_sampler(x[:, :, :1], g.transpose(1, 2), 1, {padding}, {align}).flatten(),\n"
+                      f"                      torch.grid_sampler(x[:, :1], g[:, :1].expand(2, 4, 6, 17, 3), 1, {padding}, {align}).flatten()])\n", volume_edges))
 for align in (False, True):
     CASES.append((f"affine_grid_generator-long-{align}", f"def f(x: Tensor) -> Tensor:\n"
                   f"    return torch.affine_grid_generator(x, [1, 3, 2, 131], {align})\n", lambda: (image(1, 2, 3),)))

@@ -14,7 +14,8 @@ typedef struct loop_job {
     const taper_ew_walk *walk;
     taper_ew_vector_loop loop;
     bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
-    size_t wide, narrow; // then: the sides of the rows and of the factors
+    bool outer;          // each row is a number times the same vector
+    size_t wide, narrow; // then: the sides of the rows, or of the vector, and of the factors
 } loop_job;
 
 // ---- which kernel
@@ -77,6 +78,11 @@ static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew
         job->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && job->loop.factor == 0;
         job->narrow = w->steps[2][1] == 0 ? 2 : 1;
         job->wide = 3 - job->narrow;
+    } else if (!TAPER_SMALL && w->rank > 1 && operands != TAPER_OPERANDS_VV) {
+        job->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
+        job->wide = 3 - job->narrow;
+        job->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[job->wide][1] == 0 &&
+                     w->steps[job->narrow][1] >= 0;
     }
     return true;
 }
@@ -146,6 +152,13 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
                                    (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
                                    job->shift ? factors : NULL, (float *)(void *)at[0],
                                    (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
+        return;
+    }
+    if (!TAPER_SMALL && job->outer) {
+        job->loop.vector->outer(count, n, (const float *)(const void *)at[job->narrow],
+                                (size_t)w->steps[job->narrow][1] / sizeof(float),
+                                (const float *)(const void *)at[job->wide], NULL, 0, (float *)(void *)at[0],
+                                (size_t)w->steps[0][1] / sizeof(float));
         return;
     }
     if (!TAPER_SMALL && are_short(job)) {

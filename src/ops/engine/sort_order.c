@@ -104,11 +104,15 @@ static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
     }
 }
 
-static void keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
+// Of the lowest bits; whether these are all.
+static bool keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
 {
+    uint64_t above = 0;
     for (size_t k = 0; k < n; k++) {
+        above |= (uint64_t)x[k] + ((uint64_t)1 << 31);
         to[k] = (int32_t)(uint32_t)(uint64_t)x[k] ^ flip;
     }
+    return above >> 32 == 0;
 }
 
 static inline uint64_t narrow_entry(int32_t key, size_t at)
@@ -125,6 +129,7 @@ static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *k
         const int32_t top = (int32_t)((uint32_t)(heap[0] >> 32) ^ (uint32_t)1 << 31);
         if (i + TOGETHER <= n && at + i >= TOGETHER * count) {
             int32_t any = 0;
+            TAPER_NO_UNROLL
             for (size_t k = 0; k < TOGETHER; k++) {
                 any |= keys[i + k] < top ? -1 : 0;
             }
@@ -152,35 +157,17 @@ static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, siz
     }
 }
 
-// Whether all of them have 32 bits.
-static bool are_short(const char *from, int64_t step, size_t n)
-{
-    uint64_t above = 0;
-    if (step == sizeof(int64_t)) {
-        const uint64_t *x = (const uint64_t *)(const void *)from;
-        for (size_t k = 0; k < n; k++) {
-            above |= x[k] + ((uint64_t)1 << 31);
-        }
-    } else {
-        for (size_t k = 0; k < n; k++, from += step) {
-            above |= *(const uint64_t *)(const void *)from + ((uint64_t)1 << 31);
-        }
-    }
-    return above >> 32 == 0;
-}
-
-static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
-                              bool down, size_t first)
+// As narrow entries if wanted, or the other ones; *fits: false, and the line is not read, where narrow ones do not hold
+// an integer.
+static taper_status read_as(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
+                            bool down, size_t first, bool narrow, bool *fits)
 {
     const taper_ew_class own = taper_ew_class_of(dtype);
     const bool single = own == TAPER_EW_F32 && !TAPER_SMALL;
     line->floats = own == TAPER_EW_F32 || own == TAPER_EW_F64;
     const taper_ew_class class_ = single ? TAPER_EW_F32 : line->floats ? TAPER_EW_F64 : TAPER_EW_I64;
-    bool narrow = !TAPER_SMALL && (single || class_ == TAPER_EW_I64) && n <= UINT32_MAX;
-    if (narrow && dtype == TAPER_I64) {
-        TAPER_TRY(taper_run_spend(line->run, n));
-        narrow = are_short(from, step, n);
-    }
+    narrow = narrow && (single || class_ == TAPER_EW_I64) && n <= UINT32_MAX;
+    *fits = true;
     begin_line(line, n, narrow);
     size_t m = first == 0 ? BLOCK : taper_min_size(BLOCK, first);
     for (size_t at = 0; at < n; at += m, m = at < first ? taper_min_size(BLOCK, first - at) : BLOCK) {
@@ -198,8 +185,9 @@ static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const ch
             uint64_t *const to = line->entries;
             if (single) {
                 keys_of_floats(keys, x, m, down ? -1 : 0);
-            } else {
-                keys_of_integers(keys, x, m, down ? -1 : 0);
+            } else if (!keys_of_integers(keys, x, m, down ? -1 : 0)) {
+                *fits = false;
+                return TAPER_OK;
             }
             if (first != 0 && at >= first) {
                 offer(line->run, to, first, keys, at, m);
@@ -225,6 +213,14 @@ static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const ch
         }
     }
     return TAPER_OK;
+}
+
+static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
+                              bool down, size_t first)
+{
+    bool fits;
+    TAPER_TRY(read_as(line, dtype, from, step, n, down, first, !TAPER_SMALL, &fits));
+    return fits ? TAPER_OK : read_as(line, dtype, from, step, n, down, first, false, &fits);
 }
 
 taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,

@@ -3,10 +3,14 @@
 // flags.
 #include "ops/kernels/fft_f32.h"
 
+enum { LANES = TAPER_FFT_LANES };
+
 #define FFT_REAL float
 #define FFT_LANES TAPER_FFT_LANES
 #define FFT_NAME(name) fft_##name
 #include "ops/kernels/fft_radix_tmpl.h"
+
+#include "ops/kernels/fft_lines_tmpl.h"
 #undef FFT_REAL
 #undef FFT_LANES
 #undef FFT_NAME
@@ -15,44 +19,33 @@
 #define FFT_LANES TAPER_FFT_LANES
 #define FFT_NAME(name) fft_wide_##name
 #include "ops/kernels/fft_radix_tmpl.h"
+
+#include "ops/kernels/fft_lines_tmpl.h"
 #undef FFT_REAL
 #undef FFT_LANES
 #undef FFT_NAME
 
-enum { LANES = TAPER_FFT_LANES };
-
-static void fft_part(size_t m, const float *restrict w, float scale, float sign, const float *restrict in,
-                     float *restrict out)
+// Rows of what is written, which lies together, from numbers that lie apart.
+static void fft_to_lanes(size_t count, const double *restrict x, size_t x_step, double *restrict y, size_t y_step)
 {
-    for (size_t k = 0; k < m; k++, w += 2, out += 2 * LANES) {
-        const float *x = in + 2 * LANES * k, *y = in + 2 * LANES * (k == 0 ? 0 : m - k);
-        for (size_t l = 0; l < LANES; l++) {
-            const float even_re = x[l] + y[l], even_im = x[LANES + l] - y[LANES + l];
-            const float r = x[l] - y[l], i = x[LANES + l] + y[LANES + l];
-            // minus i * w times (r + i im)
-            out[l] = (even_re + r * w[1] + i * w[0]) * scale;
-            out[LANES + l] = (even_im + i * w[1] - r * w[0]) * sign;
-        }
+    for (size_t k = 0; k < count; k++, y += y_step) {
+        for (size_t l = 0; l < LANES; l++)
+            y[l] = x[l * x_step + k];
     }
 }
 
-static void fft_join(size_t m, const float *restrict w, float sign, const float *restrict in,
-                     const float *restrict last, float *restrict out)
+static void fft_of_lanes(size_t count, const double *restrict x, size_t x_step, double *restrict y, size_t y_step)
 {
-    for (size_t l = 0; l < LANES; l++) { // neither end has an imaginary part
-        out[LANES + l] = in[l] + last[l] + (in[l] - last[l]) * w[1];
-        out[l] = (in[l] - last[l]) * w[0];
-    }
-    for (size_t k = 1; k < m; k++) {
-        const float *x = in + 2 * LANES * k, *y = in + 2 * LANES * (m - k), re = w[2 * k], im = w[2 * k + 1];
-        float *z = out + 2 * LANES * k;
+    size_t k = 0;
+    for (; k + LANES <= count; k += LANES, x += LANES * x_step) {
         for (size_t l = 0; l < LANES; l++) {
-            const float x_im = sign * x[LANES + l], y_im = sign * y[LANES + l];
-            const float even_re = x[l] + y[l], even_im = x_im - y_im, r = x[l] - y[l], i = x_im + y_im;
-            // times i * conj(w), parts exchanged
-            z[LANES + l] = even_re + r * im - i * re;
-            z[l] = even_im + r * re + i * im;
+            for (size_t q = 0; q < LANES; q++)
+                y[l * y_step + k + q] = x[q * x_step + l];
         }
+    }
+    for (; k < count; k++, x += x_step) {
+        for (size_t l = 0; l < LANES; l++)
+            y[l * y_step + k] = x[l];
     }
 }
 
@@ -108,4 +101,14 @@ static void fft_merge(size_t m, const float *restrict w, const float *restrict i
                                                  .pass_f64 = fft_wide_pass,                                            \
                                                  .part = fft_part,                                                     \
                                                  .join = fft_join,                                                     \
+                                                 .turn = fft_turn,                                                     \
+                                                 .unzip = fft_unzip,                                                   \
+                                                 .zip = fft_zip,                                                       \
+                                                 .part_f64 = fft_wide_part,                                            \
+                                                 .join_f64 = fft_wide_join,                                            \
+                                                 .turn_f64 = fft_wide_turn,                                            \
+                                                 .unzip_f64 = fft_wide_unzip,                                          \
+                                                 .zip_f64 = fft_wide_zip,                                              \
+                                                 .to_lanes_f64 = fft_to_lanes,                                         \
+                                                 .of_lanes_f64 = fft_of_lanes,                                         \
                                                  .merge = fft_merge};

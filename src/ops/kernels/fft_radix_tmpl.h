@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The small factors of a transform, for one precision and one number of lanes: with FFT_REAL, FFT_LANES and FFT_NAME(x)
 // defined. Included by ops/signal/fft_passes.h, which says what a pass is, and by the kernels of fft_f32.h.
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef FFT_VECTOR
+#elif defined(__GNUC__) && !defined(__clang__)
 #define FFT_VECTOR _Pragma("GCC ivdep")
 #else
 #define FFT_VECTOR
@@ -127,4 +128,3 @@ static inline void FFT_NAME(pass)(size_t factor, size_t inner, size_t blocks, si
         i = i + 1 == inner ? 0 : i + 1;
     }
 }
-#undef FFT_VECTOR

@@ -304,6 +304,19 @@ typedef void taper_window_f32(size_t places, size_t n, const float *const *x, co
 // The sum of (x - mean)².
 typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 
+// The sum of bytes, all bits of which but those of `flip` count as they are, and of their squares.
+typedef void taper_moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares);
+// Bytes normalised: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse)) + point, NaN as what is
+// too large. weight and bias are n floats, or one where stride is 0.
+typedef struct taper_norm_numbers {
+    float x_point, mean, step;
+    float inverse, low, high; // whole numbers, and with point bytes
+    int32_t point;
+    uint8_t flip; // of x and y: 0x80 for bytes with a sign, whose points are 128 more then
+} taper_norm_numbers;
+typedef void taper_norm_u8(size_t n, const uint8_t *x, const float *weight, const float *bias, size_t stride,
+                           const taper_norm_numbers *p, uint8_t *y);
+
 // A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
@@ -317,6 +330,8 @@ typedef struct taper_native_entry {
     taper_pick_rows *pick_f32;
     taper_window_f32 *window_f32;
     taper_deviations_f64 *deviations_f64;
+    taper_moments_u8 *moments_u8;
+    taper_norm_u8 *norm_u8;
     taper_native_folder folds[TAPER_FOLD_COUNT][TAPER_FOLD_TYPES];
     taper_native_function *functions[TAPER_NATIVE_COUNT][TAPER_NATIVE_TYPES];
 } taper_native_entry;

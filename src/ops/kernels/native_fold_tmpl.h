@@ -133,24 +133,25 @@ enum { SUM_FLOATS = 64, SUM_STEPS = 32, SUM_PARTS = SUM_FLOATS / 4 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {
     const float *xs = from;
-    double *total = acc, part[SUM_PARTS] = {0}, some[4] = {0};
+    double *total = acc, part[SUM_PARTS] = {0};
     size_t left = 2 * n;
     while (left >= SUM_FLOATS) {
         float floats[SUM_FLOATS] = {0};
         for (size_t i = 0; i < SUM_STEPS && left >= SUM_FLOATS; i++, left -= SUM_FLOATS, xs += SUM_FLOATS) {
             VECTORIZED for (size_t j = 0; j < SUM_FLOATS; j++) floats[j] += xs[j];
         }
-        VECTORIZED for (size_t j = 0; j < SUM_PARTS; j++)
-        {
-            const float *f = floats + j;
-            part[j] += (double)(f[0] + f[SUM_PARTS] + (f[2 * SUM_PARTS] + f[3 * SUM_PARTS]));
-        }
+        TAPER_NO_UNROLL for (size_t j = 0; j < SUM_PARTS; j++) floats[j] += floats[j + SUM_PARTS];
+        TAPER_NO_UNROLL for (size_t j = 0; j < SUM_PARTS; j++) floats[j + 2 * SUM_PARTS] += floats[j + 3 * SUM_PARTS];
+        TAPER_NO_UNROLL for (size_t j = 0; j < SUM_PARTS; j++) part[j] +=
+            (double)(floats[j] + floats[j + 2 * SUM_PARTS]);
     }
     for (size_t j = 0; j < left; j++)
         part[j % SUM_PARTS] += (double)xs[j];
-    for (size_t j = 0; j < SUM_PARTS; j++)
-        some[j % 4] += part[j];
-    double re = some[0] + some[2], im = some[1] + some[3];
+    for (size_t j = 0; j < SUM_PARTS / 2; j++)
+        part[j] += part[j + SUM_PARTS / 2];
+    for (size_t j = 0; j < SUM_PARTS / 4; j++)
+        part[j] += part[j + SUM_PARTS / 4];
+    double re = part[0] + part[2], im = part[1] + part[3];
     if (!(fabs(re) <= DBL_MAX && fabs(im) <= DBL_MAX)) {
         xs = from;
         re = im = 0;

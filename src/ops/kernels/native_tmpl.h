@@ -238,6 +238,7 @@ TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
 #include "ops/kernels/native_fold_tmpl.h"
+#include "ops/kernels/native_u8_tmpl.h"
 
 #define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
 #define STEPWISE_ROW(name, dtype, ...) NATIVE_ROW(name, dtype, __VA_ARGS__)
@@ -251,6 +252,8 @@ TAPER_NATIVE_WHERES(WHERE)
         .pick_f32 = pick_f32,                                                                                          \
         .window_f32 = window_f32,                                                                                      \
         .deviations_f64 = deviations_f64,                                                                              \
+        .moments_u8 = moments_u8,                                                                                      \
+        .norm_u8 = norm_u8,                                                                                            \
         .folds = {TAPER_NATIVE_FOLDS(FOLD_ROW) FOLD_ROW(PRODUCT, F32, float) FOLD_ROW(SUM, C64, float)},               \
         .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
                           TAPER_NATIVE_WHERES(WHERE_ROW)}};

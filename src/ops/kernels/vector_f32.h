@@ -112,6 +112,9 @@ typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, 
 typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
                                          const float *scale, const float *shift, float *y, size_t y_stride, float min,
                                          float max);
+// y[r][c] = a[r] * b[c], plus x[r][c] unless x is NULL; a_step floats from one a to the next.
+typedef void taper_outer_f32_function(size_t rows, size_t n, const float *a, size_t a_step, const float *b,
+                                      const float *x, size_t x_stride, float *y, size_t y_stride);
 // Reductions. Floats are added as such, so whoever adds many takes some thousands at a time.
 typedef enum taper_reduction {
     TAPER_REDUCTION_SUM,     // of none 0
@@ -177,6 +180,7 @@ typedef struct taper_vector_entry {
     taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not of these operands
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
+    taper_outer_f32_function *outer; // builds for size have none
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_deviations_f32_function *deviations;

@@ -294,6 +294,35 @@ static void blend(size_t n, const float *a, const float *b, float wa, float wb, 
     }
 }
 
+TAPER_TEMPLATE void outer_rows(const int added, size_t rows, size_t n, const float *a, size_t a_step, const float *b,
+                               const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    for (size_t r = 0; r < rows; r++, a += a_step, y += y_stride) {
+        const V factor = v_set(*a);
+        size_t c = 0;
+        for (; c + VN <= n; c += VN) {
+            const V product = v_mul(factor, v_load(b + c));
+            v_store(y + c, added ? v_add(v_load(x + c), product) : product);
+        }
+        if (c < n) {
+            const VT t = v_first(n - c);
+            const V product = v_mul(factor, v_load_t(b + c, t));
+            v_store_t(y + c, added ? v_add(v_load_t(x + c, t), product) : product, t);
+        }
+        x = added ? x + x_stride : x;
+    }
+}
+
+static void outer(size_t rows, size_t n, const float *a, size_t a_step, const float *b, const float *x, size_t x_stride,
+                  float *y, size_t y_stride)
+{
+    if (x != NULL) {
+        outer_rows(1, rows, n, a, a_step, b, x, x_stride, y, y_stride);
+    } else {
+        outer_rows(0, rows, n, a, a_step, b, NULL, 0, y, y_stride);
+    }
+}
+
 // Of four vectors at a time, which take their time from the loads. Returns how many channels are made.
 TAPER_TEMPLATE size_t channels_by_four(const int shifted, size_t count, const float *x, const float *scale,
                                        const float *shift, float *y, V low, V high)
@@ -408,7 +437,13 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
         for (size_t k = 0; k < 4; k++)
             p[k] = taper_f32_at(a[k * a_tap_stride], a_offset);
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
-        for (size_t c = 0; c < count; c += VN) {
+        size_t c = 0;
+        for (; !TAPER_SMALL && c + VN <= count; c += VN) {
+            const V u = v_fma(v_load(p[0] + c), left, v_mul(v_load(p[1] + c), right));
+            const V d = v_fma(v_load(p[2] + c), left, v_mul(v_load(p[3] + c), right));
+            v_store(y + c, v_fma(u, top, v_mul(d, bottom)));
+        }
+        for (; c < count; c += VN) {
             const VT t = v_first(count - c);
             const V u = v_fma(v_load_t(p[0] + c, t), left, v_mul(v_load_t(p[1] + c, t), right));
             const V d = v_fma(v_load_t(p[2] + c, t), left, v_mul(v_load_t(p[3] + c, t), right));
@@ -428,6 +463,17 @@ static size_t interleave(size_t columns, const float *x, size_t x_stride, float 
     return c;
 }
 
+// Few columns, of which most of a tile would be empty.
+TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
+                                float *restrict y, size_t y_stride)
+{
+    for (size_t r = 0; r < rows; r++, x += x_stride) {
+        TAPER_UNROLL
+        for (size_t c = 0; c < columns; c++)
+            y[c * y_stride + r] = x[c];
+    }
+}
+
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (rows == 3 && y_stride == 3) {
@@ -435,6 +481,17 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
         x += done;
         y += 3 * done;
         columns -= done;
+    }
+    if (!TAPER_SMALL && columns <= 4 && columns < VN) {
+        if (columns == 4)
+            turn_narrow(4, rows, x, x_stride, y, y_stride);
+        else if (columns == 3)
+            turn_narrow(3, rows, x, x_stride, y, y_stride);
+        else if (columns == 2)
+            turn_narrow(2, rows, x, x_stride, y, y_stride);
+        else if (columns == 1)
+            turn_narrow(1, rows, x, x_stride, y, y_stride);
+        return;
     }
     for (size_t c = 0; c < columns; c += VN) {
         const size_t cn = columns - c < VN ? columns - c : VN;
@@ -559,6 +616,7 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
                    BINARY_VV(logaddexp2, TAPER_FAST(taper_ew_logaddexp2))},                                            \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
+        .outer = IF_BUILT(!TAPER_SMALL, outer),                                                                        \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \

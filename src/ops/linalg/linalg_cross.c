@@ -45,19 +45,22 @@ static void cross_ints(const int64_t *a, const int64_t *b, int64_t *c) // wraps 
     }
 }
 
-static void cross_numbers(bool complex, const double *a, const double *b, double *c)
+static void cross_reals(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static void cross_complex(const double *a, const double *b, double *c)
 {
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
-        if (complex) {
-            const taper_c128 product =
-                taper_c_sub(taper_c_mul(taper_c(a[2 * j], a[2 * j + 1]), taper_c(b[2 * k], b[2 * k + 1])),
-                            taper_c_mul(taper_c(a[2 * k], a[2 * k + 1]), taper_c(b[2 * j], b[2 * j + 1])));
-            c[2 * i] = product.re;
-            c[2 * i + 1] = product.im;
-        } else {
-            c[i] = a[j] * b[k] - a[k] * b[j];
-        }
+        const taper_c128 product =
+            taper_c_sub(taper_c_mul(taper_c(a[2 * j], a[2 * j + 1]), taper_c(b[2 * k], b[2 * k + 1])),
+                        taper_c_mul(taper_c(a[2 * k], a[2 * k + 1]), taper_c(b[2 * j], b[2 * j + 1])));
+        c[2 * i] = product.re;
+        c[2 * i + 1] = product.im;
     }
 }
 
@@ -85,15 +88,18 @@ static taper_status run_cross(taper_linalg *w, const taper_tensor *a, const tape
     TAPER_TRY(gather(w, SECOND, b, rank, sizes, dim, wide));
     taper_tensor *const x = w->t[FIRST], *const y = w->t[SECOND];
     TAPER_TRY(taper_tensor_new(w->run->heap, wide, rank, x->sizes, NULL, &w->t[RESULT], w->run->error));
-    const int64_t count = taper_tensor_numel(x) / 3, width = complex ? 2 : 1;
-    for (int64_t i = 0; i < count; i++) {
-        if (whole) {
-            cross_ints((const int64_t *)taper_tensor_data(x) + 3 * i, (const int64_t *)taper_tensor_data(y) + 3 * i,
-                       (int64_t *)taper_tensor_mutable(w->t[RESULT]) + 3 * i);
-        } else {
-            cross_numbers(complex, taper_linalg_doubles(x) + 3 * i * width, taper_linalg_doubles(y) + 3 * i * width,
-                          taper_linalg_doubles(w->t[RESULT]) + 3 * i * width);
-        }
+    const int64_t count = taper_tensor_numel(x) / 3;
+    const double *p = taper_linalg_doubles(x), *q = taper_linalg_doubles(y);
+    double *r = taper_linalg_doubles(w->t[RESULT]);
+    for (int64_t i = 0; i < count && whole; i++) {
+        cross_ints((const int64_t *)taper_tensor_data(x) + 3 * i, (const int64_t *)taper_tensor_data(y) + 3 * i,
+                   (int64_t *)taper_tensor_mutable(w->t[RESULT]) + 3 * i);
+    }
+    for (int64_t i = 0; i < count && complex; i++) {
+        cross_complex(p + 6 * i, q + 6 * i, r + 6 * i);
+    }
+    for (int64_t i = 0; i < count && !whole && !complex; i++) {
+        cross_reals(p + 3 * i, q + 3 * i, r + 3 * i);
     }
     // Back: the last dimension of the result is dimension dim.
     memcpy(strides, w->t[RESULT]->strides, rank * sizeof *strides);

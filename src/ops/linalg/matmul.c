@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
@@ -378,6 +380,53 @@ taper_status taper_op_outer(taper_call *call)
     return taper_ret_cast(call, 0, product, dtype);
 }
 
+typedef struct addr_job {
+    const taper_vector_entry *vector;
+    const float *a, *b, *self;
+    float *y;
+    size_t a_step, self_stride, n;
+} addr_job;
+
+static void addr_range(void *argument, size_t begin, size_t end)
+{
+    const addr_job *job = argument;
+    job->vector->outer(end - begin, job->n, job->a + begin * job->a_step, job->a_step, job->b,
+                       job->self + begin * job->self_stride, job->self_stride, job->y + begin * job->n, job->n);
+}
+
+// Of floats, rows of which lie together, in one pass; declines what is not, and factors other than 1.
+static taper_status addr_floats(const taper_call *call, const taper_tensor *self, const taper_tensor *a,
+                                const taper_tensor *b, taper_scalar beta, taper_scalar alpha, taper_tensor **sum)
+{
+    taper_run *run = call->run;
+    int64_t steps[2];
+    if (TAPER_SMALL || run->portable || self->dtype != TAPER_F32 || a->dtype != TAPER_F32 || b->dtype != TAPER_F32 ||
+        a->rank != 1 || b->rank != 1 || beta.kind == TAPER_SCALAR_COMPLEX || alpha.kind == TAPER_SCALAR_COMPLEX ||
+        beta.f != 1 || alpha.f != 1) {
+        return TAPER_DECLINED;
+    }
+    const int64_t sizes[2] = {a->sizes[0], b->sizes[0]};
+    if (!taper_broadcast_strides(self, 2, sizes, steps) || steps[1] != 1 || steps[0] < 0 ||
+        (b->strides[0] != 1 && sizes[1] > 1) || a->strides[0] < 0 || sizes[0] == 0 || sizes[1] == 0) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 2, sizes, NULL, sum, run->error));
+    addr_job job = {.vector = taper_vector_f32_select(run->cpu),
+                    .a = taper_tensor_data(a),
+                    .b = taper_tensor_data(b),
+                    .self = taper_tensor_data(self),
+                    .y = taper_tensor_mutable(*sum),
+                    .a_step = (size_t)a->strides[0],
+                    .self_stride = (size_t)steps[0],
+                    .n = (size_t)sizes[1]};
+    run->kernel = job.vector->name;
+    const taper_status status = taper_run_floats(run, addr_range, &job, (size_t)sizes[0], (double)sizes[1]);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*sum);
+    }
+    return status;
+}
+
 taper_status taper_op_addr(taper_call *call)
 {
     taper_tensor *self, *a, *b, *product = NULL;
@@ -395,8 +444,12 @@ taper_status taper_op_addr(taper_call *call)
                    "For integral input tensors, argument %s must not be a floating point number.",
                    beta.kind >= TAPER_SCALAR_DOUBLE ? "beta" : "alpha");
     }
+    taper_status status = addr_floats(call, self, a, b, beta, alpha, &product);
+    if (status != TAPER_DECLINED) {
+        return status == TAPER_OK ? taper_ret_cast(call, 0, product, dtype) : status;
+    }
     TAPER_TRY(outer_new(call, 1, dtype, a, b, &product));
-    taper_status status = check_expands(call, self, 2, product->sizes);
+    status = check_expands(call, self, 2, product->sizes);
     if (status == TAPER_OK) {
         status = taper_product_combine(call->run, product, self, beta, alpha);
     }

@@ -4,6 +4,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 
 typedef struct patches {
     taper_run *run;
@@ -76,14 +77,14 @@ static void copy_items(size_t item, char *to, const char *from, int64_t step, in
     }
 }
 
-// The blocks [*begin, *end) along a row whose positions under tap k are inside of the image.
-static void blocks_inside(const patches *p, int64_t tap, int64_t *begin, int64_t *end)
+// The blocks [*begin, *end) along an axis whose positions under tap k are inside of the image.
+static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begin, int64_t *end)
 {
-    const int64_t first = tap * p->dilation[1] - p->padding[1], step = p->stride[1]; // of block 0
+    const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis]; // of block 0
     const int64_t low = first >= 0 ? 0 : (step - 1 - first) / step;
-    const int64_t high = first >= p->image[1] ? 0 : (p->image[1] - 1 - first) / step + 1;
-    *begin = taper_min_i64(low, p->blocks[1]);
-    *end = taper_max_i64(taper_min_i64(high, p->blocks[1]), *begin);
+    const int64_t high = first >= p->image[axis] ? 0 : (p->image[axis] - 1 - first) / step + 1;
+    *begin = taper_min_i64(low, p->blocks[axis]);
+    *end = taper_max_i64(taper_min_i64(high, p->blocks[axis]), *begin);
 }
 
 // One plane of the image (strides in elements) to its rows of columns.
@@ -92,7 +93,7 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
             int64_t begin, end, h, w;
-            blocks_inside(p, kw, &begin, &end);
+            blocks_inside(p, 1, kw, &begin, &end);
             (void)position(p, 1, begin, kw, &w);
             const int64_t step = p->stride[1] * strides[1];
             for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
@@ -154,6 +155,49 @@ taper_status taper_op_im2col(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
+// to[i * step] += from[i], and where `beside` is not NULL to[i * step + 1] += beside[i].
+static void add_apart(float *restrict to, int64_t step, const float *restrict from, const float *restrict beside,
+                      int64_t count)
+{
+    if (beside != NULL && step == 2) {
+        for (int64_t i = 0; i < count; i++) {
+            to[2 * i] += from[i];
+            to[2 * i + 1] += beside[i];
+        }
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        to[i * step] += from[i];
+    }
+}
+
+// Of floats whose columns lie side by side. An element of the image gets its summands in the order of the taps; two
+// taps beside each other go together where their elements take turns.
+static void scatter_floats(const patches *p, const char *rows, int64_t row_step, float *plane)
+{
+    for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
+        int64_t top, bottom, taken;
+        blocks_inside(p, 0, kh, &top, &bottom);
+        for (int64_t kw = 0; kw < p->kernel[1]; kw += taken, rows += taken * row_step) {
+            int64_t begin, end, next_begin, next_end;
+            blocks_inside(p, 1, kw, &begin, &end);
+            taken = 1;
+            if (p->stride[1] == 2 && p->dilation[1] == 1 && kw + 1 < p->kernel[1]) {
+                blocks_inside(p, 1, kw + 1, &next_begin, &next_end);
+                taken = begin == next_begin && end == next_end ? 2 : 1;
+            }
+            const int64_t w = begin * p->stride[1] + (kw * p->dilation[1] - p->padding[1]);
+            for (int64_t oh = top; oh < bottom && begin < end && taper_run_goes_on(p->run, (uint64_t)(end - begin) * 3);
+                 oh++) {
+                const int64_t h = oh * p->stride[0] + (kh * p->dilation[0] - p->padding[0]);
+                const float *from = (const float *)(const void *)rows + oh * p->blocks[1] + begin;
+                const float *beside = taken == 2 ? from + row_step / (int64_t)sizeof(float) : NULL;
+                add_apart(plane + h * p->image[1] + w, p->stride[1], from, beside, end - begin);
+            }
+        }
+    }
+}
+
 static void scatter_plane(const patches *p, taper_into_function add, int64_t item, const char *rows, int64_t row_step,
                           int64_t column_step, char *plane)
 {
@@ -161,7 +205,7 @@ static void scatter_plane(const patches *p, taper_into_function add, int64_t ite
         for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
             const char *from = rows;
             int64_t begin, end, h, w;
-            blocks_inside(p, kw, &begin, &end);
+            blocks_inside(p, 1, kw, &begin, &end);
             (void)position(p, 1, begin, kw, &w);
             for (int64_t oh = 0; oh < p->blocks[0]; oh++, from += p->blocks[1] * column_step) {
                 if (position(p, 0, oh, kh, &h)) {
@@ -221,7 +265,11 @@ taper_status taper_op_col2im(taper_call *call)
         for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
             const char *rows =
                 (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
-            scatter_plane(&p, add, size, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
+            if (!TAPER_SMALL && work == TAPER_F32 && p.stride[1] != 1 && wide->strides[skip + 1] == 1) {
+                scatter_floats(&p, rows, wide->strides[skip] * size, (float *)(void *)plane);
+            } else {
+                scatter_plane(&p, add, size, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
+            }
         }
     }
     taper_tensor_drop(wide);

@@ -233,7 +233,7 @@ static void sample_at(const grid_work *work, int64_t n, int64_t d, int64_t h, in
 enum { POSITIONS = 64 };
 
 typedef struct grid_block {
-    float at[2][POSITIONS]; // x, y
+    float at[3][POSITIONS]; // x, y, z
     float weight[4][POSITIONS];
     int32_t offset[POSITIONS];
     bool inside[POSITIONS]; // all taps are
@@ -243,7 +243,7 @@ typedef struct grid_block {
 static void place_block(const grid_work *work, const float *grid, int64_t step_w, int64_t step_c, int64_t count,
                         grid_block *b)
 {
-    for (int64_t i = 0; i < 2; i++) {
+    for (int64_t i = 0; i < (work->volume ? 3 : 2); i++) {
         const float n = (float)work->x.size[2 - i], last = n - 1.0f, half = (work->align_corners ? last : n) / 2.0f;
         const float shift = work->align_corners ? 0.0f : 0.5f;
         float *const at = b->at[i];
@@ -257,23 +257,31 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
     }
 }
 
+// The nearest element's offset: one axis is added after the other.
+static void weigh_nearest(const grid_work *work, int64_t count, grid_block *b)
+{
+    const float round = 0x1.8p23f; // the sum has no bits for fractions
+    for (int64_t p = 0; p < count; p++) {
+        b->offset[p] = 0;
+        b->inside[p] = true;
+    }
+    for (int64_t i = 0; i < (work->volume ? 3 : 2); i++) {
+        const float last = (float)(work->x.size[2 - i] - 1), *const at = b->at[i];
+        const int32_t step = (int32_t)work->x.stride[2 - i];
+        for (int64_t p = 0; p < count; p++) {
+            const float x = (at[p] + round) - round;
+            const bool inside = b->inside[p] & (at[p] >= -1.0f) & (at[p] <= last + 1.0f) & (x >= 0.0f) & (x <= last);
+            b->offset[p] = inside ? b->offset[p] + (int32_t)x * step : 0;
+            b->inside[p] = inside;
+        }
+    }
+}
+
 // Weights and the first tap's offset; positions with taps outside are marked, and read the first pixel instead.
 static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
 {
     const float last_x = (float)(work->x.size[2] - 1), last_y = (float)(work->x.size[1] - 1);
     const int32_t step_x = (int32_t)work->x.stride[2], step_y = (int32_t)work->x.stride[1];
-    if (work->mode == NEAREST) {
-        const float round = 0x1.8p23f; // the sum has no bits for fractions
-        for (int64_t p = 0; p < count; p++) {
-            const float x = (b->at[0][p] + round) - round, y = (b->at[1][p] + round) - round;
-            const bool inside = (b->at[0][p] >= -1.0f) & (b->at[1][p] >= -1.0f) & (b->at[0][p] <= last_x + 1.0f) &
-                                (b->at[1][p] <= last_y + 1.0f) & (x >= 0.0f) & (y >= 0.0f) & (x <= last_x) &
-                                (y <= last_y);
-            b->offset[p] = inside ? (int32_t)y * step_y + (int32_t)x * step_x : 0;
-            b->inside[p] = inside;
-        }
-        return;
-    }
     for (int64_t p = 0; p < count; p++) {
         const bool inside =
             (b->at[0][p] >= 0.0f) & (b->at[1][p] >= 0.0f) & (b->at[0][p] < last_x) & (b->at[1][p] < last_y);
@@ -297,18 +305,19 @@ static bool is_far(const grid_work *work, float x, float y)
                                                                 (x < -1.0f || y < -1.0f || x >= width || y >= height)));
 }
 
-static void sample_planes(const grid_work *work, int64_t n, int64_t h, int64_t w, int64_t count)
+static void sample_planes(const grid_work *work, int64_t n, int64_t d, int64_t h, int64_t w, int64_t count)
 {
     const taper_volume *x = &work->x, *y = &work->y;
     const int64_t *strides = work->grid_strides;
     grid_block b;
-    place_block(work, (const float *)work->grid + n * strides[0] + h * strides[2] + w * strides[3], strides[3],
-                strides[4], count, &b);
-    weigh_block(work, count, &b);
+    place_block(work, (const float *)work->grid + n * strides[0] + d * strides[1] + h * strides[2] + w * strides[3],
+                strides[3], strides[4], count, &b);
+    (work->mode == NEAREST ? weigh_nearest : weigh_block)(work, count, &b);
+    const int64_t first = n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w;
     for (int64_t c = 0; c < x->c; c++) {
         const float *plane = (const float *)work->in + n * x->stride_n + c * x->stride_c;
         const float *right = plane + x->stride[2], *below = plane + x->stride[1], *across = below + x->stride[2];
-        float *out = (float *)work->out + n * y->stride_n + c * y->stride_c + h * y->stride[1] + w;
+        float *out = (float *)work->out + first + c * y->stride_c;
         if (work->mode == NEAREST) {
             for (int64_t p = 0; p < count; p++) {
                 out[p] = plane[b.offset[p]];
@@ -326,10 +335,10 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t h, int64_t w
             continue;
         }
         if (!is_far(work, b.at[0][p], b.at[1][p])) {
-            sample_at(work, n, 0, h, w + p);
+            sample_at(work, n, d, h, w + p);
             continue;
         }
-        float *const out = (float *)work->out + n * y->stride_n + h * y->stride[1] + w + p;
+        float *const out = (float *)work->out + first + p;
         for (int64_t c = 0; c < x->c; c++) {
             out[c * y->stride_c] = 0.0f;
         }
@@ -341,11 +350,13 @@ static bool has_planes(const grid_work *work)
 {
     const taper_volume *x = &work->x;
     enum { MOST = 1 << 22 };
-    return !TAPER_SMALL && work->dtype == TAPER_F32 && !work->volume && work->mode != BICUBIC &&
-           work->padding != REFLECTION && work->y.stride[2] == 1 && x->size[1] > 1 && x->size[2] > 1 &&
-           x->size[1] < MOST && x->size[2] < MOST && x->stride[1] >= 0 && x->stride[2] >= 0 &&
-           x->stride[1] <= INT32_MAX && x->stride[2] <= INT32_MAX &&
-           x->stride[1] * (x->size[1] - 1) + x->stride[2] * (x->size[2] - 1) <= INT32_MAX;
+    return !TAPER_SMALL && work->dtype == TAPER_F32 && (!work->volume || work->mode == NEAREST) &&
+           work->mode != BICUBIC && work->padding != REFLECTION && work->y.stride[2] == 1 && x->size[1] > 1 &&
+           x->size[2] > 1 && x->size[0] < MOST && x->size[1] < MOST && x->size[2] < MOST && x->stride[0] >= 0 &&
+           x->stride[1] >= 0 && x->stride[2] >= 0 && x->stride[0] <= INT32_MAX && x->stride[1] <= INT32_MAX &&
+           x->stride[2] <= INT32_MAX &&
+           x->stride[0] * (x->size[0] - 1) + x->stride[1] * (x->size[1] - 1) + x->stride[2] * (x->size[2] - 1) <=
+               INT32_MAX;
 }
 
 static void positions_range(void *argument, size_t begin, size_t end)
@@ -357,7 +368,7 @@ static void positions_range(void *argument, size_t begin, size_t end)
         const int64_t w = at % size[2], line = at / size[2], h = line % size[1], d = line / size[1] % size[0];
         count = taper_min_i64(taper_min_i64((int64_t)end - at, size[2] - w), POSITIONS);
         if (!TAPER_SMALL && work->planes) {
-            sample_planes(work, line / size[1] / size[0], h, w, count);
+            sample_planes(work, line / size[1] / size[0], d, h, w, count);
             continue;
         }
         for (int64_t p = 0; p < count; p++) {
@@ -370,9 +381,12 @@ static taper_status run_grid(taper_run *run, grid_work *work)
 {
     taper_volume *y = &work->y;
     int64_t *strides = work->grid_strides;
-    if (!work->volume && y->stride[1] == y->size[2] * y->stride[2] && strides[2] == y->size[2] * strides[3]) {
-        y->size[2] *= y->size[1]; // one line
-        y->size[1] = 1;
+    for (int d = 1; d >= 0; d--) { // what lies in one line
+        if ((d == 1 || y->size[1] == 1) && y->stride[d] == y->size[2] * y->stride[2] &&
+            strides[d + 1] == y->size[2] * strides[3]) {
+            y->size[2] *= y->size[d];
+            y->size[d] = 1;
+        }
     }
     work->planes = !run->portable && has_planes(work);
     const int64_t positions = y->n * y->size[0] * y->size[1] * y->size[2]; // at most the elements of the result

@@ -214,6 +214,54 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
     }
 }
 
+// ---- rows of windows of doubles whose columns lie side by side
+
+// m[o] = the greater of m[o] and x[o * stride].
+static void greater_apart(int64_t count, const double *restrict x, int64_t stride, double *restrict m)
+{
+    if (stride == 1) {
+        for (int64_t o = 0; o < count; o++) {
+            m[o] = ((x[o] > m[o]) | (x[o] != x[o])) ? x[o] : m[o];
+        }
+        return;
+    }
+    for (int64_t o = 0; o < count; o++) {
+        const double v = x[o * stride];
+        m[o] = ((v > m[o]) | (v != v)) ? v : m[o];
+    }
+}
+
+// The windows of a row that lie within the input's columns: a tap of all of them after the other, in a window's order.
+// Which they are; none where this does not do them.
+static void rows_inside(const max_work *work, int64_t *begin, int64_t *end)
+{
+    const taper_pool_axis *w = &work->pooling->axis[2];
+    const int64_t reach = (w->kernel - 1) * w->dilation, room = w->input + w->padding - reach - 1;
+    *begin = *end = 0;
+    if (!TAPER_SMALL && !w->adaptive && work->dtype == TAPER_F64 && work->indices == NULL && work->x.c == 1 &&
+        work->x.stride[2] == 1 && work->y.stride[2] == 1 && room >= 0) {
+        *begin = taper_min_i64((w->padding + w->stride - 1) / w->stride, w->output);
+        *end = taper_max_i64(taper_min_i64(room / w->stride + 1, w->output), *begin);
+    }
+}
+
+static void row_f64(const max_work *work, const max_place *place, const double *in, double *out, int64_t count)
+{
+    const taper_pool_axis *w = &work->pooling->axis[2];
+    for (int64_t o = 0; o < count; o++) {
+        out[o] = -INFINITY;
+    }
+    for (int64_t i = 0; i < place->d.taps; i++) {
+        for (int64_t j = 0; j < place->h.taps; j++) {
+            const double *row = in + (place->d.first + i * place->d.step) * work->x.stride[0] +
+                                (place->h.first + j * place->h.step) * work->x.stride[1];
+            for (int64_t k = 0; k < w->kernel && taper_run_goes_on(work->run, (uint64_t)count * 2 + 5); k++) {
+                greater_apart(count, row + k * w->dilation, w->stride, out);
+            }
+        }
+    }
+}
+
 static void run_max(const max_work *work)
 {
     const taper_pool_axis *axis = work->pooling->axis;
@@ -225,6 +273,8 @@ static void run_max(const max_work *work)
     if (!inner) {
         plane.x.c = 1;
     }
+    int64_t begin, end;
+    rows_inside(&plane, &begin, &end);
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t p = 0; p < planes; p++) {
             const int64_t in_at = n * x->stride_n + p * x->stride_c;
@@ -233,17 +283,26 @@ static void run_max(const max_work *work)
                 place.d = taper_pool_window_at(&axis[0], d);
                 for (int64_t h = 0; h < axis[1].output; h++) {
                     place.h = taper_pool_window_at(&axis[1], h);
+                    const int64_t out_at = n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1];
+                    if (begin < end) {
+                        row_f64(&plane, &place,
+                                (const double *)work->in + in_at + (begin * axis[2].stride - axis[2].padding),
+                                (double *)work->out + out_at + begin, end - begin);
+                    }
                     for (int64_t w = 0; w < axis[2].output; w++) {
+                        if (w == begin && begin < end) {
+                            w = end - 1;
+                            continue;
+                        }
                         place.w = taper_pool_window_at(&axis[2], w);
                         place.taps = place.d.taps * place.h.taps * place.w.taps;
                         if (!taper_run_goes_on(work->run, taper_pool_work(place.taps, plane.x.c))) {
                             return;
                         }
                         place.first = index_of(x, place.d.first, place.h.first, place.w.first);
-                        run_channels(
-                            &plane, &place, in_at,
-                            n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] + w * y->stride[2],
-                            n * i->stride_n + p * i->stride_c + d * i->stride[0] + h * i->stride[1] + w * i->stride[2]);
+                        run_channels(&plane, &place, in_at, out_at + w * y->stride[2],
+                                     n * i->stride_n + p * i->stride_c + d * i->stride[0] + h * i->stride[1] +
+                                         w * i->stride[2]);
                     }
                 }
             }

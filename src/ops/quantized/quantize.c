@@ -8,21 +8,17 @@
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
+#include "ops/quantized/quantized_bytes.h"
 
 // ---- channels in the order of the bytes
 
-// Runs of `inner` elements, `channels` in turn, `outer` times. One channel of everything when quantized per tensor.
-typedef struct channel_runs {
-    int64_t outer, channels, inner;
-} channel_runs;
-
-static channel_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
+static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
 {
-    channel_runs runs = {1, 1, taper_tensor_numel(t)};
+    taper_q_runs runs = {1, 1, taper_tensor_numel(t)};
     if (z->scales == NULL || runs.inner == 0) {
         return runs;
     }
-    runs = (channel_runs){1, t->sizes[z->axis], 1};
+    runs = (taper_q_runs){1, t->sizes[z->axis], 1};
     const bool planes = !taper_tensor_is_contiguous(t);
     for (int64_t d = 0; d < t->rank; d++) {
         // Channels-last order: N, (D), H, W, C.
@@ -35,15 +31,6 @@ static channel_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
         }
     }
     return runs;
-}
-
-static void channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point)
-{
-    *scale = z->scales == NULL ? z->scale
-                               : taper_load_double((taper_dtype)z->scales->dtype, taper_tensor_data(z->scales), c);
-    *zero_point = z->scales == NULL
-                      ? z->zero_point
-                      : taper_load_int((taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), c);
 }
 
 // The tensor (retained) or a copy of it that lies in the format its strides suggest; that format's strides.
@@ -68,25 +55,29 @@ static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **pl
 
 // ---- quantizing
 
-static void quantize_elements(taper_run *run, taper_tensor *y, const float *from)
+static taper_status quantize_elements(taper_run *run, taper_tensor *y, const float *from)
 {
     const taper_quantizer *z = y->quantizer;
     const taper_dtype dtype = (taper_dtype)y->dtype;
     const taper_q_range range = taper_q_range_of(dtype);
-    const channel_runs runs = runs_of(y, z);
+    const taper_q_runs runs = runs_of(y, z);
     void *to = taper_tensor_mutable(y);
     int64_t at = 0;
+    if (taper_q_has_kernels(run, dtype)) {
+        return taper_q_quantize_bytes(run, dtype, z, &runs, from, to);
+    }
     for (int64_t o = 0; o < runs.outer; o++) {
         for (int64_t c = 0; c < runs.channels; c++) {
             double scale;
             int64_t point;
-            channel_params(z, c, &scale, &point);
+            taper_q_channel_params(z, c, &scale, &point);
             const float inverse = 1.0f / (float)scale;
             for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 5); at++) {
                 taper_q_store(dtype, to, at, taper_q_round(from[at] * inverse, point, range));
             }
         }
     }
+    return TAPER_OK;
 }
 
 static taper_status check_input(const taper_call *call, const char *name, const taper_tensor *x, taper_dtype dtype)
@@ -115,9 +106,8 @@ static taper_status quantize(taper_call *call, const char *name, taper_tensor *x
     if (status == TAPER_OK) {
         status = taper_tensor_set_quantizer(*y, z, call->run->error);
         status = status == TAPER_OK ? taper_q_check_tensor(call->run, name, *y) : status;
-        if (status == TAPER_OK) {
-            quantize_elements(call->run, *y, taper_tensor_data(plain));
-        } else {
+        status = status == TAPER_OK ? quantize_elements(call->run, *y, taper_tensor_data(plain)) : status;
+        if (status != TAPER_OK) {
             taper_tensor_drop(*y);
         }
     }
@@ -314,9 +304,16 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
     taper_tensor *plain;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(in_format(run, q, &plain, strides));
-    const taper_status status = taper_tensor_new(run->heap, TAPER_F32, q->rank, q->sizes, strides, y, run->error);
-    if (status == TAPER_OK) {
-        const channel_runs runs = runs_of(plain, q->quantizer);
+    taper_status status = taper_tensor_new(run->heap, TAPER_F32, q->rank, q->sizes, strides, y, run->error);
+    if (status == TAPER_OK && taper_q_has_kernels(run, (taper_dtype)q->dtype)) {
+        const taper_q_runs runs = runs_of(plain, q->quantizer);
+        status = taper_q_dequantize_bytes(run, (taper_dtype)q->dtype, q->quantizer, &runs, taper_tensor_data(plain),
+                                          taper_tensor_mutable(*y));
+        if (status != TAPER_OK) {
+            taper_tensor_drop(*y);
+        }
+    } else if (status == TAPER_OK) {
+        const taper_q_runs runs = runs_of(plain, q->quantizer);
         const void *from = taper_tensor_data(plain);
         float *to = taper_tensor_mutable(*y);
         int64_t at = 0;
@@ -324,7 +321,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
             for (int64_t c = 0; c < runs.channels; c++) {
                 double scale;
                 int64_t point;
-                channel_params(q->quantizer, c, &scale, &point);
+                taper_q_channel_params(q->quantizer, c, &scale, &point);
                 for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 4); at++) {
                     to[at] = taper_q_dequantize((float)scale, point, taper_q_load((taper_dtype)q->dtype, from, at));
                 }

@@ -5,9 +5,12 @@
 #include <inttypes.h>
 
 #include "ir/walk.h"
+#include "ops/call/parallel.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
+#include "ops/quantized/quantized_bytes.h"
 
 typedef struct norm_work {
     taper_dtype dtype;
@@ -186,6 +189,63 @@ static float distance(const norm_work *w, const void *x, int64_t at)
     return (float)taper_q_load(w->dtype, x, at) - (float)w->x_point;
 }
 
+// ---- groups of bytes, by the kernels, which give the same bits
+
+typedef struct byte_groups {
+    const taper_native_entry *native;
+    const norm_work *norm;
+    const uint8_t *x;
+    uint8_t *y;
+    const float *weight, *bias;          // both of every element, or
+    int64_t channels, per_group, pixels; // of every channel, where there are some; NULL: 1 and 0
+    int64_t count;                       // of a group
+    double eps;
+} byte_groups;
+
+static void run_byte_groups(void *argument, size_t begin, size_t end)
+{
+    static const float one = 1, none = 0;
+    const byte_groups *g = argument;
+    const norm_work *w = g->norm;
+    const int64_t turned = w->dtype == TAPER_QI8 ? 128 : 0;
+    taper_norm_numbers p = {.x_point = (float)(w->x_point + turned),
+                            .inverse = w->inverse,
+                            .low = (float)(w->range.low - w->point),
+                            .high = (float)(w->range.high - w->point),
+                            .point = (int32_t)(w->point + turned),
+                            .flip = (uint8_t)turned};
+    for (size_t group = begin; group < end; group++) {
+        const uint8_t *x = g->x + (int64_t)group * g->count;
+        uint8_t *y = g->y + (int64_t)group * g->count;
+        uint64_t all, all_squares;
+        g->native->moments_u8((size_t)g->count, x, p.flip, &all, &all_squares);
+        const int64_t sum = (int64_t)all - turned * g->count;
+        const int64_t squares = (int64_t)all_squares - 2 * turned * (int64_t)all + turned * turned * g->count;
+        const moments m = finish(w, (float)sum, (float)squares, g->count, g->eps);
+        p.mean = m.mean;
+        if (g->channels == 0) {
+            p.step = m.step;
+            const bool given = g->weight != NULL;
+            g->native->norm_u8((size_t)g->count, x, given ? g->weight : &one, given ? g->bias : &none, given ? 1 : 0,
+                               &p, y);
+            continue;
+        }
+        p.step = 1;
+        for (int64_t k = 0; k < g->per_group; k++, x += g->pixels, y += g->pixels) {
+            const int64_t c = ((int64_t)group * g->per_group + k) % g->channels;
+            const float step = m.step * (g->weight != NULL ? g->weight[c] : 1), bias = g->bias != NULL ? g->bias[c] : 0;
+            g->native->norm_u8((size_t)g->pixels, x, &step, &bias, 0, &p, y);
+        }
+    }
+}
+
+static taper_status spread_byte_groups(taper_run *run, byte_groups *g, int64_t groups)
+{
+    g->native = taper_native_select(run->cpu);
+    run->kernel = g->native->name;
+    return taper_run_floats(run, run_byte_groups, g, (size_t)groups, (double)g->count * 0.5);
+}
+
 static taper_status begin(taper_call *call, size_t eps_at, const taper_tensor *x, norm_work *w, double *eps,
                           double *scale)
 {
@@ -225,9 +285,19 @@ taper_status taper_op_q_layer_norm(taper_call *call)
     status = status == TAPER_OK ? arg_floats(call, 3, count, &vectors[1]) : status;
     status = status == TAPER_OK ? taper_ret_quantized(call, 0, w.dtype, x->rank, x->sizes, NULL, scale, w.point, &y)
                                 : status;
-    if (status == TAPER_OK && taper_tensor_numel(x) != 0) {
+    const float *weight = floats(vectors[0]), *bias = floats(vectors[1]);
+    if (status == TAPER_OK && taper_tensor_numel(x) != 0 && taper_q_has_kernels(call->run, w.dtype) &&
+        (weight == NULL) == (bias == NULL)) {
+        byte_groups g = {.norm = &w,
+                         .x = taper_tensor_data(plain),
+                         .y = taper_tensor_mutable(y),
+                         .weight = weight,
+                         .bias = bias,
+                         .count = count,
+                         .eps = eps};
+        status = spread_byte_groups(call->run, &g, taper_tensor_numel(x) / count);
+    } else if (status == TAPER_OK && taper_tensor_numel(x) != 0) {
         const void *from = taper_tensor_data(plain);
-        const float *weight = floats(vectors[0]), *bias = floats(vectors[1]);
         for (int64_t at = 0; at < taper_tensor_numel(x); at += count) {
             status = taper_run_spend(call->run, (uint64_t)count * 15 + 50);
             if (status != TAPER_OK) {
@@ -349,7 +419,21 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
         g.pixels = taper_tensor_numel(x) / (x->sizes[0] * g.channels);
         g.weight = floats(vectors[0]);
         g.bias = floats(vectors[1]);
-        (planes ? run_groups_last : run_groups_plain)(call->run, &g, taper_tensor_data(plain), y);
+        if (!planes && taper_q_has_kernels(call->run, g.norm.dtype)) {
+            byte_groups bytes = {.norm = &g.norm,
+                                 .x = taper_tensor_data(plain),
+                                 .y = taper_tensor_mutable(y),
+                                 .weight = g.weight,
+                                 .bias = g.bias,
+                                 .channels = g.channels,
+                                 .per_group = g.per_group,
+                                 .pixels = g.pixels,
+                                 .count = g.per_group * g.pixels,
+                                 .eps = g.eps};
+            status = spread_byte_groups(call->run, &bytes, taper_tensor_numel(x) / bytes.count);
+        } else {
+            (planes ? run_groups_last : run_groups_plain)(call->run, &g, taper_tensor_data(plain), y);
+        }
     }
     drop(vectors, 2);
     taper_tensor_drop(plain);

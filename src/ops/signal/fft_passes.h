@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The passes of a transform, for one precision and one number of lanes: fft_plan.c includes this file for each pair,
-// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors) and FFT_LINES (whether fft_lines.c
-// did it) defined. Lanes are innermost, so
+// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors), FFT_TURN (that which multiplies
+// points by roots) and FFT_LINES (whether fft_lines.c did it) defined. Lanes are innermost, so
 // every loop over them is a vector operation.
 //
 // A pass takes a factor f out of a length: of `blocks` transforms of length f * inner it makes blocks * f of length
@@ -96,38 +96,37 @@ static void FFT_NAME(transform)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_
     }
 }
 
-// x *= w, then real and imaginary parts of the product have the signs' signs.
-static inline void FFT_NAME(turn)(FFT_NAME(point) * x, const FFT_REAL *w, FFT_REAL sign)
+// points *= w, then imaginary parts of the products have the sign's sign.
+static inline void FFT_NAME(turn)(size_t count, const FFT_REAL *w, FFT_REAL sign, FFT_REAL *points)
 {
-    TAPER_EW_VECTOR
-    for (size_t l = 0; l < FFT_LANES; l++) {
-        const FFT_REAL r = x->re[l], i = x->im[l];
-        x->re[l] = r * w[0] - i * w[1];
-        x->im[l] = sign * (r * w[1] + i * w[0]);
+    FFT_NAME(point) *x = (FFT_NAME(point) *)(void *)points;
+    for (size_t k = 0; k < count; k++, x++, w += 2) {
+        TAPER_EW_VECTOR
+        for (size_t l = 0; l < FFT_LANES; l++) {
+            const FFT_REAL r = x->re[l], i = x->im[l];
+            x->re[l] = r * w[0] - i * w[1];
+            x->im[l] = sign * (r * w[1] + i * w[0]);
+        }
     }
 }
 
 // A length with a large prime factor is a convolution with a chirp, of any length that is large enough: multiply,
-// transform, multiply by the chirp's transform, transform back (by conjugating before and after), multiply.
+// transform, multiply by the chirp's transform, transform back (by conjugating before and after), multiply. Of the
+// results only the first `wanted` are right.
 static void FFT_NAME(bluestein)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_NAME(point) * *b)
 {
-    const FFT_REAL *chirp = fft->chirp, *spectrum = fft->spectrum;
-    for (size_t k = 0; k < fft->m; k++) {
-        FFT_NAME(turn)(&(*a)[k], chirp + 2 * k, 1);
-    }
+    FFT_TURN(fft->run)(fft->m, fft->chirp, 1, (*a)->re);
     memset(*a + fft->m, 0, (fft->padded - fft->m) * sizeof **a);
     FFT_NAME(transform)(fft, a, b);
-    for (size_t k = 0; k < fft->padded; k++) {
-        FFT_NAME(turn)(&(*a)[k], spectrum + 2 * k, -1);
-    }
+    FFT_TURN(fft->run)(fft->padded, fft->spectrum, -1, (*a)->re);
     FFT_NAME(transform)(fft, a, b);
-    for (size_t k = 0; k < fft->m; k++) {
+    for (size_t k = 0; k < fft->wanted; k++) {
         TAPER_EW_VECTOR
         for (size_t l = 0; l < FFT_LANES; l++) {
             (*a)[k].im[l] = -(*a)[k].im[l];
         }
-        FFT_NAME(turn)(&(*a)[k], chirp + 2 * k, 1);
     }
+    FFT_TURN(fft->run)(fft->wanted, fft->chirp, 1, (*a)->re);
 }
 
 // ---- lines in and out
@@ -254,15 +253,19 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
 static void FFT_NAME(group)(const taper_fft *fft, const taper_fft_group *g)
 {
     FFT_NAME(point) *a = fft->buffers[0], *b = fft->buffers[1];
-    if (!FFT_LINES(load, fft, g, (FFT_REAL *)a, (FFT_REAL *)b)) {
-        FFT_NAME(load)(fft, g, a);
-    }
-    if (fft->padded != 0) {
-        FFT_NAME(bluestein)(fft, &a, &b);
-    } else if (FFT_LANES == 1 && fft->merged != NULL) {
-        transform_merged(fft, (void **)&a, (void **)&b);
+    if (FFT_LANES == 1 && fft->merged != NULL) {
+        if (transform_merged(fft, g, (void **)&a, (void **)&b)) {
+            return;
+        }
     } else {
-        FFT_NAME(transform)(fft, &a, &b);
+        if (!FFT_LINES(load, fft, g, (FFT_REAL *)a, (FFT_REAL *)b)) {
+            FFT_NAME(load)(fft, g, a);
+        }
+        if (fft->padded != 0) {
+            FFT_NAME(bluestein)(fft, &a, &b);
+        } else {
+            FFT_NAME(transform)(fft, &a, &b);
+        }
     }
     if (!FFT_LINES(store, fft, g, (FFT_REAL *)a, (FFT_REAL *)b)) {
         FFT_NAME(store)(fft, g, a);

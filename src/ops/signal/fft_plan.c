@@ -25,37 +25,44 @@ static size_t stage_roots(size_t factor, size_t inner)
 #define FFT_REAL float
 #define FFT_LANES 8
 #define FFT_NAME(name) name##_f32x8
-#define FFT_LINES(what, ...) taper_fft_lines_##what(__VA_ARGS__)
+#define FFT_LINES(what, ...) taper_fft_lines_##what##_f32(__VA_ARGS__)
 #define FFT_PASS(run) taper_fft_f32_select((run)->cpu)->pass
-static void transform_merged(const taper_fft *fft, void **a, void **b);
+#define FFT_TURN(run) taper_fft_f32_select((run)->cpu)->turn
+static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, void **a, void **b);
 #include "ops/signal/fft_passes.h"
 #undef FFT_LINES
 #undef FFT_PASS
+#undef FFT_TURN
+
+typedef struct point_f32x1 point_f32x1;
+static void load_f32x1(const taper_fft *fft, const taper_fft_group *g, point_f32x1 *a);
 
 // One long line of floats: every eighth number is a lane of passes over an eighth of its length, whose results are put
-// together by one more pass. The result is in *a.
-static void transform_merged(const taper_fft *fft, void **a, void **b)
+// together by one more pass. The result is in *a, or where the group wants it, when it is wanted as it is.
+static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, void **a, void **b)
 {
-    enum { LANES = 8 };
-    const float *x = *a;
-    float *to = *b;
-    for (size_t k = 0; k < fft->length; k++, x += 2 * LANES, to += 2 * LANES) {
-        for (size_t l = 0; l < LANES; l++) {
-            to[l] = x[2 * l];
-            to[LANES + l] = x[2 * l + 1];
-        }
+    const taper_fft_entry *kernels = taper_fft_f32_select(fft->run->cpu);
+    const bool plain = fft->kind == TAPER_FFT_C2C && fft->forward;
+    const float *x = plain && g->from_step == 1 ? g->from[0] : *a;
+    if (x == *a) {
+        load_f32x1(fft, g, *a);
     }
+    kernels->unzip(fft->length, x, 2 * TAPER_FFT_LANES, *b);
     point_f32x8 *from = *b, *other = *a;
     transform_f32x8(fft, &from, &other);
+    const bool straight = plain && g->to_step == 1 && fft->scale == 1;
+    float *y = straight ? g->to[0] : other->re;
     if (taper_run_goes_on(fft->run, fft->m * 8)) {
-        taper_fft_f32_select(fft->run->cpu)->merge(fft->length, fft->merged, from->re, other->re);
+        kernels->merge(fft->length, fft->merged, from->re, y);
     }
     *a = other;
     *b = from;
+    return straight;
 }
 
 #define FFT_LINES(what, fft, g, a, b) false
 #define FFT_PASS(run) FFT_NAME(pass)
+#define FFT_TURN(run) FFT_NAME(turn)
 #undef FFT_LANES
 #undef FFT_NAME
 #define FFT_LANES 1
@@ -67,13 +74,21 @@ static void transform_merged(const taper_fft *fft, void **a, void **b)
 #define FFT_REAL double
 #define FFT_LANES 8
 #define FFT_NAME(name) name##_f64x8
+#undef FFT_LINES
 #undef FFT_PASS
+#undef FFT_TURN
+#define FFT_LINES(what, ...) taper_fft_lines_##what##_f64(__VA_ARGS__)
 #define FFT_PASS(run) taper_fft_f32_select((run)->cpu)->pass_f64
+#define FFT_TURN(run) taper_fft_f32_select((run)->cpu)->turn_f64
 #include "ops/signal/fft_passes.h"
 #undef FFT_LANES
 #undef FFT_NAME
+#undef FFT_LINES
 #undef FFT_PASS
+#undef FFT_TURN
+#define FFT_LINES(what, fft, g, a, b) false
 #define FFT_PASS(run) FFT_NAME(pass)
+#define FFT_TURN(run) FFT_NAME(turn)
 #define FFT_LANES 1
 #define FFT_NAME(name) name##_f64x1
 #include "ops/signal/fft_passes.h"
@@ -135,11 +150,11 @@ static void root_of(const circle *c, size_t k, double *re, double *im)
     *im = a[0] * b[1] + a[1] * b[0];
 }
 
-static circle make_circle(const taper_fft *fft, size_t n)
+static circle make_circle(const taper_fft *fft, size_t n, size_t buffer)
 {
     enum { FEW = 512 };
     const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m); // of a buffer, at least
-    circle c = {.n = n, .steps = fft->buffers[0]};
+    circle c = {.n = n, .steps = fft->buffers[buffer]};
     size_t fine = 1;
     while (fine * fine < n) {
         fine *= 2;
@@ -251,13 +266,16 @@ static void fill_chirp(taper_fft *fft)
     const size_t m = fft->m, item = fft->wide ? sizeof(double) : sizeof(float);
     const double part = 1 / (double)fft->padded;
     char *a = fft->buffers[0], *b = fft->buffers[1];
+    const circle own = make_circle(fft, 2 * m, 1); // gone before the transform
     memset(a, 0, 2 * item * fft->padded);
     size_t square = 0; // k * k modulo 2 m
     for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {
         double re, im;
-        root(square, 2 * m, &re, &im);
+        root_of(&own, square, &re, &im);
         put(fft, fft->chirp, k, re, im);
-        put(fft, a, k, re * part, -im * part);
+        if (k < fft->wanted) {
+            put(fft, a, k, re * part, -im * part);
+        }
         if (k != 0) {
             put(fft, a, fft->padded - k, re * part, -im * part);
         }
@@ -289,8 +307,9 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     if (n == 0 || n > TAPER_LIMIT_TRANSFORM) {
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a transform of length %zu", n);
     }
-    if (!factorize(fft, fft->m)) {
-        fft->padded = smooth_length(2 * fft->m - 1);
+    fft->wanted = kind == TAPER_FFT_R2C && !fft->halved ? fft->m / 2 + 1 : fft->m;
+    if (!factorize(fft, fft->m)) { // products of any two places are to be apart where a result is
+        fft->padded = smooth_length(fft->m - 1 + fft->wanted);
         (void)factorize(fft, fft->padded);
     }
     // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
@@ -328,9 +347,9 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->merged = merges ? at + (roots + real + chirp) * item : NULL; // such a plan has no spectrum
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
-    const circle own = make_circle(fft, fft->padded != 0 ? fft->padded : n);
+    const circle own = make_circle(fft, fft->padded != 0 ? fft->padded : n, 0);
     TAPER_TRY(fill_roots(fft, &own));
-    const circle halves = fft->padded != 0 ? make_circle(fft, n) : own;
+    const circle halves = fft->padded != 0 ? make_circle(fft, n, 0) : own;
     for (size_t k = 0; k < real && taper_run_goes_on(run, 40); k++) {
         put_root(fft, fft->real, k, &halves, k);
     }

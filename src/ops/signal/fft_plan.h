@@ -24,6 +24,7 @@ typedef struct taper_fft {
     bool halved;   // a real transform of even length is a complex one of half the length
     size_t n;      // of the transform as asked for
     size_t m;      // of the complex transform
+    size_t wanted; // of its points, from the first on: m, or those that a real transform's result is made of
     size_t padded; // Bluestein's: the length of the convolution that computes m; 0: m has small factors only
     size_t length; // that the passes transform: padded or m, or of one line an eighth of m, of every eighth number
     size_t lanes;  // lines in a group
@@ -58,12 +59,14 @@ void taper_fft_end(taper_fft *fft);
 // Transforms a group: all is read before anything is written. Fails only when the run is stopped.
 TAPER_MUST_USE taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group);
 
-// ---- lines of floats that lie evenly, by the kernel that transposes (fft_lines.c)
+// ---- lines that lie evenly, by the kernels that transpose (fft_lines.c)
 
-// Fills the m points at a, for a plan of floats with TAPER_FFT_LANES lanes; spare is as large. False: the lines lie
-// otherwise, and nothing was done.
-bool taper_fft_lines_load(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
+// Fills the m points at a, for a plan with TAPER_FFT_LANES lanes; spare is as large. False: the lines lie otherwise,
+// and nothing was done.
+bool taper_fft_lines_load_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
+bool taper_fft_lines_load_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare);
 // From the points at a, of which nothing is left.
-bool taper_fft_lines_store(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
+bool taper_fft_lines_store_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
+bool taper_fft_lines_store_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare);
 
 #endif

@@ -3,7 +3,11 @@
 // others a few at a time.
 #include "ops/tensor/scan_lines.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "ops/engine/elementwise_math.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/op_config.h"
 
 enum { LANES = 128, FEW = 4 };
@@ -19,6 +23,8 @@ struct scan_job {
     const char *x;
     char *y, *positions; // NULL: there are none
     int64_t item;
+    const taper_native_entry *native; // of log-sums
+    bool wide;                        // their elements are doubles
 };
 
 // n is FEW or LANES where all lanes are there, which makes the loops over them unrolled and vectors.
@@ -145,6 +151,51 @@ EXTREMES(max_f64, double, >=)
 EXTREMES(min_f64, double, <=)
 #endif
 
+#if !TAPER_SMALL
+// Logarithms of sums of exponentials, in doubles: the functions of all lanes at once.
+enum { LOG_LANES = TAPER_NATIVE_STEP, LOG_LEAST = 8 };
+
+static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t n)
+{
+    static const taper_native_numbers none;
+    taper_native_function *const exponential = job->native->functions[TAPER_NATIVE_EXP][TAPER_NATIVE_F64];
+    taper_native_function *const logarithm = job->native->functions[TAPER_NATIVE_LOG1P][TAPER_NATIVE_F64];
+    const taper_reduce_dim line = job->lines.line, lane = job->lines.kept[0];
+    double a[LOG_LANES] = {0}, v[LOG_LANES] = {0}, apart[LOG_LANES];
+    const void *const in[] = {apart, apart, apart};
+    (void)p;
+    for (int64_t r = 0; r < line.size; r++, x += line.in, y += line.out) {
+        for (size_t k = 0; k < n; k++) {
+            const char *from = x + (int64_t)k * lane.in;
+            v[k] = job->wide ? *(const double *)(const void *)from : (double)*(const float *)(const void *)from;
+        }
+        for (size_t k = 0; k < LOG_LANES; k++) {
+            apart[k] = -fabs(a[k] - v[k]);
+        }
+        (void)exponential(LOG_LANES, in, apart, &none);
+        (void)logarithm(LOG_LANES, in, apart, &none);
+        for (size_t k = 0; k < LOG_LANES; k++) { // infinities of one sign stay: their distance is no number
+            const double most = a[k] > v[k] ? a[k] : v[k];
+            const double sum = ((a[k] == v[k]) & (fabs(v[k]) > DBL_MAX)) ? v[k] : most + apart[k];
+            a[k] = r == 0 ? v[k] : sum;
+        }
+        for (size_t k = 0; k < n; k++) {
+            char *to = y + (int64_t)k * lane.out;
+            if (job->wide) {
+                *(double *)(void *)to = a[k];
+            } else {
+                *(float *)(void *)to = (float)a[k];
+            }
+        }
+    }
+}
+
+static bool has_logsum(const taper_run *run, const taper_tensor *x, const taper_tensor *out)
+{
+    return !run->portable && x->dtype == out->dtype && (x->dtype == TAPER_F32 || x->dtype == TAPER_F64);
+}
+#endif
+
 static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const scan_job *job = argument;
@@ -174,6 +225,17 @@ taper_status taper_scan_lines(taper_run *run, taper_scan kind, size_t dim, const
 {
     scan_job job = {.x = taper_tensor_data(x), .y = taper_tensor_mutable(out), .item = (int64_t)taper_tensor_item(out)};
     job.function = find(kind, (taper_dtype)x->dtype, (taper_dtype)out->dtype);
+#if !TAPER_SMALL
+    if (kind == TAPER_SCAN_LOGSUM && has_logsum(run, x, out)) {
+        job.function = logsum;
+        job.native = taper_native_select(run->cpu);
+        job.wide = x->dtype == TAPER_F64;
+        taper_lines_make(&job.lines, x, dim, out, false, false);
+        return job.lines.kept_count != 0 && job.lines.kept[0].size >= LOG_LEAST
+                   ? taper_lines_run(run, &job.lines, LOG_LANES, scan_task, &job, 4)
+                   : TAPER_DECLINED;
+    }
+#endif
     if (job.function == NULL) {
         return TAPER_DECLINED;
     }

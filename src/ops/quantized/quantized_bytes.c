@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs of numbers with a scale and a zero point each, to bytes and back (quantized_bytes.h). Bytes with a sign are
+// those without whose highest bit is turned, and their zero points are 128 more.
+#include "ops/quantized/quantized_bytes.h"
+
+#include "base/checked.h"
+#include "base/half.h"
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { BLOCK = 1024, SHORTEST = 16 };
+
+typedef struct channel_numbers {
+    float factor; // the scale, or its inverse
+    int32_t point;
+} channel_numbers;
+
+typedef struct bytes_job {
+    const taper_vector_u8_entry *vector;
+    const channel_numbers *numbers;
+    size_t channels, inner;
+    const void *x;
+    void *y;
+    uint8_t flip;
+} bytes_job;
+
+void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point)
+{
+    *scale = z->scales == NULL ? z->scale
+                               : taper_load_double((taper_dtype)z->scales->dtype, taper_tensor_data(z->scales), c);
+    *zero_point = z->scales == NULL
+                      ? z->zero_point
+                      : taper_load_int((taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), c);
+}
+
+static void flip(size_t n, uint8_t bits, uint8_t *y)
+{
+    for (size_t i = 0; bits != 0 && i < n; i++) {
+        y[i] ^= bits;
+    }
+}
+
+// As vector_u8.h's, one by one.
+static uint8_t quantized_one(float x, const channel_numbers *of)
+{
+    const float whole = 12582912.0f; // 1.5 * 2^23: what is added to it is rounded, in the lowest bits
+    const float low = (float)-of->point, high = (float)(255 - of->point), v = x * of->factor;
+    const float held = v > low && v <= TAPER_U8_TOO_MUCH ? (v < high ? v : high) : low;
+    return (uint8_t)(taper_float_to_bits(held + whole) + (uint32_t)of->point);
+}
+
+static void quantize_range(void *argument, size_t begin, size_t end)
+{
+    const bytes_job *job = argument;
+    const float *x = job->x;
+    uint8_t *y = job->y;
+    size_t channel = begin / job->inner % job->channels, left = job->inner - begin % job->inner;
+    while (begin < end) {
+        const channel_numbers *of = &job->numbers[channel];
+        const size_t n = taper_min_size(taper_min_size(end - begin, left), BLOCK);
+        if (job->inner < SHORTEST) {
+            for (size_t i = begin; i < begin + n; i++) {
+                y[i] = quantized_one(x[i], of) ^ job->flip;
+            }
+        } else {
+            job->vector->quantize(n, x + begin, of->factor, of->point, y + begin);
+            flip(n, job->flip, y + begin);
+        }
+        begin += n;
+        left -= n;
+        if (left == 0) {
+            left = job->inner;
+            channel = channel + 1 < job->channels ? channel + 1 : 0;
+        }
+    }
+}
+
+static void dequantize_range(void *argument, size_t begin, size_t end)
+{
+    const bytes_job *job = argument;
+    const uint8_t *bytes = job->x;
+    float *y = job->y;
+    size_t channel = begin / job->inner % job->channels, left = job->inner - begin % job->inner;
+    while (begin < end) {
+        const channel_numbers *of = &job->numbers[channel];
+        const size_t n = taper_min_size(taper_min_size(end - begin, left), BLOCK);
+        if (job->inner < SHORTEST) {
+            for (size_t i = begin; i < begin + n; i++) {
+                y[i] = of->factor * (float)((bytes[i] ^ job->flip) - of->point);
+            }
+        } else {
+            uint8_t turned[BLOCK];
+            const uint8_t *x = bytes + begin;
+            if (job->flip != 0) {
+                for (size_t i = 0; i < n; i++) {
+                    turned[i] = x[i] ^ job->flip;
+                }
+                x = turned;
+            }
+            job->vector->dequantize(n, x, of->factor, of->point, y + begin);
+        }
+        begin += n;
+        left -= n;
+        if (left == 0) {
+            left = job->inner;
+            channel = channel + 1 < job->channels ? channel + 1 : 0;
+        }
+    }
+}
+
+static taper_status run_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z, const taper_q_runs *runs,
+                              bool inverse, bytes_job *job)
+{
+    size_t bytes;
+    const size_t count = (size_t)(runs->outer * runs->channels * runs->inner); // of a tensor
+    channel_numbers *numbers = NULL;
+    if (count == 0) {
+        return TAPER_OK;
+    }
+    if (taper_mul_size((size_t)runs->channels, sizeof *numbers, &bytes)) {
+        numbers = taper_heap_alloc(run->heap, bytes);
+    }
+    if (numbers == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    job->flip = dtype == TAPER_QI8 ? 0x80 : 0;
+    for (int64_t c = 0; c < runs->channels && taper_run_step(run, c, 5); c++) {
+        double scale;
+        int64_t point;
+        taper_q_channel_params(z, c, &scale, &point);
+        numbers[c].factor = inverse ? 1.0f / (float)scale : (float)scale;
+        numbers[c].point = (int32_t)point + job->flip;
+    }
+    job->numbers = numbers;
+    job->channels = (size_t)runs->channels;
+    job->inner = (size_t)runs->inner;
+    job->vector = taper_vector_u8_select(run->cpu);
+    run->kernel = job->vector->name;
+    const taper_status status =
+        taper_run_floats(run, inverse ? quantize_range : dequantize_range, job, count, runs->inner < SHORTEST ? 8 : 1);
+    taper_heap_free(run->heap, numbers, bytes);
+    return status;
+}
+
+taper_status taper_q_quantize_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z,
+                                    const taper_q_runs *runs, const float *x, uint8_t *y)
+{
+    bytes_job job = {.x = x, .y = y};
+    return run_bytes(run, dtype, z, runs, true, &job);
+}
+
+taper_status taper_q_dequantize_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z,
+                                      const taper_q_runs *runs, const uint8_t *x, float *y)
+{
+    bytes_job job = {.x = x, .y = y};
+    return run_bytes(run, dtype, z, runs, false, &job);
+}
