@@ -379,8 +379,7 @@ static taper_shape unflattened(const taper_infer_call *call)
     const taper_shape x = taper_infer_tensor(call, 0);
     const taper_known *sizes = ints_at(call, 2);
     const int dim = taper_infer_dim(call, "dim", x.rank);
-    if (x.rank < 1 || dim < 0 || sizes == NULL || sizes->count < 1 ||
-        x.rank - 1 + (int)sizes->count > TAPER_MAX_RANK) {
+    if (x.rank < 1 || dim < 0 || sizes == NULL || sizes->count < 1 || x.rank - 1 + (int)sizes->count > TAPER_MAX_RANK) {
         return taper_shape_unknown();
     }
     taper_shape shape = removed(x, dim);

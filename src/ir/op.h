@@ -99,12 +99,12 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_CREATE,  // argument 0 has the sizes
     TAPER_SHAPE_PACKED,  // as many dimensions as argument 0
     TAPER_SHAPE_REPEAT,
-    TAPER_SHAPE_OTHER,  // those of argument 1: expand_as
-    TAPER_SHAPE_TOPK,   // k of dimension dim
-    TAPER_SHAPE_SCALAR, // no dimensions
-    TAPER_SHAPE_RANGE,  // start, end, step: one dimension
-    TAPER_SHAPE_REGION, // (input, regions, …): of each region a small image
-    TAPER_SHAPE_EINSUM, // argument 0 says
+    TAPER_SHAPE_OTHER,     // those of argument 1: expand_as
+    TAPER_SHAPE_TOPK,      // k of dimension dim
+    TAPER_SHAPE_SCALAR,    // no dimensions
+    TAPER_SHAPE_RANGE,     // start, end, step: one dimension
+    TAPER_SHAPE_REGION,    // (input, regions, …): of each region a small image
+    TAPER_SHAPE_EINSUM,    // argument 0 says
     TAPER_SHAPE_HALF,      // of dimension dim: glu
     TAPER_SHAPE_RECURRENT, // (input, hx, …): rows of hidden sizes, then states as in hx
     TAPER_SHAPE_INDEXED,   // of one tensor of whole numbers in list 1, then those of argument 0 but the first: x[i]

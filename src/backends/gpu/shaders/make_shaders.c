@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs while building: `make_shaders OUT ARRAY FILE…` writes compiled shaders deflated, as C: arrays, and ARRAY of them
-// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not. SPIR-V's words are
-// mostly small numbers: they become a fifth smaller with all first bytes in front, then all second ones, and so on.
+// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not. SPIR-V's words
+// are mostly small numbers: they become a fifth smaller with all first bytes in front, then all second ones, and so on.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,8 +40,8 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
     return UINT32_MAX;
 }
 
-// A discrete GPU shows the host a window of its memory, if any, which may be small: weights are copied there, and what would
-// take much of the window, or finds it full, stays with the host.
+// A discrete GPU shows the host a window of its memory, if any, which may be small: weights are copied there, and what
+// would take much of the window, or finds it full, stays with the host.
 static int first_wish(const taper_vulkan *v, taper_gpu_use use, uint64_t bytes)
 {
     enum { MOST_IN_WINDOW = 16 << 20 };
