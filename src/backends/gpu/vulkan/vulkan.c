@@ -239,6 +239,7 @@ static void close(taper_gpu *gpu)
         if (v->call.DeviceWaitIdle != NULL) {
             (void)v->call.DeviceWaitIdle(v->device);
         }
+        taper_vulkan_free_copies(v);
         taper_vulkan_free_layouts(v);
         v->call.DestroyDevice(v->device, NULL);
     }

@@ -40,7 +40,10 @@ typedef struct taper_vulkan {
     VkDescriptorSetLayout set_layouts[2];
     VkPipelineLayout layouts[2];
     VkPipelineCache cache;
-    VkCommandPool pool; // of copies
+    VkCommandPool
+        copies_pool; // of the one that copies, from the first one on: making one takes milliseconds on some drivers
+    VkCommandBuffer copies;
+    VkFence copied;
 } taper_vulkan;
 
 // The functions of the loader; those of an instance, of a device. NULL, or the name of one that is not there.
@@ -56,6 +59,7 @@ taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkRe
 // vulkan_memory.c
 taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
 void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
+void taper_vulkan_free_copies(taper_vulkan *vulkan); // what copies are done with
 taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer);
 taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer);
 taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to);

@@ -129,13 +129,40 @@ taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buf
     return buffer->coherent ? TAPER_OK : TAPER_VULKAN(v, InvalidateMappedMemoryRanges, v->device, 1, &range);
 }
 
-static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence, const taper_gpu_range *from,
-                              const taper_gpu_range *to)
+// Of all copies: one at a time is under way.
+static taper_status make_copies(taper_vulkan *v)
 {
-    const VkCommandBufferAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                               .commandPool = pool,
-                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                               .commandBufferCount = 1};
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = v->family};
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    if (v->copies_pool == VK_NULL_HANDLE) {
+        TAPER_TRY(TAPER_VULKAN(v, CreateCommandPool, v->device, &pool, NULL, &v->copies_pool));
+    }
+    if (v->copies == VK_NULL_HANDLE) {
+        const VkCommandBufferAllocateInfo wants = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                   .commandPool = v->copies_pool,
+                                                   .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                                   .commandBufferCount = 1};
+        TAPER_TRY(TAPER_VULKAN(v, AllocateCommandBuffers, v->device, &wants, &v->copies));
+    }
+    return v->copied == VK_NULL_HANDLE ? TAPER_VULKAN(v, CreateFence, v->device, &fence, NULL, &v->copied)
+                                       : TAPER_VULKAN(v, ResetFences, v->device, 1, &v->copied);
+}
+
+void taper_vulkan_free_copies(taper_vulkan *v)
+{
+    if (v->copied != VK_NULL_HANDLE) {
+        v->call.DestroyFence(v->device, v->copied, NULL);
+    }
+    if (v->copies_pool != VK_NULL_HANDLE) {
+        v->call.DestroyCommandPool(v->device, v->copies_pool, NULL);
+    }
+}
+
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
+{
+    taper_vulkan *v = (taper_vulkan *)gpu;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     const VkBufferCopy region = {.srcOffset = from->offset, .dstOffset = to->offset, .size = from->bytes};
@@ -147,30 +174,11 @@ static taper_status copy_with(taper_vulkan *v, VkCommandPool pool, VkFence fence
     const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_HOST_READ_BIT};
-    VkCommandBuffer commands;
-    TAPER_TRY(TAPER_VULKAN(v, AllocateCommandBuffers, v->device, &wants, &commands));
-    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, commands, &begin));
-    v->call.CmdPipelineBarrier(commands, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
-    v->call.CmdCopyBuffer(commands, taper_vulkan_buffer(from->buffer), taper_vulkan_buffer(to->buffer), 1, &region);
-    v->call.CmdPipelineBarrier(commands, COPIES, SHADERS | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &seen, 0, NULL, 0, NULL);
-    TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, commands));
-    return taper_vulkan_submit(v, &commands, fence);
-}
-
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
-{
-    taper_vulkan *v = (taper_vulkan *)gpu;
-    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                               .queueFamilyIndex = v->family};
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VkCommandPool pool;
-    VkFence fence;
-    TAPER_TRY(TAPER_VULKAN(v, CreateCommandPool, v->device, &pool_info, NULL, &pool));
-    taper_status status = TAPER_VULKAN(v, CreateFence, v->device, &fence_info, NULL, &fence);
-    if (status == TAPER_OK) {
-        status = copy_with(v, pool, fence, from, to);
-        v->call.DestroyFence(v->device, fence, NULL);
-    }
-    v->call.DestroyCommandPool(v->device, pool, NULL);
-    return status;
+    TAPER_TRY(make_copies(v));
+    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // which forgets the one before
+    v->call.CmdPipelineBarrier(v->copies, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
+    v->call.CmdCopyBuffer(v->copies, taper_vulkan_buffer(from->buffer), taper_vulkan_buffer(to->buffer), 1, &region);
+    v->call.CmdPipelineBarrier(v->copies, COPIES, SHADERS | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &seen, 0, NULL, 0, NULL);
+    TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, v->copies));
+    return taper_vulkan_submit(v, &v->copies, v->copied);
 }
