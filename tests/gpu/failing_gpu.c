@@ -146,10 +146,10 @@ size_t gpu_copies(void)
     return atomic_load(&copies);
 }
 
-static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
+static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count)
 {
     atomic_fetch_add(&copies, 1);
-    return real()->copy(gpu, from, to);
+    return real()->copy(gpu, from, to, count);
 }
 
 static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer)

@@ -114,8 +114,9 @@ struct taper_gpu_api {
     // The host has written, or will read, all of a mapped buffer that is not coherent.
     taper_status (*flush)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
     taper_status (*invalidate)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
-    // Between two buffers, before what is submitted next and behind what was; waits.
-    taper_status (*copy)(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to);
+    // From ranges of buffers to as many others, none of which has bytes of another one; before what is submitted next
+    // and behind what was; waits.
+    taper_status (*copy)(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
     // constants[i] is that of constant_id i.
     taper_status (*pipeline_new)(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                  uint32_t constant_count, taper_gpu_pipeline **pipeline);

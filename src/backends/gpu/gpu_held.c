@@ -13,11 +13,13 @@ static bool is_seen(const taper_gpu_buffer *buffer)
     return buffer->data != NULL && buffer->cached;
 }
 
+bool taper_gpu_sees(const taper_gpu_range *from, const taper_gpu_range *to)
+{
+    return is_seen(from->buffer) && to->buffer->data != NULL;
+}
+
 taper_status taper_gpu_transfer(taper_gpu_state *s, const taper_gpu_range *from, const taper_gpu_range *to)
 {
-    if (!is_seen(from->buffer) || to->buffer->data == NULL) {
-        return s->api->copy(s->gpu, from, to);
-    }
     TAPER_TRY(from->buffer->coherent ? TAPER_OK : s->api->invalidate(s->gpu, from->buffer));
     memcpy((char *)to->buffer->data + to->offset, (const char *)from->buffer->data + from->offset, (size_t)from->bytes);
     return to->buffer->coherent ? TAPER_OK : s->api->flush(s->gpu, to->buffer);
@@ -40,7 +42,7 @@ static taper_status fetch_staged(taper_gpu_state *s, const taper_gpu_range *all,
     taper_gpu_buffer staging;
     TAPER_TRY(s->api->buffer_new(s->gpu, all->bytes, TAPER_GPU_FOR_DOWNLOAD, &staging));
     const taper_gpu_range range = {&staging, 0, all->bytes};
-    taper_status status = s->api->copy(s->gpu, all, &range);
+    taper_status status = s->api->copy(s->gpu, all, &range, 1);
     if (status == TAPER_OK) {
         status = s->api->invalidate(s->gpu, &staging);
     }

@@ -18,7 +18,9 @@ static inline taper_gpu_held *taper_gpu_held_of(const taper_tensor *tensor) // i
 {
     return (taper_gpu_held *)tensor->storage->memory;
 }
-// Between buffers of the device; bytes are those of `from`. Under the lock.
+// Whether the host can copy it as fast as the device: else the device does.
+bool taper_gpu_sees(const taper_gpu_range *from, const taper_gpu_range *to);
+// What it sees, between buffers of the device; bytes are those of `from`. Under the lock.
 TAPER_MUST_USE taper_status taper_gpu_transfer(taper_gpu_state *state, const taper_gpu_range *from,
                                                const taper_gpu_range *to);
 // Whether the segment's result shall stay: nobody looks at it but segments of the device, and who keeps it for later.

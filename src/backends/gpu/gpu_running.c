@@ -128,9 +128,13 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     return TAPER_OK;
 }
 
-// Between what recordings read and write and the memory of tensors that stay.
+// Between what recordings read and write and the memory of tensors that stay. What the host does not do is submitted
+// together, as far as there is room.
 static taper_status move_within(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r, bool in)
 {
+    enum { ROOM = 16 };
+    taper_gpu_range from[ROOM], to[ROOM];
+    size_t count = 0;
     for (size_t i = in ? 0 : r->in_count; i < r->in_count + (in ? 0 : r->out_count); i++) {
         const taper_gpu_port *port = &r->ports[i];
         if (!port->stays) {
@@ -139,9 +143,16 @@ static taper_status move_within(taper_gpu_state *s, const taper_call *call, cons
         const taper_val val = in ? call->args[port->number] : call->rets[port->number];
         const taper_gpu_range held = {&taper_gpu_held_of(val.as.tensor)->buffer, 0, port->bytes};
         const taper_gpu_range here = {in ? &r->stays_in : &r->stays_out, port->offset, port->bytes};
-        TAPER_TRY(taper_gpu_transfer(s, in ? &held : &here, in ? &here : &held));
+        from[count] = in ? held : here;
+        to[count] = in ? here : held;
+        if (taper_gpu_sees(&from[count], &to[count])) {
+            TAPER_TRY(taper_gpu_transfer(s, &from[count], &to[count]));
+        } else if (++count == ROOM) {
+            TAPER_TRY(s->api->copy(s->gpu, from, to, count));
+            count = 0;
+        }
     }
-    return TAPER_OK;
+    return count != 0 ? s->api->copy(s->gpu, from, to, count) : TAPER_OK;
 }
 
 static taper_status submit(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r)

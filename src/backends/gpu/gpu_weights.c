@@ -65,7 +65,7 @@ static taper_status upload(taper_gpu_state *s, taper_gpu_buffer *to, uint64_t by
         status = s->api->flush(s->gpu, seen);
     }
     if (status == TAPER_OK && seen == &staging) {
-        status = s->api->copy(s->gpu, &(taper_gpu_range){&staging, 0, bytes}, &(taper_gpu_range){to, 0, bytes});
+        status = s->api->copy(s->gpu, &(taper_gpu_range){&staging, 0, bytes}, &(taper_gpu_range){to, 0, bytes}, 1);
     }
     s->api->buffer_free(s->gpu, &staging);
     return status;

@@ -158,10 +158,13 @@ static taper_status seen(taper_gpu *gpu, const taper_gpu_buffer *buffer)
     return TAPER_OK;
 }
 
-static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
+static taper_status copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count)
 {
     (void)gpu;
-    memcpy((char *)to->buffer->data + to->offset, (const char *)from->buffer->data + from->offset, (size_t)from->bytes);
+    for (size_t i = 0; i < count; i++) {
+        memcpy((char *)to[i].buffer->data + to[i].offset, (const char *)from[i].buffer->data + from[i].offset,
+               (size_t)from[i].bytes);
+    }
     return TAPER_OK;
 }
 

@@ -62,7 +62,7 @@ void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
 void taper_vulkan_free_copies(taper_vulkan *vulkan); // what copies are done with
 taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer);
 taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer);
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to);
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
 static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
 {
     VkBuffer handle;

@@ -160,12 +160,11 @@ void taper_vulkan_free_copies(taper_vulkan *v)
     }
 }
 
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to)
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    const VkBufferCopy region = {.srcOffset = from->offset, .dstOffset = to->offset, .size = from->bytes};
     enum { SHADERS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, COPIES = VK_PIPELINE_STAGE_TRANSFER_BIT };
     // It sees what shaders and copies did in earlier submissions; they see it in later ones, and so does the host.
     const VkMemoryBarrier sees = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -177,7 +176,11 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, cons
     TAPER_TRY(make_copies(v));
     TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // which forgets the one before
     v->call.CmdPipelineBarrier(v->copies, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
-    v->call.CmdCopyBuffer(v->copies, taper_vulkan_buffer(from->buffer), taper_vulkan_buffer(to->buffer), 1, &region);
+    for (size_t i = 0; i < count; i++) {
+        const VkBufferCopy region = {.srcOffset = from[i].offset, .dstOffset = to[i].offset, .size = from[i].bytes};
+        v->call.CmdCopyBuffer(v->copies, taper_vulkan_buffer(from[i].buffer), taper_vulkan_buffer(to[i].buffer), 1,
+                              &region);
+    }
     v->call.CmdPipelineBarrier(v->copies, COPIES, SHADERS | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &seen, 0, NULL, 0, NULL);
     TAPER_TRY(TAPER_VULKAN(v, EndCommandBuffer, v->copies));
     return taper_vulkan_submit(v, &v->copies, v->copied);
