@@ -373,6 +373,15 @@ static taper_shape with_size(const taper_infer_call *call, const char *name)
     return x;
 }
 
+// transpose and swapdims, and swapaxes, which calls them so
+static taper_shape transposed(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const int first = taper_infer_dim(call, "dim0", x.rank), second = taper_infer_dim(call, "dim1", x.rank);
+    return swapped(x, first >= 0 ? first : taper_infer_dim(call, "axis0", x.rank),
+                   second >= 0 ? second : taper_infer_dim(call, "axis1", x.rank));
+}
+
 // unflatten(x, dim, sizes)
 static taper_shape unflattened(const taper_infer_call *call)
 {
@@ -423,7 +432,7 @@ taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
     case TAPER_SHAPE_FLATTEN:
         return flattened(call);
     case TAPER_SHAPE_TRANSPOSE:
-        return swapped(x, taper_infer_dim(call, "dim0", x.rank), taper_infer_dim(call, "dim1", x.rank));
+        return transposed(call);
     case TAPER_SHAPE_MATRIX:
         return x.rank == 1 ? x : swapped(x, 0, x.rank == 2 ? 1 : -1);
     case TAPER_SHAPE_PERMUTE:

@@ -229,6 +229,9 @@ def functions():
         layers(f"pool_{name}", nn.Conv2d(3, 6, 1), module, shape=(2, 3, 13, 11))
     images = {
         "flatten": lambda x: x.flatten(1), "view": lambda x: x.view(x.shape[0], -1), "unflatten": lambda x: x.unflatten(1, (-1, 2)) * 2,
+        "swapaxes": lambda x: x.swapaxes(1, -1) * 2, "swapdims": lambda x: x.swapdims(2, 3) + 1, "normalize": lambda x: F.normalize(x, dim=1),
+        "normalize_last": lambda x: F.normalize(x, dim=-1) + x.norm(2, [2, 3], True), "vector_norm": lambda x: torch.linalg.vector_norm(x, dim=(1, 3)),
+        "einsum_dots": lambda x: torch.einsum("bchd,bckd->bchk", x, x.cos()), "einsum_plain": lambda x: torch.einsum("b c h d, b c d k -> b c h k", x, x.sin().transpose(2, 3)),
         "narrow": lambda x: x.narrow(2, 1, 2) * 2, "sizes_outside": sizes_outside,
         "view_parts": lambda x: x.view(2, 4, 2, 7, 5),
         "permute": lambda x: x.permute(0, 2, 3, 1) * 2, "tokens": lambda x: x.flatten(2).transpose(1, 2) + 1,

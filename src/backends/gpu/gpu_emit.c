@@ -484,17 +484,11 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
 
 bool taper_gpu_pays(const taper_node *node)
 {
-    static taper_gpu_rule *const layers[] = {taper_gpu_rule_conv,
-                                             taper_gpu_rule_linear,
-                                             taper_gpu_rule_addmm,
-                                             taper_gpu_rule_matmul,
-                                             taper_gpu_rule_packed_conv,
-                                             taper_gpu_rule_packed_linear,
-                                             taper_gpu_rule_multi_head,
-                                             taper_gpu_rule_lstm,
-                                             taper_gpu_rule_gru,
-                                             taper_gpu_rule_quantized_conv,
-                                             taper_gpu_rule_quantized_linear};
+    static taper_gpu_rule *const layers[] = {
+        taper_gpu_rule_conv,          taper_gpu_rule_linear,         taper_gpu_rule_addmm,
+        taper_gpu_rule_matmul,        taper_gpu_rule_einsum,         taper_gpu_rule_packed_conv,
+        taper_gpu_rule_packed_linear, taper_gpu_rule_multi_head,     taper_gpu_rule_lstm,
+        taper_gpu_rule_gru,           taper_gpu_rule_quantized_conv, taper_gpu_rule_quantized_linear};
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     for (size_t i = 0; row != NULL && i < sizeof layers / sizeof *layers; i++) {
         if (row->rule == layers[i]) {

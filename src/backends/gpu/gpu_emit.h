@@ -222,7 +222,7 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_where, taper_gpu_rule_between, taper_gpu_rule_gather, taper_gpu_rule_quantize,
     taper_gpu_rule_dequantize, taper_gpu_rule_quantized_conv, taper_gpu_rule_quantized_linear,
     taper_gpu_rule_quantized_add, taper_gpu_rule_quantized_map, taper_gpu_rule_quantized_mul, taper_gpu_rule_power_of,
-    taper_gpu_rule_repeat, taper_gpu_rule_index;
+    taper_gpu_rule_repeat, taper_gpu_rule_index, taper_gpu_rule_einsum, taper_gpu_rule_norm;
 
 typedef struct taper_gpu_rule_row {
     const taper_op *op; // NULL: this build lacks it

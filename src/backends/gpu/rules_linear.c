@@ -189,28 +189,31 @@ static taper_status ask_sum(taper_gpu_emitter *e, const taper_node *node)
     return TAPER_OK;
 }
 
-// a [.., m, k] b [.., k, n], batches broadcast. code 1: a tensor in front of them is added.
-taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+// The loop of most trips is the last one: batches come in any order.
+static void largest_last(taper_gpu_loops *loops)
 {
-    const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);
-    const taper_ir_value *result = &node->outputs[0], *sum = code != 0 ? taper_node_in(node, 0) : NULL;
+    const size_t largest = loops->sizes[0] > loops->sizes[1] ? 0 : 1;
+    if (loops->sizes[largest] <= loops->sizes[2]) {
+        return;
+    }
+    const int64_t size = loops->sizes[largest];
+    loops->sizes[largest] = loops->sizes[2];
+    loops->sizes[2] = size;
+    for (size_t v = 0; v < 4; v++) {
+        const int64_t stride = loops->strides[v][largest];
+        loops->strides[v][largest] = loops->strides[v][2];
+        loops->strides[v][2] = stride;
+    }
+}
+
+// The node's result; sum: added to it, or NULL.
+static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view a, taper_gpu_view b,
+                             const taper_ir_value *sum)
+{
+    const taper_ir_value *result = &node->outputs[0];
     const taper_shape shape = taper_gpu_shape(e, result);
-    const taper_tensor *weight = taper_read_tensor(&e->reader, b_value);
-    taper_gpu_view a, b, out;
+    taper_gpu_view out;
     taper_gpu_chain chain = {0};
-    TAPER_TRY(taper_gpu_ask_operand(e, a_value));
-    TAPER_TRY(taper_gpu_ask_operand(e, b_value));
-    TAPER_TRY(sum != NULL ? ask_sum(e, node) : TAPER_OK);
-    if (sum == NULL && weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
-        taper_gpu_layer l = {
-            .weight = weight, .transposed_linear = true, .out = weight->sizes[1], .in = weight->sizes[0]};
-        return e->asking ? TAPER_OK : taper_gpu_emit_linear(e, a_value, &l, result, &shape, -HUGE_VAL, HUGE_VAL);
-    }
-    if (e->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_operand(e, a_value, &a));
-    TAPER_TRY(taper_gpu_operand(e, b_value, &b));
     const int rank = shape.rank;
     TAPER_GPU_REFUSE(e, rank < 2 || a.rank != rank || b.rank != rank, "a product of other than matrices");
     TAPER_GPU_REFUSE(e,
@@ -236,7 +239,8 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     }
     if (!dots && b.packed != rank - 1) {
         const taper_gpu_view other = b;
-        const taper_shape there = taper_gpu_shape(e, b_value);
+        taper_shape there = {.rank = rank, .dtype = TAPER_F32};
+        memcpy(there.sizes, b.sizes, sizeof b.sizes);
         TAPER_TRY(taper_gpu_new(e, &there, rank - 1, &b));
         TAPER_TRY(taper_gpu_move(e, &other, &b));
     }
@@ -276,6 +280,7 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     views[3] = &operand;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain.operand_count, &of_batches),
                      "batches of more dimensions than a kernel has loops");
+    largest_last(&of_batches);
     // One dispatch for each of what does not fit one loop.
     const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
     TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
@@ -324,4 +329,96 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     }
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
+}
+
+// a [.., m, k] b [.., k, n], batches broadcast. code 1: a tensor in front of them is added.
+taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);
+    const taper_ir_value *result = &node->outputs[0], *sum = code != 0 ? taper_node_in(node, 0) : NULL;
+    const taper_shape shape = taper_gpu_shape(e, result);
+    const taper_tensor *weight = taper_read_tensor(&e->reader, b_value);
+    taper_gpu_view a, b;
+    TAPER_TRY(taper_gpu_ask_operand(e, a_value));
+    TAPER_TRY(taper_gpu_ask_operand(e, b_value));
+    TAPER_TRY(sum != NULL ? ask_sum(e, node) : TAPER_OK);
+    if (sum == NULL && weight != NULL && weight->rank == 2 && weight->dtype == TAPER_F32) {
+        taper_gpu_layer l = {
+            .weight = weight, .transposed_linear = true, .out = weight->sizes[1], .in = weight->sizes[0]};
+        return e->asking ? TAPER_OK : taper_gpu_emit_linear(e, a_value, &l, result, &shape, -HUGE_VAL, HUGE_VAL);
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, a_value, &a));
+    TAPER_TRY(taper_gpu_operand(e, b_value, &b));
+    return multiply(e, node, a, b, sum);
+}
+
+// Letters of an operand, or of the result, up to where they end; 0: there are others, or too many.
+static size_t read_letters(const char **at, const char *end, char *letters)
+{
+    size_t count = 0;
+    while (*at < end && **at != ',' && **at != '-') {
+        const char c = *(*at)++;
+        if (c != ' ') {
+            if (count == TAPER_GPU_RANK || !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) ||
+                memchr(letters, c, count) != NULL) {
+                return 0;
+            }
+            letters[count++] = c;
+        }
+    }
+    return count;
+}
+
+// Whether the equation is of products of matrices with batches in front, in the same order: "…ik,…kj->…ij", or with
+// *transposed "…ik,…jk->…ij".
+static bool is_product(const char *at, const char *end, size_t *rank, bool *transposed)
+{
+    char a[TAPER_GPU_RANK], b[TAPER_GPU_RANK], c[TAPER_GPU_RANK];
+    const size_t count = read_letters(&at, end, a);
+    if (count < 2 || at == end || *at++ != ',' || read_letters(&at, end, b) != count || end - at < 2 || *at++ != '-' ||
+        *at++ != '>' || read_letters(&at, end, c) != count || at != end) {
+        return false;
+    }
+    const size_t i = count - 2, j = count - 1;
+    *rank = count;
+    *transposed = b[j] == a[j] && b[i] == c[j];
+    return memcmp(a, b, i) == 0 && memcmp(a, c, i) == 0 && c[i] == a[i] && c[j] != a[j] &&
+           (*transposed || (b[i] == a[j] && b[j] == c[j]));
+}
+
+// einsum where it is a product of matrices.
+taper_status taper_gpu_rule_einsum(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_val *text = taper_read_constant(&e->reader, taper_node_in(node, 0));
+    const taper_ir_value *list = taper_node_in(node, 1);
+    taper_gpu_view a, b;
+    size_t rank;
+    bool transposed;
+    (void)code;
+    TAPER_GPU_REFUSE(e, text == NULL || text->tag != TAPER_STRING, "an equation that is no constant");
+    const char *equation = text->as.string->data;
+    TAPER_GPU_REFUSE(e, !is_product(equation, equation + text->as.string->length, &rank, &transposed),
+                     "an einsum that is no product of matrices");
+    TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST || list->node->input_count != 2,
+                     "a list that is not made here");
+    for (size_t i = 0; i < 2; i++) {
+        TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(list->node, i)));
+    }
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 0), &a));
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(list->node, 1), &b));
+    TAPER_GPU_REFUSE(e, a.rank != (int)rank || b.rank != (int)rank, "an einsum of other dimensions");
+    if (transposed) {
+        int64_t order[TAPER_GPU_RANK] = {0, 1, 2, 3, 4, 5};
+        const taper_gpu_view rows = b;
+        order[rank - 2] = b.rank - 1;
+        order[rank - 1] = b.rank - 2;
+        taper_gpu_permute(&rows, order, &b);
+    }
+    return multiply(e, node, a, b, NULL);
 }

@@ -83,9 +83,14 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     int a = 0, b = 1;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
-    if (taper_read_argument(node, "dim0") != NULL) {
-        TAPER_TRY(taper_gpu_dim(e, node, "dim0", shape.rank, 0, &a));
-        TAPER_TRY(taper_gpu_dim(e, node, "dim1", shape.rank, 1, &b));
+    static const char *const names[3][2] = {{"dim0", "dim1"}, {"axis0", "axis1"}, {NULL, NULL}}; // t has none
+    size_t named = 0;
+    while (names[named][0] != NULL && taper_read_argument(node, names[named][0]) == NULL) {
+        named++;
+    }
+    if (names[named][0] != NULL) {
+        TAPER_TRY(taper_gpu_dim(e, node, names[named][0], shape.rank, 0, &a));
+        TAPER_TRY(taper_gpu_dim(e, node, names[named][1], shape.rank, 1, &b));
     }
     if (e->asking) {
         return TAPER_OK;

@@ -30,26 +30,21 @@ static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int 
     return TAPER_OK;
 }
 
-// code: the shader's mode; bit 8: a mean.
-taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+enum { MEAN = 256 };
+
+// The node's result of `in`, over the dimensions that go; code: the shader's mode, MEAN; chain: what is done to it
+// first.
+static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view in, const bool *goes,
+                           uint32_t code, taper_gpu_chain chain)
 {
-    enum { MEAN = 256 };
     const taper_ir_value *result = &node->outputs[0];
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), shape = taper_gpu_shape(e, result);
-    bool goes[TAPER_GPU_RANK];
-    taper_gpu_view in, out, kept;
-    taper_gpu_chain chain = {0};
+    taper_gpu_view out, kept;
     taper_gpu_loops loops;
     taper_gpu_work *w;
     uint32_t at = 0;
     int64_t count[2] = {1, 1}, step[2] = {0, 0}, elements = 1;
     int loop = 2;
-    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
-    TAPER_TRY(read_dims(e, node, from.rank, goes));
-    if (e->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
     const bool lanes = goes[in.packed];
     for (int d = in.rank; d-- > 0;) { // from the innermost: what follows each other is one loop
@@ -109,6 +104,51 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
     }
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
+}
+
+// code: the shader's mode; bit 8: a mean.
+taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
+    bool goes[TAPER_GPU_RANK];
+    taper_gpu_view in;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(read_dims(e, node, from.rank, goes));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    return reduce(e, node, in, goes, code, (taper_gpu_chain){0});
+}
+
+// The root of the sum of squares.
+taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
+{
+    const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
+    const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
+    const char *const name = taper_read_argument(node, "p") != NULL ? "p" : "ord";
+    taper_gpu_chain squares = {0}, root = {0};
+    bool goes[TAPER_GPU_RANK];
+    taper_gpu_view in, squared;
+    double power;
+    (void)code;
+    TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
+    TAPER_TRY(taper_read_number(&e->reader, node, name, 2, &power));
+    TAPER_GPU_REFUSE(e, power != 2, "a norm of another power");
+    TAPER_GPU_REFUSE(e, dtype != NULL && dtype->tag != TAPER_NONE, "a norm of another dtype");
+    TAPER_TRY(read_dims(e, node, from.rank, goes));
+    if (e->asking) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
+    taper_shape same = from;
+    same.dtype = TAPER_F32;
+    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&same), "sizes that are not known");
+    TAPER_TRY(taper_gpu_new(e, &same, in.packed, &squared));
+    taper_gpu_append(&squares, TAPER_GPU_STEP_SQUARE, NULL, 0, 0);
+    TAPER_TRY(taper_gpu_elementwise(e, &in, false, &squares, &squared));
+    taper_gpu_append(&root, TAPER_GPU_STEP_SQRT, NULL, 0, 0);
+    return reduce(e, node, squared, goes, 0, root);
 }
 
 // ---- rows that are normalized
