@@ -127,6 +127,18 @@ class Recurrent(nn.Module):
         return torch.cat([out.reshape(1, -1)] + [s.reshape(1, -1) for s in states], 1)
 
 
+class Halves(nn.Module):
+    """Sizes that follow from what the GPU does, by numbers below zero, for what the CPU does."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x: torch.Tensor):
+        y = self.conv(x)
+        return y, torch.arange(-(-y.size(2) // 2)), torch.arange(y.size(3) % 3 + y.size(1))
+
+
 class Channels(nn.Module):
     """Channels shuffled as people write it, sizes asked for one by one and all at once."""
 
@@ -211,6 +223,7 @@ def grows(x, channels):
 def functions():
     """With a convolution in front, so that it is worth the way."""
     for kind in ("scripted", "lite"):
+        case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
         case(f"{kind}_channels", (kind, Channels()), (2, 3, 5, 7))
         case(f"{kind}_tokens", (kind, Tokens()), (2, 4, 6))
         for way in range(3):

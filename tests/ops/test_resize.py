@@ -99,6 +99,7 @@ def edges():
     g = torch.rand(2, 9, 17, 2, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
     g[0, 0, :6, 0] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan")])
     g[1, 2, :6, 1] = torch.tensor([-1.0, 1.0, float("inf"), -float("inf"), 1.0000001, float("nan")])
+    g[1, 5, :, 0] = g[1, 6] = float("nan")
     x = image(2, 3, 9, 11)
     x[1, 2, 0, 0] = x[0, 1, 4, 5] = float("inf")
     return x, g

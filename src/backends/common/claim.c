@@ -5,6 +5,7 @@
 
 #include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
+#include "ops/list/op_table.h"
 
 enum { NONE, INSIDE, BEHIND }; // of values: made by what is taken; made of that by others
 
@@ -65,16 +66,32 @@ static bool takes_list_from_outside(const taper_node *node)
     return false;
 }
 
-// Sizes that others look at are results as tensors are, where they are single numbers.
+static bool divides(const taper_node *node)
+{
+    return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
+}
+
+// Sizes that others look at are results as tensors are, where they are whole numbers that follow from what is inside
+// alone: another number among the arguments would make them others in each call. What is not sure to be known stays
+// outside.
 static bool gives_numbers(const taper_node *node)
 {
-    bool numbers = true;
     for (size_t i = 0; i < node->output_count; i++) {
         const taper_type *type = node->outputs[i].type;
-        numbers = numbers && type != NULL &&
-                  (type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_FLOAT || type->kind == TAPER_TYPE_BOOL);
+        if (type == NULL || type->kind != TAPER_TYPE_INT) {
+            return false;
+        }
     }
-    return numbers;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        const taper_node *constant = taper_value_constant(value);
+        const bool inside = value->block == node->block && value->node != NULL && value->reg == INSIDE;
+        if ((constant == NULL && !inside) ||
+            (constant != NULL && i == 1 && divides(node) && constant->constant.as.i <= 0)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Lists, and sizes that do not follow from what is inside, go with all that look at them, and what takes one apart with

@@ -163,10 +163,11 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // of sizes: others round another way
+static taper_val quotient_of(const asked *a) // by what is above zero
 {
     int64_t x, y;
-    return int_of(a, 0, &x) && int_of(a, 1, &y) && x >= 0 && y > 0 ? taper_val_int(x / y) : taper_val_none();
+    return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))
+                                                         : taper_val_none();
 }
 
 static taper_val rest_of(const asked *a)

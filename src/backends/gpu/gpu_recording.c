@@ -197,6 +197,15 @@ static void drop_arena(taper_gpu_state *s, taper_gpu_recording *r)
     }
 }
 
+static bool reads_inputs(const taper_gpu_recording *r)
+{
+    bool reads = false;
+    for (size_t i = 0; i < r->in_count; i++) {
+        reads = reads || r->ports[i].most != 0 || r->ports[i].below != 0;
+    }
+    return reads;
+}
+
 static taper_status make_buffers(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;
@@ -208,7 +217,9 @@ static taper_status make_buffers(const recorder *rec)
         if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
             TAPER_TRY(take_arena(s, r));
         } else if (buffer != NULL && p->bytes[place] != 0) {
-            const taper_gpu_use use = place == TAPER_GPU_INPUT    ? TAPER_GPU_FOR_UPLOAD
+            // Whole numbers are looked at there (gpu_running.c), which takes long in memory that is the device's.
+            const taper_gpu_use use = place == TAPER_GPU_INPUT
+                                          ? (reads_inputs(r) ? TAPER_GPU_FOR_DOWNLOAD : TAPER_GPU_FOR_UPLOAD)
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
                                                                   : TAPER_GPU_FOR_DEVICE;
             TAPER_TRY(s->api->buffer_new(s->gpu, p->bytes[place], use, buffer));

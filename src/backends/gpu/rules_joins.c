@@ -77,7 +77,9 @@ static taper_gpu_view part_of(const taper_gpu_view *whole, int d, int64_t at, in
 taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value, const taper_shape *shape,
                                   int packed, taper_gpu_view *view)
 {
-    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+    enum { MOST_TRIED = 64 };
+    size_t tried = 0;
+    for (const taper_value_use *use = value->uses; use != NULL && tried < MOST_TRIED; use = use->next, tried++) {
         const taper_node *join = use->user != NULL ? join_of(e, use->user) : NULL;
         taper_shape whole = join != NULL ? taper_gpu_shape(e, &join->outputs[0]) : taper_shape_unknown();
         int dim, lies = packed;

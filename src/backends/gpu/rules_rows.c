@@ -127,9 +127,10 @@ taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, u
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
     const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
     const char *const name = taper_read_argument(node, "p") != NULL ? "p" : "ord";
-    taper_gpu_chain squares = {0}, root = {0};
+    enum { SQUARES = 3 };
+    taper_gpu_chain root = {0};
     bool goes[TAPER_GPU_RANK];
-    taper_gpu_view in, squared;
+    taper_gpu_view in;
     double power;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
@@ -141,14 +142,8 @@ taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, u
         return TAPER_OK;
     }
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &in));
-    taper_shape same = from;
-    same.dtype = TAPER_F32;
-    TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&same), "sizes that are not known");
-    TAPER_TRY(taper_gpu_new(e, &same, in.packed, &squared));
-    taper_gpu_append(&squares, TAPER_GPU_STEP_SQUARE, NULL, 0, 0);
-    TAPER_TRY(taper_gpu_elementwise(e, &in, false, &squares, &squared));
     taper_gpu_append(&root, TAPER_GPU_STEP_SQRT, NULL, 0, 0);
-    return reduce(e, node, squared, goes, 0, root);
+    return reduce(e, node, in, goes, SQUARES, root);
 }
 
 // ---- rows that are normalized

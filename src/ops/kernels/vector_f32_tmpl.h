@@ -467,10 +467,10 @@ static size_t interleave(size_t columns, const float *x, size_t x_stride, float 
 TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
                                 float *restrict y, size_t y_stride)
 {
-    for (size_t r = 0; r < rows; r++, x += x_stride) {
+    for (size_t r = 0; r < rows; r++) {
         TAPER_UNROLL
         for (size_t c = 0; c < columns; c++)
-            y[c * y_stride + r] = x[c];
+            y[c * y_stride + r] = x[r * x_stride + c];
     }
 }
 

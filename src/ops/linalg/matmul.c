@@ -416,7 +416,7 @@ static taper_status addr_floats(const taper_call *call, const taper_tensor *self
                     .b = taper_tensor_data(b),
                     .self = taper_tensor_data(self),
                     .y = taper_tensor_mutable(*sum),
-                    .a_step = (size_t)a->strides[0],
+                    .a_step = (size_t)taper_tensor_step(a, 0),
                     .self_stride = (size_t)steps[0],
                     .n = (size_t)sizes[1]};
     run->kernel = job.vector->name;

@@ -178,7 +178,8 @@ static void scatter_floats(const patches *p, const char *rows, int64_t row_step,
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         int64_t top, bottom, taken;
         blocks_inside(p, 0, kh, &top, &bottom);
-        for (int64_t kw = 0; kw < p->kernel[1]; kw += taken, rows += taken * row_step) {
+        // Taps count, too: they may all lie in the padding.
+        for (int64_t kw = 0; kw < p->kernel[1] && taper_run_goes_on(p->run, 1); kw += taken, rows += taken * row_step) {
             int64_t begin, end, next_begin, next_end;
             blocks_inside(p, 1, kw, &begin, &end);
             taken = 1;
@@ -202,7 +203,7 @@ static void scatter_plane(const patches *p, taper_into_function add, int64_t ite
                           int64_t column_step, char *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
-        for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
+        for (int64_t kw = 0; kw < p->kernel[1] && taper_run_goes_on(p->run, 1); kw++, rows += row_step) {
             const char *from = rows;
             int64_t begin, end, h, w;
             blocks_inside(p, 1, kw, &begin, &end);

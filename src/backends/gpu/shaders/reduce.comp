@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums, means and extremes over two strided dimensions, and with LANES over the packed one as well (its result is lane 0
-// of one vector). A workgroup's threads share each result. MODE 0: sum times `factor`; 1: largest; 2: smallest.
+// of one vector). A workgroup's threads share each result. MODE 0: sum times `factor`; 1: largest; 2: smallest;
+// 3: sum of squares.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS                                                                                              \
@@ -12,11 +13,13 @@ layout(constant_id = 11) const uint MODE = 0u;
 layout(constant_id = 12) const uint LANES_SET = 0u;
 const bool LANES = LANES_SET != 0u;
 
+const bool SUMS = MODE == 0u || MODE == 3u;
+
 shared vec4 parts[64];
 
 vec4 join(vec4 a, vec4 b)
 {
-    if (MODE == 0u) {
+    if (SUMS) {
         return a + b;
     }
     return mix(mix(a, b, MODE == 1u ? greaterThan(b, a) : lessThan(b, a)), b, notEqual(b, b));
@@ -29,7 +32,7 @@ void main()
     uint n = gl_WorkGroupID.z / p.groups;
     uint group = gl_WorkGroupID.z - n * p.groups;
     uint me = gl_LocalInvocationID.x, threads = gl_WorkGroupSize.x;
-    float nothing = MODE == 0u ? 0.0 : uintBitsToFloat(MODE == 1u ? 0xff800000u : 0x7f800000u);
+    float nothing = SUMS ? 0.0 : uintBitsToFloat(MODE == 1u ? 0xff800000u : 0x7f800000u);
     vec4 v = vec4(nothing);
     uint base = p.in_offset + n * p.in_0 + y * p.in_1 + x * p.in_2 + (LANES ? 0u : group * p.in_group);
     uint groups = LANES ? p.in_groups : 1u;
@@ -41,7 +44,7 @@ void main()
         if (LANES && g + 1u == groups) {
             a = mix(vec4(nothing), a, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.in_tail)));
         }
-        v = join(v, a);
+        v = join(v, MODE == 3u ? a * a : a);
     }
     parts[me] = v;
     barrier();
