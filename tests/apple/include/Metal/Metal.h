@@ -33,7 +33,7 @@ enum { MTLCommandBufferErrorNotPermitted = 7 };
 
 @interface MTLFunctionConstantValues : NSObject {
   @public
-    uint32_t _values[20];
+    uint32_t _values[22]; // METAL_CONSTANTS (metal/kernels.h)
 }
 - (void)setConstantValues:(const void *)values type:(MTLDataType)type withRange:(NSRange)range;
 @end
