@@ -7,7 +7,7 @@
 
 #include "metal/kernels.h"
 
-enum { MOST_THREADS = 256, STACK = 1024 * 1024 };
+enum { MOST_THREADS = 256, STACK = 128 * 1024 };
 
 uint32_t metal_constants[METAL_CONSTANTS];
 static ucontext_t scheduler, fibers[MOST_THREADS];

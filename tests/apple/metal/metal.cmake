@@ -66,7 +66,10 @@ add_test(NAME gpu_metal COMMAND metal_test)
 add_test(NAME gpu_metal_models COMMAND metal_gpu_test)
 add_test(NAME gpu_metal_estimate COMMAND metal_estimate_test)
 add_test(NAME gpu_metal_memory COMMAND metal_gpu_test --memory)
-set_tests_properties(gpu_metal gpu_metal_models gpu_metal_estimate PROPERTIES LABELS "gpu;apple")
+# Each of a workgroup's threads has a stack of its own, which sanitizers look at whenever another one takes its turn: teams make
+# minutes of that.
+set_tests_properties(gpu_metal PROPERTIES LABELS "gpu;apple")
+set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS "gpu;apple;slow")
 set_tests_properties(gpu_metal_memory PROPERTIES LABELS "gpu;apple;slow;long")
 # The program with the device "metal": for gpu_operators.py.
 if(TARGET taper_program)
