@@ -82,18 +82,13 @@ static double apart(const float *a, const float *b, int64_t count, double most_p
     return most / (most_part * largest + most_apart_from_zero);
 }
 
-static bool same_number(taper_val a, taper_val b)
-{
-    return a.tag == b.tag && (a.tag == TAPER_DOUBLE ? a.as.f == b.as.f : a.as.i == b.as.i);
-}
-
 static taper_status compare(taper_call *call, const taper_val *plain, double most_part, double *most)
 {
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
         const taper_tensor *x = call->rets[i].as.tensor;
-        if (call->rets[i].tag != TAPER_TENSOR) {
-            *most = same_number(call->rets[i], plain[i]) ? *most : INFINITY;
+        if (call->rets[i].tag != TAPER_TENSOR) { // a whole number
+            *most = plain[i].tag == TAPER_INT && plain[i].as.i == call->rets[i].as.i ? *most : INFINITY;
             continue;
         }
         if (plain[i].tag != TAPER_TENSOR || plain[i].as.tensor->dtype != x->dtype ||

@@ -415,19 +415,15 @@ taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-static bool is_number(taper_val value)
-{
-    return value.tag == TAPER_INT || value.tag == TAPER_DOUBLE || value.tag == TAPER_BOOLEAN;
-}
-
 static taper_status emit_number(taper_gpu_emitter *e, const taper_ir_value *value, uint32_t result)
 {
     taper_gpu_program *p = e->program;
     taper_known_value known;
     taper_segment_values_know((void *)(uintptr_t)e->known, value, &known);
-    TAPER_GPU_REFUSE(e, known.constant == NULL || !is_number(*known.constant), "a number that follows from elements");
+    TAPER_GPU_REFUSE(e, known.constant == NULL || known.constant->tag != TAPER_INT,
+                     "a number that follows from elements");
     TAPER_TRY(TAPER_GROW(p->allocator, p->numbers, p->number_capacity, p->number_count + 1, p->error));
-    p->numbers[p->number_count++] = (taper_gpu_number){result, *known.constant};
+    p->numbers[p->number_count++] = (taper_gpu_number){result, known.constant->as.i};
     return TAPER_OK;
 }
 

@@ -61,10 +61,10 @@ typedef struct taper_gpu_work {
 
 #define TAPER_GPU_NONE UINT32_MAX
 
-// A result that is a number: it follows from sizes, so it is the same in all runs.
+// A result that is a whole number: it follows from sizes, so it is the same in all runs.
 typedef struct taper_gpu_number {
     uint32_t result;
-    taper_val value;
+    int64_t value;
 } taper_gpu_number;
 
 typedef struct taper_gpu_program {

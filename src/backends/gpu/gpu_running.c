@@ -84,7 +84,7 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
 static taper_status make_results(const taper_segment *segment, taper_call *call, const taper_gpu_recording *r)
 {
     for (size_t i = 0; i < r->program.number_count; i++) {
-        taper_ret(call, r->program.numbers[i].result, r->program.numbers[i].value);
+        taper_ret(call, r->program.numbers[i].result, taper_val_int(r->program.numbers[i].value));
     }
     for (size_t i = r->in_count; i < r->in_count + r->out_count; i++) {
         const taper_gpu_port *port = &r->ports[i];

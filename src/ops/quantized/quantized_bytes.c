@@ -40,6 +40,25 @@ static void flip(size_t n, uint8_t bits, uint8_t *y)
     }
 }
 
+// Where a range of numbers is: their channel, and how many are left of its run.
+typedef struct channel_place {
+    size_t channel, left;
+} channel_place;
+
+static channel_place place_of(const bytes_job *job, size_t at)
+{
+    return (channel_place){at / job->inner % job->channels, job->inner - at % job->inner};
+}
+
+static void pass(const bytes_job *job, size_t n, channel_place *place) // n: no more than are left
+{
+    place->left -= n;
+    if (place->left == 0) {
+        place->left = job->inner;
+        place->channel = place->channel + 1 < job->channels ? place->channel + 1 : 0;
+    }
+}
+
 // As vector_u8.h's, one by one.
 static uint8_t quantized_one(float x, const channel_numbers *of)
 {
@@ -54,10 +73,10 @@ static void quantize_range(void *argument, size_t begin, size_t end)
     const bytes_job *job = argument;
     const float *x = job->x;
     uint8_t *y = job->y;
-    size_t channel = begin / job->inner % job->channels, left = job->inner - begin % job->inner;
+    channel_place place = place_of(job, begin);
     while (begin < end) {
-        const channel_numbers *of = &job->numbers[channel];
-        const size_t n = taper_min_size(taper_min_size(end - begin, left), BLOCK);
+        const channel_numbers *of = &job->numbers[place.channel];
+        const size_t n = taper_min_size(taper_min_size(end - begin, place.left), BLOCK);
         if (job->inner < SHORTEST) {
             for (size_t i = begin; i < begin + n; i++) {
                 y[i] = quantized_one(x[i], of) ^ job->flip;
@@ -67,11 +86,7 @@ static void quantize_range(void *argument, size_t begin, size_t end)
             flip(n, job->flip, y + begin);
         }
         begin += n;
-        left -= n;
-        if (left == 0) {
-            left = job->inner;
-            channel = channel + 1 < job->channels ? channel + 1 : 0;
-        }
+        pass(job, n, &place);
     }
 }
 
@@ -80,10 +95,10 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
     const bytes_job *job = argument;
     const uint8_t *bytes = job->x;
     float *y = job->y;
-    size_t channel = begin / job->inner % job->channels, left = job->inner - begin % job->inner;
+    channel_place place = place_of(job, begin);
     while (begin < end) {
-        const channel_numbers *of = &job->numbers[channel];
-        const size_t n = taper_min_size(taper_min_size(end - begin, left), BLOCK);
+        const channel_numbers *of = &job->numbers[place.channel];
+        const size_t n = taper_min_size(taper_min_size(end - begin, place.left), BLOCK);
         if (job->inner < SHORTEST) {
             for (size_t i = begin; i < begin + n; i++) {
                 y[i] = of->factor * (float)((bytes[i] ^ job->flip) - of->point);
@@ -100,11 +115,7 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
             job->vector->dequantize(n, x, of->factor, of->point, y + begin);
         }
         begin += n;
-        left -= n;
-        if (left == 0) {
-            left = job->inner;
-            channel = channel + 1 < job->channels ? channel + 1 : 0;
-        }
+        pass(job, n, &place);
     }
 }
 
