@@ -3,11 +3,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "metal/kernels.h"
 
-enum { MOST_THREADS = 256, STACK = 128 * 1024 };
+// A kernel's largest frame is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share their room). A guard
+// page (of 16 KB, some machines' size) below each stack makes one that is too small fail everywhere and at once.
+enum { MOST_THREADS = 256, STACK = 768 * 1024, GUARD = 16 * 1024 };
 
 uint32_t metal_constants[METAL_CONSTANTS];
 static ucontext_t scheduler, fibers[MOST_THREADS];
@@ -38,15 +41,34 @@ void metal_wait(void)
     swapcontext(&fibers[running], &scheduler);
 }
 
+static void make_stacks(void)
+{
+    const size_t bytes = (size_t)MOST_THREADS * STACK;
+    stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stacks == MAP_FAILED) {
+        perror("stacks of a group's threads");
+        abort();
+    }
+    for (size_t at = 0; at < bytes; at += STACK) {
+        if (mprotect(stacks + at, GUARD, PROT_NONE) != 0) {
+            perror("guards of a group's stacks");
+            abort();
+        }
+    }
+}
+
 void metal_run_group(const metal_kernel *kernel, void *const *buffers, const uint32_t group[3],
                      const uint32_t threads[3])
 {
     static uint32_t seed = 1;
     const unsigned count = threads[0] * threads[1] * threads[2];
     unsigned order[MOST_THREADS], left = count;
-    if (count > MOST_THREADS || (stacks == NULL && (stacks = malloc((size_t)MOST_THREADS * STACK)) == NULL)) {
+    if (count > MOST_THREADS) {
         fprintf(stderr, "%u threads in a group\n", count);
         abort();
+    }
+    if (stacks == NULL) {
+        make_stacks();
     }
     now = kernel;
     now_buffers = buffers;
@@ -61,8 +83,8 @@ void metal_run_group(const metal_kernel *kernel, void *const *buffers, const uin
         p->index = i;
         done[i] = false;
         getcontext(&fibers[i]);
-        fibers[i].uc_stack.ss_sp = stacks + (size_t)i * STACK;
-        fibers[i].uc_stack.ss_size = STACK;
+        fibers[i].uc_stack.ss_sp = stacks + (size_t)i * STACK + GUARD;
+        fibers[i].uc_stack.ss_size = STACK - GUARD;
         fibers[i].uc_link = &scheduler;
         makecontext(&fibers[i], fiber, 0);
         order[i] = i;
