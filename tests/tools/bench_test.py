@@ -85,7 +85,6 @@ class Bench(ToolCase):
         from toolcase import BIN
         command = [os.path.join(BIN, "taper"), "bench", os.path.join(DEMO, "classifier.pt"), "--input-dims", "1,3,96,96",
                    "--iter", "1", "--profile"]
-        longest = {}
         for columns in (100, 140):
             controller, terminal = pty.openpty()
             fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -107,9 +106,12 @@ class Bench(ToolCase):
             lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
             rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
             self.assertGreater(len(rows), 20)  # of layers
-            longest[columns] = max(map(len, rows))
-            self.assertLess(longest[columns], columns)
-        self.assertGreater(longest[140], longest[100])
+            for row in rows:  # four times its share of the room behind it, of no more than 60 columns
+                text = row.rstrip("#")
+                share = float(re.search("([0-9.]+)%", text)[1]) / 100
+                room = min(columns - len(text) - 1, 60)
+                self.assertGreaterEqual(room, 4)
+                self.assertAlmostEqual(len(row) - len(text), min(4 * share, 1) * room, delta=1, msg=row)
         self.assertNotIn("\033", self.call(*command[1:]).stdout)
 
     def test_inputs(self):
