@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests of the GPU backend, on Mesa's driver that computes on the CPU (lavapipe). Where it is not installed they are skipped,
-# visibly.
+# Tests of the GPU backend, on Mesa's driver that computes on the CPU (lavapipe). Where it is not installed those that need a driver
+# are skipped, visibly.
+add_executable(spirv_test ${CMAKE_CURRENT_LIST_DIR}/spirv_test.c)
+target_link_libraries(spirv_test PRIVATE test_models)
+target_compile_definitions(spirv_test PRIVATE _POSIX_C_SOURCE=200809L)
+find_program(TAPER_SPIRV_VAL spirv-val)
+if(TAPER_SPIRV_VAL)
+    target_compile_definitions(spirv_test PRIVATE TAPER_SPIRV_VAL="${TAPER_SPIRV_VAL}")
+endif()
+taper_compile_options(spirv_test)
+taper_link_options(spirv_test)
+add_test(NAME gpu_spirv COMMAND spirv_test)
+set_tests_properties(gpu_spirv PROPERTIES LABELS "gpu")
 find_file(TAPER_LAVAPIPE NAMES lvp_icd.${CMAKE_SYSTEM_PROCESSOR}.json lvp_icd.json PATHS /usr/share/vulkan/icd.d NO_DEFAULT_PATH)
 if(TAPER_LAVAPIPE)
     foreach(name gpu_test gpu_estimate_test)

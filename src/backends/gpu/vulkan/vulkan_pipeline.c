@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pipelines, and what all of them have in common: their bindings.
+#include "backends/gpu/vulkan/spirv.h"
 #include "backends/gpu/vulkan/vulkan.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -62,7 +63,7 @@ static taper_status make_pipeline(taper_vulkan *v, VkShaderModule module, const 
                                                         .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                         .module = module,
                                                         .pName = "main",
-                                                        .pSpecializationInfo = &special},
+                                                        .pSpecializationInfo = count != 0 ? &special : NULL},
                                               .layout = v->layouts[pipeline->texels]};
     TAPER_TRY(TAPER_VULKAN(v, CreateComputePipelines, v->device, v->cache, 1, &info, NULL, &pipeline->handle));
     // Adreno's drivers give none and say that all is well.
@@ -75,18 +76,30 @@ taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *s
                                        uint32_t constant_count, taper_gpu_pipeline **made)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
-    const VkShaderModuleCreateInfo code = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = shader->bytes, .pCode = shader->code};
-    VkShaderModule module;
+    uint32_t *folded = taper_alloc(gpu->allocator, shader->bytes);
     taper_gpu_pipeline *pipeline = taper_alloc_zeroed(gpu->allocator, sizeof *pipeline);
-    if (pipeline == NULL) {
-        return TAPER_ERROR_RESOURCE;
+    size_t words = 0;
+    taper_status status = TAPER_ERROR_RESOURCE;
+    if (folded != NULL && pipeline != NULL) {
+        status = taper_spirv_fold(gpu->allocator, shader->code, shader->bytes / 4, constants, constant_count, folded,
+                                  &words);
     }
-    pipeline->texels = shader->texels;
-    taper_status status = TAPER_VULKAN(v, CreateShaderModule, v->device, &code, NULL, &module);
-    if (status == TAPER_OK) {
-        status = make_pipeline(v, module, constants, constant_count, pipeline);
-        v->call.DestroyShaderModule(v->device, module, NULL);
+    const bool folds = status == TAPER_OK;
+    if (folds || status == TAPER_DECLINED) {
+        const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                               .codeSize = folds ? words * 4 : shader->bytes,
+                                               .pCode = folds ? folded : shader->code};
+        VkShaderModule module;
+        pipeline->texels = shader->texels;
+        status = TAPER_VULKAN(v, CreateShaderModule, v->device, &code, NULL, &module);
+        if (status == TAPER_OK) {
+            status = make_pipeline(v, module, constants, folds ? 0 : constant_count, pipeline);
+            v->call.DestroyShaderModule(v->device, module, NULL);
+        }
+    }
+    taper_free(gpu->allocator, folded, shader->bytes);
+    if (pipeline == NULL) {
+        return status;
     }
     if (status != TAPER_OK) {
         taper_vulkan_pipeline_free(gpu, pipeline);

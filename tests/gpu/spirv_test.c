@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Specialization constants made plain: each operation, all shaders (which spirv-val looks at, where it is there),
+// damage.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/gpu/gpu_kernels.h"
+#include "backends/gpu/vulkan/spirv.h"
+#include "ops/call/call.h"
+
+#define OP(code, words) ((uint32_t)(words) << 16 | (code))
+enum { BOOL = 1, UINT, FLOAT, VECTOR, A, B, TRUTH, WHOLE, RESULT, IDS };
+
+// A module of A and B, of which B is given, and RESULT = `operation` of the operands.
+static taper_status one(uint32_t operation, uint32_t type, const uint32_t *operands, uint32_t count, uint32_t b,
+                        uint32_t *result, uint32_t *code_made)
+{
+    uint32_t module[64] = {
+        0x07230203, 0x00010000, 0,         IDS,   0,         OP(71, 4), A,     1, 0,         OP(71, 4), B,
+        1,          1,          OP(20, 2), BOOL,  OP(21, 4), UINT,      32,    0, OP(22, 3), FLOAT,     32,
+        OP(23, 4),  VECTOR,     UINT,      3,     OP(50, 4), UINT,      A,     7, OP(50, 4), UINT,      B,
+        1,          OP(48, 3),  BOOL,      TRUTH, OP(51, 6), VECTOR,    WHOLE, A, B,         A};
+    size_t at = 43, made_words = 0;
+    module[at] = OP(52, 4 + count);
+    module[at + 1] = type;
+    module[at + 2] = RESULT;
+    module[at + 3] = operation;
+    memcpy(module + at + 4, operands, count * sizeof *operands);
+    at += 4 + count;
+    uint32_t *code = malloc(at * 4), *made = malloc(at * 4); // of their own sizes: a sanitizer sees what lies behind
+    assert_non_null(code);
+    assert_non_null(made);
+    memcpy(code, module, at * 4);
+    const uint32_t values[] = {20, b};
+    const taper_status status = taper_spirv_fold(&taper_allocator_system, code, at, values, 2, made, &made_words);
+    if (status == TAPER_OK) {
+        assert_true(made_words < at);
+        const uint32_t words = type == BOOL ? 3 : 4;
+        const uint32_t *last = made + made_words - words;
+        assert_int_equal(last[0] >> 16, words);
+        assert_int_equal(last[1], type);
+        assert_int_equal(last[2], RESULT);
+        *code_made = last[0] & 0xffff;
+        *result = type == BOOL ? *code_made == 41 : last[3];
+        assert_true(type == BOOL ? *code_made == 41 || *code_made == 42 : *code_made == 43);
+    }
+    free(code);
+    free(made);
+    return status;
+}
+
+static void operations(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t operation, type, operands[3], count, b, wanted;
+    } cases[] = {
+        {128, UINT, {A, B}, 2, 3, 23},        {130, UINT, {A, B}, 2, 21, UINT32_MAX},
+        {132, UINT, {A, B}, 2, 3, 60},        {134, UINT, {A, B}, 2, 3, 6},
+        {137, UINT, {A, B}, 2, 3, 2},         {164, BOOL, {TRUTH, TRUTH}, 2, 0, 1},
+        {165, BOOL, {TRUTH, TRUTH}, 2, 0, 0}, {166, BOOL, {TRUTH, TRUTH}, 2, 0, 1},
+        {167, BOOL, {TRUTH, TRUTH}, 2, 0, 1}, {168, BOOL, {TRUTH}, 1, 0, 0},
+        {169, UINT, {TRUTH, A, B}, 3, 5, 20}, {170, BOOL, {A, B}, 2, 20, 1},
+        {171, BOOL, {A, B}, 2, 20, 0},        {172, BOOL, {A, B}, 2, 19, 1},
+        {174, BOOL, {A, B}, 2, 21, 0},        {176, BOOL, {A, B}, 2, 21, 1},
+        {178, BOOL, {A, B}, 2, 19, 0},        {194, UINT, {A, B}, 2, 2, 5},
+        {196, UINT, {A, B}, 2, 2, 80},        {197, UINT, {A, B}, 2, 3, 23},
+        {198, UINT, {A, B}, 2, 4, 16},        {199, UINT, {A, B}, 2, 6, 4},
+        {200, UINT, {A}, 1, 0, ~20U},         {81, UINT, {WHOLE, 1}, 2, 9, 9},
+        {81, UINT, {WHOLE, 2}, 2, 9, 20},
+    };
+    uint32_t result = 0, code = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            one(cases[i].operation, cases[i].type, cases[i].operands, cases[i].count, cases[i].b, &result, &code),
+            TAPER_OK);
+        if (result != cases[i].wanted) {
+            fail_msg("operation %u: %u", cases[i].operation, result);
+        }
+    }
+    // What has no answer, and what is not known, is the driver's.
+    const uint32_t operands[] = {A, B}, beyond[] = {WHOLE, 3}, far[] = {A, 4000000000U}, type_of[] = {A, VECTOR};
+    assert_int_equal(one(134, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(137, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(194, UINT, operands, 2, 32, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(133, FLOAT, operands, 2, 1, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(81, UINT, beyond, 2, 1, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(128, UINT, far, 2, 1, &result, &code), TAPER_DECLINED);
+    assert_int_equal(one(128, UINT, type_of, 2, 1, &result, &code), TAPER_DECLINED);
+}
+
+static void look(const uint32_t *made, size_t words)
+{
+    for (size_t at = 5; at < words; at += made[at] >> 16) {
+        const uint32_t code = made[at] & 0xffff;
+        assert_true(made[at] >> 16 != 0 && made[at] >> 16 <= words - at);
+        assert_false(code >= 48 && code <= 52);
+        assert_false(code == 71 && made[at + 2] == 1);
+    }
+}
+
+static void validate(const char *name, const uint32_t *made, size_t words)
+{
+#ifdef TAPER_SPIRV_VAL
+    char path[] = "/tmp/taper-spirv-XXXXXX", command[256];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, made, words * 4), words * 4);
+    close(file);
+    (void)snprintf(command, sizeof command, "'%s' --target-env vulkan1.1 '%s'", TAPER_SPIRV_VAL, path);
+    const int found = system(command);
+    unlink(path);
+    if (found != 0) {
+        fail_msg("%s, with its constants made plain, is not valid", name);
+    }
+#else
+    (void)name;
+    (void)made;
+    (void)words;
+#endif
+}
+
+static void shaders(void **state)
+{
+    (void)state;
+    uint32_t seed = 1;
+    for (int kernel = 0; kernel < TAPER_GPU_KERNEL_COUNT; kernel++) {
+        for (int texels = 0; texels < 2; texels++) {
+            taper_gpu_shader shader;
+            if (taper_gpu_vulkan_shaders[2 * kernel + texels].bytes == 0) {
+                continue;
+            }
+            assert_int_equal(taper_gpu_shader_load(&taper_allocator_system, taper_gpu_vulkan_shaders,
+                                                   (taper_gpu_kernel)kernel, texels != 0, &shader),
+                             TAPER_OK);
+            uint32_t *made = malloc(shader.bytes), values[TAPER_GPU_CONSTANTS];
+            assert_non_null(made);
+            for (int round = 0; round < 8; round++) {
+                for (size_t i = 0; i < TAPER_GPU_CONSTANTS; i++) {
+                    seed = seed * 1664525 + 1013904223;
+                    values[i] = i == 0 || i == 1 || i == 20 ? 1 + (seed >> 28) / 4 : (seed >> 24) % 5;
+                }
+                size_t words = 0;
+                assert_int_equal(taper_spirv_fold(&taper_allocator_system, shader.code, shader.bytes / 4, values,
+                                                  TAPER_GPU_CONSTANTS, made, &words),
+                                 TAPER_OK);
+                look(made, words);
+                if (round == 0) {
+                    validate(taper_gpu_kernel_name((taper_gpu_kernel)kernel), made, words);
+                }
+            }
+            free(made);
+            taper_gpu_shader_free(&taper_allocator_system, &shader);
+        }
+    }
+}
+
+// Any word may be another one, and the code may end anywhere: nothing is read or written that is not there.
+static void damage(void **state)
+{
+    (void)state;
+    taper_gpu_shader shader;
+    assert_int_equal(taper_gpu_shader_load(&taper_allocator_system, taper_gpu_vulkan_shaders,
+                                           TAPER_GPU_KERNEL_ELEMENTWISE, false, &shader),
+                     TAPER_OK);
+    const size_t words = shader.bytes / 4;
+    const uint32_t values[4] = {1, 2, 3, 4};
+    uint32_t seed = 7;
+    for (int round = 0; round < 3000; round++) {
+        seed = seed * 1664525 + 1013904223;
+        const size_t end = round % 3 == 0 ? (seed >> 8) % words : words;
+        uint32_t *code = malloc(end * 4 + 4), *made = malloc(end * 4 + 4);
+        size_t made_words = 0;
+        assert_non_null(code);
+        assert_non_null(made);
+        memcpy(code, shader.code, end * 4);
+        for (int change = 0; change < 4 && end != 0; change++) {
+            seed = seed * 1664525 + 1013904223;
+            const size_t at = (seed >> 8) % (end < 1500 ? end : 1500);
+            seed = seed * 1664525 + 1013904223;
+            code[at] = round % 2 == 0 ? seed : (code[at] & 0xffff0000) | (40 + (seed >> 8) % 13);
+        }
+        const taper_status status = taper_spirv_fold(&taper_allocator_system, code, end, values, 4, made, &made_words);
+        assert_true(status == TAPER_OK || status == TAPER_DECLINED || status == TAPER_ERROR_RESOURCE);
+        assert_true(status != TAPER_OK || made_words <= end);
+        free(code);
+        free(made);
+    }
+    taper_gpu_shader_free(&taper_allocator_system, &shader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(shaders),
+                                       cmocka_unit_test(damage)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
