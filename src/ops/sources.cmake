@@ -33,6 +33,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/segment.c
     src/ops/call/slabs.c
     src/ops/call/promote.c
+    src/ops/engine/linear_rows.c
     src/ops/engine/mask_rows.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "backends/cpu/epilogue.h"
-#include "ops/call/packs.h"
 #include "ops/call/prepared.h"
+#include "ops/engine/linear_rows.h"
 #include "ops/engine/tiles.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/linear.h"
@@ -72,20 +72,6 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end)
-{
-    const linear_job *job = request->user;
-    const taper_gemm_pack pack = {.n = job->out,
-                                  .ks = 1,
-                                  .kc = job->in,
-                                  .n_stride = out_stride(job),
-                                  .k_stride = in_stride(job),
-                                  .weights = job->weight,
-                                  .bias = job->bias,
-                                  .transpose = job->vector->transpose};
-    taper_gemm_pack_panels(job->entry, &pack, first, end, data);
-}
-
 // ---- runs, and what is kept for others
 
 // x, y and the summand are there.
@@ -125,25 +111,15 @@ static taper_status run_and_keep(linear_job *job, bool keeps)
 static taper_status run_packed(linear_job *job, bool keeps)
 {
     const taper_gemm_entry *entry = job->entry;
-    const size_t floats = taper_gemm_packed_count(entry, job->out, 1, job->in);
-    if (floats == 0) {
-        return TAPER_DECLINED;
-    }
-    job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
-    job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out, (double)floats);
-    job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
-                                  job->panel_floats * sizeof(float), job->work);
-    taper_pack_request request = {.kind = entry,
-                                  .layout = "linear",
-                                  .kernel = entry->name,
-                                  .tensors = {job->args.weight, job->args.bias},
-                                  .numbers = {-1, job->args.weight_is_in_out},
-                                  .bytes = floats * sizeof(float),
-                                  .fill_parts = fill_panels,
-                                  .parts = job->tiles.panels,
-                                  .user = job};
+    const size_t panels = (job->out + entry->nr - 1) / entry->nr;
+    const taper_linear_weights weights = {job->args.weight, job->args.bias, job->args.weight_is_in_out, job->vector};
     taper_pack pack;
-    TAPER_TRY(taper_pack_get(job->call, &request, &pack));
+    TAPER_TRY(taper_linear_pack(job->call, entry, &weights, panels, &pack));
+    job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
+    job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out,
+                                (double)(panels * job->panel_floats));
+    job->tiles =
+        taper_tiles_make(job->call->run, job->rows, entry->mr, panels, job->panel_floats * sizeof(float), job->work);
     job->packed = pack.data;
     const taper_status status = run_and_keep(job, keeps && pack.kept);
     taper_pack_done(job->call, &pack);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#include "ops/call/parallel.h"
+
+#include "ops/engine/linear_rows.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
@@ -91,68 +94,207 @@ static taper_status expand_mask(taper_run *run, const taper_mha *mha, const tape
     return TAPER_OK;
 }
 
-// scores [T, T] of one head: -inf where the mask (bool) says so.
-static void apply_mask(taper_tensor *scores, int64_t head_offset, const taper_tensor *mask, int64_t at)
+// ---- rows of the working dtype
+
+// Rows [begin, end) of `width` numbers, `step` apart, times a factor.
+typedef struct scaled_rows {
+    taper_dtype dtype;
+    void *data;
+    size_t width, step;
+    double factor;
+} scaled_rows;
+
+static void scale_range(void *argument, size_t begin, size_t end)
 {
-    const int64_t t = mask->sizes[3];
-    for (int64_t i = 0; i < t; i++) {
-        for (int64_t j = 0; j < t; j++) {
-            if (((const uint8_t *)taper_tensor_data(mask))[at + i * mask->strides[2] + j * mask->strides[3]] == 0) {
-                continue;
+    const scaled_rows *s = argument;
+    for (size_t r = begin; r < end; r++) {
+        if (s->dtype == TAPER_F32) {
+            float *x = (float *)s->data + r * s->step;
+            const float factor = (float)s->factor;
+            for (size_t i = 0; i < s->width; i++) {
+                x[i] *= factor;
             }
-            if (scores->dtype == TAPER_F32) {
-                ((float *)taper_tensor_mutable(scores))[head_offset + i * t + j] = -INFINITY;
-            } else {
-                ((double *)taper_tensor_mutable(scores))[head_offset + i * t + j] = -INFINITY;
+        } else {
+            double *x = (double *)s->data + r * s->step;
+            for (size_t i = 0; i < s->width; i++) {
+                x[i] *= s->factor;
             }
         }
     }
 }
 
-static void scale_rows(taper_dtype dtype, void *data, int64_t rows, int64_t width, int64_t step, double factor)
+static taper_status scale_rows(taper_run *run, taper_dtype dtype, void *data, int64_t rows, int64_t width, int64_t step,
+                               double factor)
 {
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t i = 0; i < width; i++) {
-            if (dtype == TAPER_F32) {
-                ((float *)data)[r * step + i] *= (float)factor;
-            } else {
-                ((double *)data)[r * step + i] *= factor;
+    scaled_rows s = {dtype, data, (size_t)width, (size_t)step, factor};
+    return taper_run_floats(run, scale_range, &s, (size_t)rows, (double)width);
+}
+
+// Scores [B, heads, T, T]: -inf where the mask (bool, of these sizes) says so.
+typedef struct masked_rows {
+    taper_tensor *scores;
+    const taper_tensor *mask;
+} masked_rows;
+
+static void mask_range(void *argument, size_t begin, size_t end)
+{
+    const masked_rows *m = argument;
+    const taper_tensor *mask = m->mask;
+    const int64_t heads = mask->sizes[1], t = mask->sizes[3], step = mask->strides[3];
+    for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
+        const int64_t head = row / t;
+        const uint8_t *out = (const uint8_t *)taper_tensor_data(mask) + head / heads * mask->strides[0] +
+                             head % heads * mask->strides[1] + row % t * mask->strides[2];
+        if (m->scores->dtype == TAPER_F32) {
+            float *x = (float *)taper_tensor_mutable(m->scores) + row * t;
+            for (int64_t i = 0; i < t; i++) {
+                x[i] = out[i * step] != 0 ? -INFINITY : x[i];
+            }
+        } else {
+            double *x = (double *)taper_tensor_mutable(m->scores) + row * t;
+            for (int64_t i = 0; i < t; i++) {
+                x[i] = out[i * step] != 0 ? -(double)INFINITY : x[i];
             }
         }
     }
 }
+
+// The mean over the heads: [B, T, T] of [B, heads, T, T].
+typedef struct averaged_rows {
+    const taper_tensor *scores;
+    taper_tensor *mean;
+} averaged_rows;
+
+#define AVERAGE_ROW(ELEMENT)                                                                                           \
+    do {                                                                                                               \
+        ELEMENT *y = (ELEMENT *)taper_tensor_mutable(a->mean) + row * t;                                               \
+        const ELEMENT *x = (const ELEMENT *)taper_tensor_data(a->scores) + (row / t * heads * t + row % t) * t;        \
+        for (int64_t i = 0; i < t; i++) {                                                                              \
+            y[i] = x[i];                                                                                               \
+        }                                                                                                              \
+        for (int64_t head = 1; head < heads; head++) {                                                                 \
+            for (int64_t i = 0; i < t; i++) {                                                                          \
+                y[i] += x[head * t * t + i];                                                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int64_t i = 0; i < t; i++) {                                                                              \
+            y[i] *= (ELEMENT)(1.0 / (double)heads);                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+static void average_range(void *argument, size_t begin, size_t end)
+{
+    const averaged_rows *a = argument;
+    const int64_t heads = a->scores->sizes[1], t = a->scores->sizes[2];
+    for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
+        if (a->scores->dtype == TAPER_F32) {
+            AVERAGE_ROW(float);
+        } else {
+            AVERAGE_ROW(double);
+        }
+    }
+}
+
+static taper_status average_heads(taper_run *run, taper_tensor *scores, taper_tensor **result)
+{
+    const int64_t b = scores->sizes[0], t = scores->sizes[2];
+    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, NULL, result,
+                               run->error));
+    averaged_rows a = {scores, *result};
+    return taper_run_floats(run, average_range, &a, (size_t)(b * t), (double)scores->sizes[1] * (double)t);
+}
+
+// ---- linear layers
+
+// Rows of x times weight' into rows of y that are y_step numbers apart. x is contiguous, y of the working dtype.
+static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *weight, taper_tensor *bias,
+                            const taper_tensor *add, taper_tensor *y, int64_t y_at, int64_t y_step)
+{
+    taper_run *run = call->run;
+    const int64_t in = weight->sizes[1], out = weight->sizes[0];
+    const int64_t rows = in != 0 ? taper_tensor_numel(x) / in : 0;
+    const size_t item = taper_tensor_item(y);
+    char *to = (char *)taper_tensor_mutable(y) + (size_t)y_at * item;
+    if (x->dtype == TAPER_F32 && y->dtype == TAPER_F32 && !x->hidden_nhwc) {
+        const taper_linear_rows r = {
+            .weights = {.weight = weight, .bias = bias, .vector = taper_vector_f32_select(run->cpu)},
+            .rows = (size_t)rows,
+            .in = (size_t)in,
+            .out = (size_t)out,
+            .x = taper_tensor_data(x),
+            .x_step = (size_t)in,
+            .add = add != NULL ? taper_tensor_data(add) : NULL,
+            .add_step = (size_t)out,
+            .y = (float *)to,
+            .y_step = (size_t)y_step};
+        const taper_status status = taper_linear_rows_run(call, &r);
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
+    taper_tensor turned = taper_tensor_twin_t(weight), *wide = NULL, *part = NULL;
+    taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)y->dtype, &wide);
+    if (status == TAPER_OK) {
+        status = taper_matmul_new(run, x, wide, &part);
+    }
+    if (status == TAPER_OK) {
+        status = taper_product_combine(run, part, bias, taper_scalar_one(), taper_scalar_one());
+    }
+    if (status == TAPER_OK && add != NULL) {
+        taper_add_rows(part, add);
+    }
+    for (int64_t r = 0; status == TAPER_OK && out != 0 && r < taper_tensor_numel(part) / out; r++) {
+        memcpy(to + (size_t)(r * y_step) * item, (const char *)taper_tensor_data(part) + (size_t)(r * out) * item,
+               (size_t)out * item);
+    }
+    taper_tensor_drop(wide);
+    taper_tensor_drop(part);
+    return status;
+}
+
+taper_status taper_attention_linear(taper_call *call, taper_tensor *x, taper_tensor *weight, taper_tensor *bias,
+                                    const taper_tensor *add, taper_tensor **result)
+{
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, x->sizes, x->rank * sizeof *sizes);
+    sizes[x->rank - 1u] = weight->sizes[0];
+    TAPER_TRY(taper_tensor_new(call->run->heap, taper_work_dtype((taper_dtype)x->dtype), x->rank, sizes, NULL, result,
+                               call->run->error));
+    taper_tensor *rows;
+    TAPER_TRY(taper_run_contiguous(call->run, x, &rows));
+    const taper_status status = project(call, rows, weight, bias, add, *result, 0, weight->sizes[0]);
+    taper_tensor_drop(rows);
+    return status;
+}
+
+// ---- attention
 
 typedef struct mha_work {
-    taper_tensor *qkv;    // [3, B, T, embed]
+    taper_tensor *qkv;    // [B, T, 3 embed]
     taper_tensor *scores; // [B, heads, T, T]
     taper_tensor *joined; // [B, T, embed]
     taper_tensor *mask;   // bool
 } mha_work;
 
-// q, k and v side by side, each with its part of the weight.
-static taper_status project_all(taper_run *run, const taper_mha *mha, taper_dtype work, mha_work *own)
+// q, k and v side by side: by one product where they are of one tensor.
+static taper_status project_all(taper_call *call, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
-    const int64_t *sizes = mha->query->sizes;
-    const int64_t all[4] = {3, sizes[0], sizes[1], mha->embed};
+    const int64_t *sizes = mha->query->sizes, embed = mha->embed;
     taper_tensor *const inputs[] = {mha->query, mha->key, mha->value};
-    TAPER_TRY(taper_tensor_new(run->heap, work, 4, all, NULL, &own->qkv, run->error));
-    for (int64_t i = 0; i < 3; i++) {
+    const bool one = mha->key == mha->query && mha->value == mha->query;
+    const int64_t parts = one ? 1 : 3, width = one ? 3 * embed : embed;
+    TAPER_TRY(taper_tensor_new(call->run->heap, work, 3, (const int64_t[]){sizes[0], sizes[1], 3 * embed}, NULL,
+                               &own->qkv, call->run->error));
+    for (int64_t i = 0; i < parts; i++) {
         taper_tensor weight =
-            taper_tensor_twin(mha->qkv_weight, 2, (const int64_t[]){mha->embed, mha->embed}, mha->qkv_weight->strides);
-        taper_tensor bias = taper_tensor_twin(mha->qkv_bias, 1, &mha->embed, mha->qkv_bias->strides);
-        weight.offset += i * mha->embed * mha->qkv_weight->strides[0];
-        bias.offset += i * mha->embed * mha->qkv_bias->strides[0];
-        weight = taper_tensor_twin_t(&weight);
-        taper_tensor *part = NULL;
-        taper_status status = taper_matmul_new(run, inputs[i], &weight, &part);
-        if (status == TAPER_OK) {
-            status = taper_product_combine(run, part, &bias, taper_scalar_one(), taper_scalar_one());
-        }
-        if (status == TAPER_OK) {
-            const size_t bytes = (size_t)taper_tensor_numel(part) * taper_tensor_item(part);
-            memcpy((char *)taper_tensor_mutable(own->qkv) + (size_t)i * bytes, taper_tensor_data(part), bytes);
-        }
-        taper_tensor_drop(part);
+            taper_tensor_twin(mha->qkv_weight, 2, (const int64_t[]){width, embed}, mha->qkv_weight->strides);
+        taper_tensor bias = taper_tensor_twin(mha->qkv_bias, 1, &width, mha->qkv_bias->strides);
+        weight.offset += i * embed * mha->qkv_weight->strides[0];
+        bias.offset += i * embed * mha->qkv_bias->strides[0];
+        taper_tensor *rows;
+        TAPER_TRY(taper_run_contiguous(call->run, inputs[i], &rows));
+        const taper_status status = project(call, rows, &weight, &bias, NULL, own->qkv, i * embed, 3 * embed);
+        taper_tensor_drop(rows);
         TAPER_TRY(status);
     }
     return TAPER_OK;
@@ -161,16 +303,16 @@ static taper_status project_all(taper_run *run, const taper_mha *mha, taper_dtyp
 static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
     const int64_t b = mha->query->sizes[0], t = mha->query->sizes[1], e = mha->embed, heads = mha->heads,
-                  depth = e / heads;
-    const int64_t item = (int64_t)taper_tensor_item(own->qkv), plane = b * t * e;
+                  depth = e / heads, step = 3 * e;
+    const int64_t item = (int64_t)taper_tensor_item(own->qkv);
     taper_tensor mask = {0};
     if (mha->mask != NULL) {
         TAPER_TRY(taper_tensor_cast(run, mha->mask, TAPER_BOOL, &own->mask));
         TAPER_TRY(expand_mask(run, mha, own->mask, &mask));
     }
     char *q = taper_tensor_mutable(own->qkv);
-    const char *k = q + plane * item, *v = k + plane * item;
-    scale_rows(work, q, b * t, e, e, 1.0 / sqrt((double)taper_max_i64(depth, 1)));
+    const char *k = q + e * item, *v = k + e * item;
+    TAPER_TRY(scale_rows(run, work, q, b * t, e, step, 1.0 / sqrt((double)taper_max_i64(depth, 1))));
     TAPER_TRY(taper_tensor_new(run->heap, work, 4, (const int64_t[]){b, heads, t, t}, NULL, &own->scores, run->error));
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, (const int64_t[]){b, t, e}, NULL, &own->joined, run->error));
     const taper_gemm products = {.dtype = work,
@@ -178,19 +320,20 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
                                  .n = t,
                                  .k = depth,
                                  .a = q,
-                                 .a_row = e,
+                                 .a_row = step,
                                  .a_column = 1,
                                  .b = k,
                                  .b_row = 1,
-                                 .b_column = e,
+                                 .b_column = step,
                                  .c = taper_tensor_mutable(own->scores),
                                  .c_row = t,
                                  .c_column = 1};
     const taper_gemm_batch each_score = {
-        .rank = 2, .sizes = {b, heads}, .a = {t * e, depth}, .b = {t * e, depth}, .c = {heads * t * t, t * t}};
+        .rank = 2, .sizes = {b, heads}, .a = {t * step, depth}, .b = {t * step, depth}, .c = {heads * t * t, t * t}};
     TAPER_TRY(taper_gemm_run_batch(run, &products, &each_score));
-    for (int64_t i = 0; mha->mask != NULL && i < b * heads; i++) {
-        apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
+    if (mha->mask != NULL) {
+        masked_rows m = {own->scores, &mask};
+        TAPER_TRY(taper_run_floats(run, mask_range, &m, (size_t)(b * heads * t), 2.0 * (double)t));
     }
     TAPER_TRY(taper_softmax_rows(run, own->scores));
     const taper_gemm sums = {.dtype = work,
@@ -201,57 +344,29 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
                              .a_row = t,
                              .a_column = 1,
                              .b = v,
-                             .b_row = e,
+                             .b_row = step,
                              .b_column = 1,
                              .c = taper_tensor_mutable(own->joined),
                              .c_row = e,
                              .c_column = 1};
     const taper_gemm_batch each_sum = {
-        .rank = 2, .sizes = {b, heads}, .a = {heads * t * t, t * t}, .b = {t * e, depth}, .c = {t * e, depth}};
+        .rank = 2, .sizes = {b, heads}, .a = {heads * t * t, t * t}, .b = {t * step, depth}, .c = {t * e, depth}};
     return taper_gemm_run_batch(run, &sums, &each_sum);
 }
 
-// The mean over the heads, [B, T, T].
-static taper_status average_heads(taper_run *run, const taper_tensor *scores, taper_tensor **result)
+taper_status taper_mha_run(taper_call *call, const taper_mha *mha, taper_tensor **result, taper_tensor **weights)
 {
-    const int64_t b = scores->sizes[0], heads = scores->sizes[1], t = scores->sizes[2];
-    TAPER_TRY(taper_run_zeros(run, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, result));
-    for (int64_t i = 0; i < b * heads; i++) {
-        for (int64_t j = 0; j < t * t; j++) {
-            if (scores->dtype == TAPER_F32) {
-                ((float *)taper_tensor_mutable(*result))[i / heads * t * t + j] +=
-                    ((const float *)taper_tensor_data(scores))[i * t * t + j];
-            } else {
-                ((double *)taper_tensor_mutable(*result))[i / heads * t * t + j] +=
-                    ((const double *)taper_tensor_data(scores))[i * t * t + j];
-            }
-        }
-    }
-    scale_rows((taper_dtype)scores->dtype, taper_tensor_mutable(*result), b * t, t, t, 1.0 / (double)heads);
-    return TAPER_OK;
-}
-
-taper_status taper_mha_run(taper_run *run, const taper_mha *mha, taper_tensor **result, taper_tensor **weights)
-{
+    taper_run *run = call->run;
     TAPER_TRY(check_shapes(run, mha));
     const taper_dtype work = taper_work_dtype((taper_dtype)mha->query->dtype);
     mha_work own = {0};
     taper_tensor *made = NULL, *shown = NULL;
-    taper_status status = project_all(run, mha, work, &own);
+    taper_status status = project_all(call, mha, work, &own);
     if (status == TAPER_OK) {
         status = attend(run, mha, work, &own);
     }
     if (status == TAPER_OK) {
-        taper_tensor weight = taper_tensor_local(mha->out_weight), *wide = NULL;
-        weight = taper_tensor_twin_t(&weight);
-        status = taper_tensor_cast(run, &weight, work, &wide);
-        if (status == TAPER_OK) {
-            status = taper_matmul_new(run, own.joined, wide, &made);
-        }
-        taper_tensor_drop(wide);
-    }
-    if (status == TAPER_OK) {
-        status = taper_product_combine(run, made, mha->out_bias, taper_scalar_one(), taper_scalar_one());
+        status = taper_attention_linear(call, own.joined, mha->out_weight, mha->out_bias, mha->add, &made);
     }
     if (status == TAPER_OK && mha->need_weights) {
         if (mha->average) {
@@ -291,7 +406,7 @@ taper_status taper_op_native_multi_head_attention(taper_call *call)
     TAPER_TRY(taper_arg_bool(call, 10, &mha.need_weights));
     TAPER_TRY(taper_arg_bool(call, 11, &mha.average));
     TAPER_TRY(taper_arg_int_or(call, 12, -1, &mha.mask_type));
-    TAPER_TRY(taper_mha_run(call->run, &mha, &result, &weights));
+    TAPER_TRY(taper_mha_run(call, &mha, &result, &weights));
     const taper_dtype dtype = (taper_dtype)mha.query->dtype;
     const taper_status status = taper_ret_cast(call, 0, result, dtype);
     if (status != TAPER_OK || weights == NULL) {
@@ -324,7 +439,8 @@ taper_status taper_op_transform_bias_rescale_qkv(taper_call *call)
         status = taper_product_combine(run, sum, bias, taper_scalar_one(), taper_scalar_one());
     }
     if (status == TAPER_OK) {
-        scale_rows(work, taper_tensor_mutable(sum), b * t, e, 3 * e, 1.0 / sqrt((double)taper_max_i64(depth, 1)));
+        status = scale_rows(run, work, taper_tensor_mutable(sum), b * t, e, 3 * e,
+                            1.0 / sqrt((double)taper_max_i64(depth, 1)));
     }
     for (size_t i = 0; i < 3 && status == TAPER_OK; i++) {
         const int64_t sizes[4] = {b, heads, t, depth}, strides[4] = {t * 3 * e, depth, 3 * e, 1};

@@ -6,7 +6,6 @@
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/attention.h"
-#include "ops/nn/linear.h"
 #include "ops/nn/nested.h"
 
 enum {
@@ -54,18 +53,10 @@ static taper_status check_layer(const taper_call *call, const encoder *layer)
     return TAPER_OK;
 }
 
-// x linear in the given weight and bias, in place of *x.
-static taper_status feed(taper_run *run, taper_tensor **x, taper_tensor *weight, taper_tensor *bias)
+static taper_status run_encoder(taper_call *call, encoder *layer, taper_dtype work, taper_tensor **src,
+                                taper_tensor **x)
 {
-    taper_tensor *next = NULL;
-    TAPER_TRY(taper_linear_new(run, *x, weight, bias, &next));
-    taper_tensor_drop(*x);
-    *x = next;
-    return TAPER_OK;
-}
-
-static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work, taper_tensor **src, taper_tensor **x)
-{
+    taper_run *run = call->run;
     const int64_t e = layer->mha.embed;
     taper_tensor *weights = NULL, **own = layer->own;
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, layer->mha.query->sizes, NULL, src, run->error));
@@ -80,43 +71,50 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
         TAPER_TRY(taper_run_copy(run, own[i], layer->given[i]));
     }
     taper_mha mha = layer->mha;
-    taper_tensor *normed = NULL;
+    taper_tensor *normed = NULL, *inner = NULL;
     if (layer->norm_first) {
-        const taper_dtype dtype = (taper_dtype)mha.query->dtype;
         TAPER_TRY(taper_tensor_new(run->heap, work, 3, (*src)->sizes, NULL, x, run->error));
         TAPER_TRY(taper_run_copy(run, *x, *src));
         TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps));
-        TAPER_TRY(taper_tensor_cast(run, *x, dtype, &normed));
+        TAPER_TRY(taper_tensor_cast(run, *x, (taper_dtype)mha.query->dtype, &normed));
         mha.query = mha.key = mha.value = normed;
         taper_tensor_drop(*x);
         *x = NULL;
     }
-    const taper_status status = taper_mha_run(run, &mha, x, &weights);
+    mha.add = *src;
+    taper_status status = taper_mha_run(call, &mha, x, &weights);
     taper_tensor_drop(normed);
     TAPER_TRY(status);
-    taper_add_rows(*x, *src);
-    if (!layer->norm_first) {
-        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps));
-    }
-    TAPER_TRY(taper_run_copy(run, *src, *x)); // what is added to the outcome of the feed-forward part
+    // What is added to the outcome of the feed-forward part.
     if (layer->norm_first) {
+        TAPER_TRY(taper_run_copy(run, *src, *x));
         TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps));
+    } else {
+        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps));
+        taper_tensor_drop(*src);
+        *src = taper_tensor_keep(*x);
     }
-    TAPER_TRY(feed(run, x, own[FFN_WEIGHT_1], own[FFN_BIAS_1]));
-    TAPER_TRY(taper_activate_rows(run, *x, layer->gelu));
-    TAPER_TRY(feed(run, x, own[FFN_WEIGHT_2], own[FFN_BIAS_2]));
-    taper_add_rows(*x, *src);
-    if (!layer->norm_first) {
-        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps));
+    status = taper_attention_linear(call, *x, own[FFN_WEIGHT_1], own[FFN_BIAS_1], NULL, &inner);
+    taper_tensor_drop(*x);
+    *x = NULL;
+    if (status == TAPER_OK) {
+        status = taper_activate_rows(run, inner, layer->gelu);
     }
-    return TAPER_OK;
+    if (status == TAPER_OK) {
+        status = taper_attention_linear(call, inner, own[FFN_WEIGHT_2], own[FFN_BIAS_2], *src, x);
+    }
+    taper_tensor_drop(inner);
+    if (status == TAPER_OK && !layer->norm_first) {
+        status = taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps);
+    }
+    return status;
 }
 
 static taper_status compute_layer(taper_call *call, encoder *layer, taper_tensor **result)
 {
     const taper_dtype dtype = (taper_dtype)layer->mha.query->dtype;
     taper_tensor *src = NULL;
-    const taper_status status = run_encoder(call->run, layer, taper_work_dtype(dtype), &src, result);
+    const taper_status status = run_encoder(call, layer, taper_work_dtype(dtype), &src, result);
     taper_tensor_drop(src);
     for (size_t i = 0; i < LAYER_TENSORS; i++) {
         taper_tensor_drop(layer->own[i]);

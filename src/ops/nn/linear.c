@@ -49,17 +49,6 @@ taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args,
     return TAPER_OK;
 }
 
-taper_status taper_linear_new(taper_run *run, taper_tensor *input, taper_tensor *weight, taper_tensor *bias,
-                              taper_tensor **result)
-{
-    const taper_linear_args args = {.input = input, .weight = weight, .bias = bias};
-    taper_tensor *made = NULL;
-    TAPER_TRY(taper_linear_compute(run, &args, &made));
-    const taper_status status = taper_tensor_cast(run, made, (taper_dtype)input->dtype, result);
-    taper_tensor_drop(made);
-    return status;
-}
-
 taper_status taper_op_linear(taper_call *call)
 {
     taper_linear_args args;

@@ -19,9 +19,5 @@ typedef struct taper_linear_args {
 TAPER_MUST_USE taper_status taper_linear_parse(taper_call *call, taper_linear_args *out);
 // input weight' + bias, clamped, as a new contiguous tensor of the working dtype of the input.
 TAPER_MUST_USE taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args, taper_tensor **result);
-// The plain form for callers that are no calls: weight is [out, in], bias may be NULL. The result has the dtype of
-// input.
-TAPER_MUST_USE taper_status taper_linear_new(taper_run *run, taper_tensor *input, taper_tensor *weight,
-                                             taper_tensor *bias, taper_tensor **result);
 
 #endif
