@@ -290,6 +290,9 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
                          (w->constants[TAPER_GPU_AXIS] == 2 && threads[0] % x != 0))) {
         x /= 2;
     }
+    if (x > lanes && x < s->group_x) { // several groups instead of one: few sizes are few pipelines
+        x = lanes;
+    }
     group[0] = x;
     group[1] = w->shares ? 1 : power_of_two(threads[1], s->group_x * s->group_y / x);
 }
