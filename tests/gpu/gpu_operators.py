@@ -382,7 +382,8 @@ def later():
         "vector_norm": lambda x: torch.linalg.vector_norm(x, dim=(1, 3)), "sizes_outside": sizes_outside,
         "einsum_dots": lambda x: torch.einsum("bchd,bckd->bchk", x, x.cos()),
         "einsum_plain": lambda x: torch.einsum("b c h d, b c d k -> b c h k", x, x.sin().transpose(2, 3)),
-        "cat_grows": lambda x: grows(x, 4), "cat_grows_odd": lambda x: grows(x, 3)}
+        "cat_grows": lambda x: grows(x, 4), "cat_grows_odd": lambda x: grows(x, 3),
+        "cat_truths": lambda x: (torch.cat([x > 0, x], 1), torch.stack([x < 0, x.sin()], 2), torch.cat([x > 1, x < -1], 1))}
     # Of numbers below zero, and of zero.
     images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0], 1))
                    for f in (torch.log, torch.log2, torch.log1p, torch.sqrt, torch.rsqrt)})

@@ -331,17 +331,22 @@ static unsigned gives(taper_gpu_rule *rule)
     return TAPER_GPU_FLOATS;
 }
 
-// Where the row does not say the dtype of what it moves it is that of what it takes; scales and zero points are.
+// Where the row does not say the dtype of what it moves it is that of what it takes, of truths joined with floats theirs;
+// scales and zero points are.
 static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;
-    first =
-        first != NULL && first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
-            ? taper_node_in(first->node, 0)
-            : first;
+    const taper_node *list = first != NULL && first->node != NULL && first->node->kind == TAPER_NODE_LIST &&
+                                     first->node->input_count != 0
+                                 ? first->node
+                                 : NULL;
+    first = list != NULL ? taper_node_in(list, 0) : first;
+    int dtype = first != NULL ? taper_gpu_shape(e, first).dtype : -1;
+    for (size_t i = 1; list != NULL && i < list->input_count; i++) {
+        dtype = taper_gpu_shape(e, taper_node_in(list, i)).dtype == dtype ? dtype : TAPER_F32;
+    }
     for (size_t i = 0; first != NULL && i < node->output_count; i++) {
         taper_shape *shape = &e->known->shapes.of[node->outputs[i].id - e->known->shapes.first];
-        const int dtype = taper_gpu_shape(e, first).dtype;
         taper_gpu_value *slot = slot_of(e, &node->outputs[i]);
         shape->dtype = shape->dtype < 0 ? dtype : shape->dtype;
         if (dtype == TAPER_QU8) {
