@@ -278,6 +278,40 @@ static void wrong_numbers(void **state)
     }
 }
 
+static void end_memory(void *user)
+{
+    test_allocator *const allocator = user;
+    allocator->fail_all = gpu_calls(GPU_RUN) == 2; // what follows is the CPU's
+    allocator->fail_at = allocator->fail_all ? 1 : 0;
+}
+
+// Where the CPU fails in the first run nothing was compared: that is for the next one.
+static void compared_later(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *result;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    gpu_answer(GPU_WRONG);
+    assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    gpu_after_runs(end_memory, &w.allocator);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_ERROR_RESOURCE);
+    gpu_after_runs(NULL, NULL);
+    w.allocator.fail_at = 0;
+    assert_int_equal(count_heard(&w, "are not the CPU's"), 0);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+    assert_int_equal(count_heard(&w, "are not the CPU's"), 1);
+    gpu_answer(GPU_RIGHT);
+    taper_value_release(result);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 // Once right is right for later processes: no second run, no run of the CPU.
 static void verdicts(void **state)
 {
@@ -771,12 +805,13 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),        cmocka_unit_test(same_bits), cmocka_unit_test(threads),
-        cmocka_unit_test(failures),      cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),      cmocka_unit_test(profile),   cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),      cmocka_unit_test(prepared),  cmocka_unit_test(states),
-        cmocka_unit_test(background),    cmocka_unit_test(replays),   cmocka_unit_test(background_fails),
-        cmocka_unit_test(hidden_memory), cmocka_unit_test(both_fail), cmocka_unit_test(shared_arena),
+        cmocka_unit_test(models),         cmocka_unit_test(same_bits), cmocka_unit_test(threads),
+        cmocka_unit_test(failures),       cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(verdicts),       cmocka_unit_test(profile),   cmocka_unit_test(crashes),
+        cmocka_unit_test(compiled),       cmocka_unit_test(prepared),  cmocka_unit_test(states),
+        cmocka_unit_test(background),     cmocka_unit_test(replays),   cmocka_unit_test(background_fails),
+        cmocka_unit_test(hidden_memory),  cmocka_unit_test(both_fail), cmocka_unit_test(shared_arena),
+        cmocka_unit_test(compared_later),
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {
