@@ -49,6 +49,13 @@ static const taper_known *ints_at(const taper_infer_call *call, size_t at)
     return is && call->args[at].count <= TAPER_MAX_RANK ? &call->args[at] : NULL;
 }
 
+// The size that is -1 among others; unknown also where there is none, which the operator refuses.
+static int64_t left(int64_t all, int64_t others)
+{
+    const bool known = all != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0 && all % others == 0;
+    return known ? all / others : TAPER_UNKNOWN;
+}
+
 // One size may be -1: the elements that are left.
 static taper_shape given(const taper_infer_call *call)
 {
@@ -67,8 +74,7 @@ static taper_shape given(const taper_infer_call *call)
         const int64_t all = x.rank >= 0 ? product(x.sizes, 0, x.rank) : TAPER_UNKNOWN;
         shape.sizes[rest] = 1;
         const int64_t others = product(shape.sizes, 0, shape.rank);
-        shape.sizes[rest] =
-            all == TAPER_UNKNOWN || others == TAPER_UNKNOWN || others == 0 ? TAPER_UNKNOWN : all / others;
+        shape.sizes[rest] = left(all, others);
     }
     return shape;
 }
@@ -399,8 +405,7 @@ static taper_shape unflattened(const taper_infer_call *call)
     }
     if (rest >= 0) {
         const int64_t others = product(shape.sizes, dim, dim + (int)sizes->count);
-        const bool known = x.sizes[dim] != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0;
-        shape.sizes[rest] = known ? x.sizes[dim] / others : TAPER_UNKNOWN;
+        shape.sizes[rest] = left(x.sizes[dim], others);
     }
     return shape;
 }

@@ -42,6 +42,15 @@ void gpu_answer(gpu_wrong how)
     answers = how;
 }
 
+static void (*after_run)(void *user);
+static void *after_user;
+
+void gpu_after_runs(void (*what)(void *user), void *user)
+{
+    after_run = what;
+    after_user = user;
+}
+
 size_t gpu_calls(gpu_call call)
 {
     return atomic_load(&calls[call]);
@@ -261,6 +270,9 @@ static taper_status run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *se
     }
     const taper_status status = fails(gpu, GPU_RUN) ? TAPER_DEVICE_LOST : real()->run(gpu, recorded, seconds);
     last_seconds = taper_clock() - begin;
+    if (after_run != NULL) {
+        after_run(after_user);
+    }
     return status;
 }
 

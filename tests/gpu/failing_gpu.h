@@ -26,6 +26,7 @@ size_t gpu_alive(void);          // buffers, pipelines, recordings and devices t
 // From now on results are wrong: every run's, or every second one's.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
+void gpu_after_runs(void (*what)(void *user), void *user); // is called behind each, from now on; NULL: nothing is
 // The driver says that it is this many versions later; ends the process in the next run or, `opening`, when it is
 // opened next.
 void gpu_is_newer(unsigned versions);

@@ -223,4 +223,30 @@ def refusals(taper, device, folder):
     if run.returncode != 0 or not np.array_equal(np.load(os.path.join(folder, "y.npz"))["output.1"], [True, False, False]):
         print(f"large numbers: {run.stderr[-200:]}")
         wrong += 1
+    return wrong + refused_sizes(taper, device, folder)
+
+
+def refused_sizes(taper, device, folder):
+    """What PyTorch refuses with other sizes than those a model was traced with."""
+    forms = {
+        "view": lambda y: y.view(-1, 6), "view_all": lambda y: y.view(6, 3), "reshape": lambda y: y.transpose(0, 1).reshape(3, -1, 2), "unflatten": lambda y: y.unflatten(0, (2, -1)),
+        "expand": lambda y: y.unsqueeze(0).expand(2, 2, 9), "split": lambda y: y.split([1, 1]), "split_even": lambda y: y.split(1), "unbind": lambda y: y.unbind(0), "chunk": lambda y: y.chunk(2)}
+    wrong = 0
+    for name, function in forms.items():
+        model, x = Second(nn.Linear(7, 9), function), torch.randn(2, 7)
+        model = torch.jit.trace(model, (x,))
+        model.save(os.path.join(folder, "m.pt"))
+        for rows in (2, 5, 3):
+            x = torch.randn(rows, 7)
+            try:
+                model(x)
+                fine = True
+            except RuntimeError:
+                fine = False
+            np.save(os.path.join(folder, "x.npy"), x.numpy())
+            run = subprocess.run([taper, "run", os.path.join(folder, "m.pt"), "-i", os.path.join(folder, "x.npy"), "--device", device + "!", "--device-options", "checks=0"],
+                                 capture_output=True, text=True, check=False)
+            if (run.returncode == 0) != fine or run.returncode not in (0, 1):
+                print(f"{name} of {rows}: {run.returncode}, {run.stderr[-200:]}")
+                wrong += 1
     return wrong

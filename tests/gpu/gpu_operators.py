@@ -382,7 +382,14 @@ def later():
         "vector_norm": lambda x: torch.linalg.vector_norm(x, dim=(1, 3)), "sizes_outside": sizes_outside,
         "einsum_dots": lambda x: torch.einsum("bchd,bckd->bchk", x, x.cos()),
         "einsum_plain": lambda x: torch.einsum("b c h d, b c d k -> b c h k", x, x.sin().transpose(2, 3)),
-        "cat_grows": lambda x: grows(x, 4), "cat_grows_odd": lambda x: grows(x, 3)}
+        "cat_grows": lambda x: grows(x, 4), "cat_grows_odd": lambda x: grows(x, 3),
+        "cat_truths": lambda x: (torch.cat([x > 0, x], 1), torch.stack([x < 0, x.sin()], 2), torch.cat([x > 1, x < -1], 1))}
+    images["scale_recomputed"] = lambda x: tuple(F.interpolate(x, scale_factor=s, mode=mode, recompute_scale_factor=True) * 2
+                                                 for s in (2.5, 0.6) for mode in ("bilinear", "nearest"))
+    # Scales that leave a size what it is, or double it.
+    for mode in ("bilinear", "nearest"):
+        scaled = lambda x, mode=mode: tuple(F.interpolate(x, scale_factor=s, mode=mode) for s in ((1.1, 1.7), (1.7, 1.15), (2.1, 2.1), (1.1, 1.15)))
+        images.update({f"scale_{mode}": scaled, f"scale_{mode}_one": lambda x, scaled=scaled: scaled(x.mean(1, keepdim=True))})
     # Of numbers below zero, and of zero.
     images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0], 1))
                    for f in (torch.log, torch.log2, torch.log1p, torch.sqrt, torch.rsqrt)})

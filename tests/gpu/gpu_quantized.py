@@ -65,6 +65,23 @@ class Joined(nn.Module):
         return self.joined.cat([self.a(x), x, self.b(x)], self.dim)
 
 
+class Halved(nn.Module):
+    """What the GPU begins with is a quantized tensor of the CPU's, which halves it: parts of it meet what is made of it."""
+
+    def __init__(self, how, channels=5):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Conv2d(channels, channels, 1) for _ in range(3))
+        self.less, self.last, self.relu, self.how = nn.quantized.FloatFunctional(), nn.quantized.FloatFunctional(), nn.ReLU(), how
+
+    def forward(self, x):
+        y = self.less.mul_scalar(self.a(self.relu(x)), 0.5)
+        if self.how == "relu":
+            return self.b(self.relu(y))
+        if self.how == "map":
+            return self.b(nn.functional.hardtanh(y, -0.1, 0.2))
+        return self.last.cat([self.b(y), y], 1) if self.how == "cat" else getattr(self.last, self.how)(self.b(y), y)
+
+
 def converted(model, x, fuse=(), largest=False):
     model = model.eval()
     if fuse:
@@ -116,6 +133,8 @@ def cases():
     for dim, channels in ((1, 8), (1, 7), (2, 9), (3, 4)):
         yield f"cat{dim}_{channels}", Quantized(Joined(channels, dim), nn.Conv2d(3 * channels if dim == 1 else channels, 5, 1)), (2, channels, 7, 5), (), False
     yield "views", Quantized(nn.Conv2d(3, 8, 1), then=lambda y: y.flatten(2).transpose(1, 2)[:, 3:9]), (2, 3, 7, 5), (), False
+    for how in ("mul", "add", "cat", "relu", "map"):
+        yield f"outside_{how}", Quantized(Halved(how)), (2, 5, 7, 4), (), False
 
 
 def check(taper, device, folder, wanted):

@@ -261,50 +261,6 @@ static void failures(void **state)
     gpu_fail(GPU_OPEN, 0);
 }
 
-// A driver that is wrong is found out in the first run: the answer is the CPU's, then and later.
-static void wrong_numbers(void **state)
-{
-    (void)state;
-    for (gpu_wrong how = GPU_WRONG; how <= GPU_WRONG_NOW_AND_THEN; how++) {
-        listening w;
-        open_failing(&w);
-        gpu_fail(GPU_OPEN, 0);
-        gpu_answer(how);
-        hold_against_cpu(&w, find_small(), device, 4);
-        assert_int_equal(count_heard(&w, how == GPU_WRONG ? "are not the CPU's" : "two results"), 1);
-        assert_int_equal(gpu_calls(GPU_RUN), 2);
-        gpu_answer(GPU_RIGHT);
-        close_failing(&w);
-    }
-}
-
-// Once right is right for later processes: no second run, no run of the CPU.
-static void verdicts(void **state)
-{
-    char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
-    (void)state;
-    assert_non_null(mkdtemp(dir));
-    for (int time = 0; time < 2; time++) {
-        listening w;
-        taper_model *model;
-        taper_session *session;
-        taper_value *result;
-        open_listening(&w, dir);
-        assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
-        gpu_fail(GPU_OPEN, 0);
-        assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
-        assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
-        assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
-        assert_int_equal(gpu_calls(GPU_RUN), time == 0 ? 2 : 1);
-        taper_value_release(result);
-        taper_session_destroy(session);
-        taper_model_release(model);
-        close_failing(&w);
-    }
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 // ---- what is kept in the cache directory
 
 static char heard[sizeof((listening *)0)->heard]; // in the last run_with
@@ -771,12 +727,13 @@ static void no_memory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest quick[] = {
-        cmocka_unit_test(models),        cmocka_unit_test(same_bits), cmocka_unit_test(threads),
-        cmocka_unit_test(failures),      cmocka_unit_test(insisting), cmocka_unit_test(wrong_numbers),
-        cmocka_unit_test(verdicts),      cmocka_unit_test(profile),   cmocka_unit_test(crashes),
-        cmocka_unit_test(compiled),      cmocka_unit_test(prepared),  cmocka_unit_test(states),
-        cmocka_unit_test(background),    cmocka_unit_test(replays),   cmocka_unit_test(background_fails),
-        cmocka_unit_test(hidden_memory), cmocka_unit_test(both_fail), cmocka_unit_test(shared_arena),
+        cmocka_unit_test(models),           cmocka_unit_test(same_bits),     cmocka_unit_test(threads),
+        cmocka_unit_test(failures),         cmocka_unit_test(insisting),     cmocka_unit_test(profile),
+        cmocka_unit_test(crashes),          cmocka_unit_test(compiled),      cmocka_unit_test(prepared),
+        cmocka_unit_test(states),           cmocka_unit_test(background),    cmocka_unit_test(replays),
+        cmocka_unit_test(background_fails), cmocka_unit_test(hidden_memory), cmocka_unit_test(both_fail),
+        cmocka_unit_test(shared_arena),
+
     };
     self = arguments[0];
     if (count > 3 && strcmp(arguments[1], "--crash") == 0) {

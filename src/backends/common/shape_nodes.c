@@ -270,6 +270,42 @@ static taper_val tensor_power_of(const asked *a)
                  : taper_val_none();
 }
 
+// As tracing scales a size: to float32, times a float32, what is below it as a whole number.
+static taper_val tensor_float_of(const asked *a)
+{
+    double x;
+    return number_of(a, 0, &x) ? double_of((double)(float)x) : taper_val_none();
+}
+
+static const float *float_constant(const taper_ir_value *value)
+{
+    const taper_node *constant = taper_value_constant(value);
+    const taper_tensor *number =
+        constant != NULL && constant->constant.tag == TAPER_TENSOR ? constant->constant.as.tensor : NULL;
+    return number != NULL && number->rank == 0 && number->dtype == TAPER_F32 ? taper_tensor_data(number) : NULL;
+}
+
+static taper_val tensor_product_of(const asked *a)
+{
+    double x;
+    const float *by = float_constant(taper_node_in(a->node, 1));
+    return number_of(a, 0, &x) && by != NULL ? double_of((double)((float)x * *by)) : taper_val_none();
+}
+
+static taper_val tensor_floor_of(const asked *a)
+{
+    double x;
+    int64_t whole;
+    return int_of(a, 0, &whole) ? taper_val_int(whole) : number_of(a, 0, &x) ? double_of(floor(x)) : taper_val_none();
+}
+
+static taper_val whole_of(const asked *a)
+{
+    double x;
+    const double most = 9007199254740992; // of which every whole number is a double
+    return number_of(a, 0, &x) && x > -most && x < most ? taper_val_int((int64_t)x) : taper_val_none();
+}
+
 static const struct {
     const taper_op *op; // NULL: this build lacks it
     taper_val (*evaluate)(const asked *a);
@@ -284,17 +320,31 @@ static bool is_int_list(const taper_ir_value *value)
     return value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
 }
 
+// Whether a tensor of one number that is float32 becomes another one.
+static bool scales(const taper_node *node)
+{
+    if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
+        const taper_node *dtype = taper_value_constant(taper_node_in(node, 1));
+        return dtype != NULL && dtype->constant.tag == TAPER_INT && dtype->constant.as.i == TAPER_F32;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_mul_Tensor))) {
+        const float *by = float_constant(taper_node_in(node, 1));
+        return by != NULL && isfinite(*by);
+    }
+    return taper_node_calls(node, TAPER_OP(aten_floor));
+}
+
 // Operators of tensors are such nodes only where they begin with a size.
 static bool is_tensor_of_size(const taper_ir_value *value)
 {
-    enum { MOST_DEPTH = 4 };
+    enum { MOST_DEPTH = 8 };
     const taper_node *node = value->node;
     for (int depth = 0; depth < MOST_DEPTH && node != NULL; depth++) {
         if (taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar))) {
             const taper_ir_value *of = taper_node_in(node, 0);
             return of->type != NULL && of->type->kind == TAPER_TYPE_INT;
         }
-        if (!taper_node_calls(node, TAPER_OP(aten_floor_divide))) {
+        if (!taper_node_calls(node, TAPER_OP(aten_floor_divide)) && !scales(node)) {
             return false;
         }
         node = taper_node_in(node, 0)->node;
@@ -309,6 +359,13 @@ bool taper_is_shape_node(const taper_node *node)
     }
     if (taper_node_calls(node, TAPER_OP(aten_floor_divide)) ||
         taper_node_calls(node, TAPER_OP(aten_pow_Tensor_Scalar))) {
+        return is_tensor_of_size(taper_node_in(node, 0));
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_to_dtype)) || taper_node_calls(node, TAPER_OP(aten_mul_Tensor)) ||
+        taper_node_calls(node, TAPER_OP(aten_floor))) {
+        return scales(node) && is_tensor_of_size(taper_node_in(node, 0));
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_Int_Tensor))) {
         return is_tensor_of_size(taper_node_in(node, 0));
     }
     if (node->kind == TAPER_NODE_LIST) {

@@ -253,9 +253,9 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
     if (status == TAPER_DECLINED && !r->refused) { // by what it was given, not by what it gives
         return status;
     }
-    r->checked = true;
+    r->checked = status == TAPER_OK || r->refused; // where the CPU failed nothing was compared
     taper_mutex_lock(s->lock);
-    taper_gpu_tried(s, segment->device->cache_dir);
+    taper_gpu_end_trying(segment, r);
     taper_gpu_keep_compiled(s, segment->device->cache_dir);
     taper_mutex_unlock(s->lock);
     return status;

@@ -305,11 +305,12 @@ static unsigned gives(taper_gpu_rule *rule)
     static taper_gpu_rule *const views[] = {taper_gpu_rule_reshape, taper_gpu_rule_permute, taper_gpu_rule_transpose,
                                             taper_gpu_rule_slice,   taper_gpu_rule_select,  taper_gpu_rule_pieces,
                                             taper_gpu_rule_expand,  taper_gpu_rule_identity};
-    static taper_gpu_rule *const quants[] = {taper_gpu_rule_quantize, taper_gpu_rule_quantized_conv,
-                                             taper_gpu_rule_quantized_linear, taper_gpu_rule_quantized_add};
-    static taper_gpu_rule *const moves[] = {taper_gpu_rule_step,   taper_gpu_rule_where, taper_gpu_rule_cat,
-                                            taper_gpu_rule_stack,  taper_gpu_rule_flip,  taper_gpu_rule_roll,
-                                            taper_gpu_rule_gather, taper_gpu_rule_index, taper_gpu_rule_repeat};
+    static taper_gpu_rule *const quants[] = {taper_gpu_rule_quantize,         taper_gpu_rule_quantized_conv,
+                                             taper_gpu_rule_quantized_linear, taper_gpu_rule_quantized_add,
+                                             taper_gpu_rule_quantized_mul,    taper_gpu_rule_quantized_map};
+    static taper_gpu_rule *const moves[] = {taper_gpu_rule_where, taper_gpu_rule_stack,  taper_gpu_rule_flip,
+                                            taper_gpu_rule_roll,  taper_gpu_rule_gather, taper_gpu_rule_index,
+                                            taper_gpu_rule_repeat};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         if (rule == views[i]) {
             return TAPER_GPU_ANY | TAPER_GPU_QUANTS;
@@ -323,6 +324,9 @@ static unsigned gives(taper_gpu_rule *rule)
     if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
         return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
     }
+    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // operands say which
+        return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS | TAPER_GPU_QUANTS;
+    }
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
         if (rule == moves[i]) {
             return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
@@ -331,17 +335,22 @@ static unsigned gives(taper_gpu_rule *rule)
     return TAPER_GPU_FLOATS;
 }
 
-// Where the row does not say the dtype of what it moves it is that of what it takes; scales and zero points are.
+// Where the row does not say the dtype of what it moves it is that of what it takes, of truths joined with floats
+// theirs; scales and zero points are.
 static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;
-    first =
+    const taper_node *list =
         first != NULL && first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
-            ? taper_node_in(first->node, 0)
-            : first;
+            ? first->node
+            : NULL;
+    first = list != NULL ? taper_node_in(list, 0) : first;
+    int dtype = first != NULL ? taper_gpu_shape(e, first).dtype : -1;
+    for (size_t i = 1; list != NULL && i < list->input_count; i++) {
+        dtype = taper_gpu_shape(e, taper_node_in(list, i)).dtype == dtype ? dtype : TAPER_F32;
+    }
     for (size_t i = 0; first != NULL && i < node->output_count; i++) {
         taper_shape *shape = &e->known->shapes.of[node->outputs[i].id - e->known->shapes.first];
-        const int dtype = taper_gpu_shape(e, first).dtype;
         taper_gpu_value *slot = slot_of(e, &node->outputs[i]);
         shape->dtype = shape->dtype < 0 ? dtype : shape->dtype;
         if (dtype == TAPER_QU8) {

@@ -377,6 +377,14 @@ static void begin_trying(const recorder *rec)
     }
 }
 
+void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *r)
+{
+    if (r->tried) {
+        taper_gpu_tried(state_of(segment), segment->device->cache_dir);
+        r->tried = false;
+    }
+}
+
 // Whether the recording has to wait for pipelines, which are made from now on.
 static taper_status wish_for_pipelines(const recorder *rec)
 {
@@ -572,11 +580,9 @@ void taper_gpu_forget(const taper_segment *segment, void *recording)
 {
     taper_gpu_state *s = state_of(segment);
     taper_gpu_recording *r = recording;
-    if (r->tried && !r->checked) {
-        taper_mutex_lock(s->lock);
-        taper_gpu_tried(s, segment->device->cache_dir);
-        taper_mutex_unlock(s->lock);
-    }
+    taper_mutex_lock(s->lock);
+    taper_gpu_end_trying(segment, r);
+    taper_mutex_unlock(s->lock);
     if (r->recorded != NULL) {
         s->api->recorded_free(s->gpu, r->recorded);
     }

@@ -57,6 +57,8 @@ extern const char taper_gpu_was_slower[]; // why a call is declined
 // What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
 TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
                                                    taper_gpu_recording *recording);
+// The recording is no longer what the device is marked for, if it was. Under the lock.
+void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
 // TAPER_DEVICE_LOST, with why in the log.
 taper_status taper_gpu_tell_trouble(const taper_segment *segment, taper_run *run);
 // Of all that decides what it gives, and how fast: the device, its driver, the shaders, what is recorded (gpu_check.c).

@@ -156,9 +156,16 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     return TAPER_OK;
 }
 
-// Input per output, as PyTorch has it: a scale that was given counts, unless corners are aligned.
-static double scale_of(int64_t in, int64_t out, bool corners, double given)
+// Input per output, as PyTorch has it: a scale that was given counts, unless corners are aligned or, of images that are
+// interpolated, the size stays. `whole`: of the nearest neighbours of one channel sizes that stay or double decide.
+static double scale_of(int64_t in, int64_t out, bool bilinear, bool corners, bool whole, double given)
 {
+    if (out == in && (bilinear || whole)) {
+        return 1;
+    }
+    if (whole && out == 2 * in) {
+        return 0.5;
+    }
     if (corners) {
         return out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
     }
@@ -195,8 +202,11 @@ taper_status taper_gpu_rule_resize(taper_gpu_emitter *e, const taper_node *node,
         return TAPER_OK;
     }
     TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_RESIZE, &result, (taper_gpu_chain){0}, &in, &out, &w, &at));
-    taper_gpu_put_float(w, &at, scale_of(in.sizes[2], out.sizes[2], corners != 0, given[0]));
-    taper_gpu_put_float(w, &at, scale_of(in.sizes[3], out.sizes[3], corners != 0, given[1]));
+    for (int d = 0; d < 2; d++) {
+        taper_gpu_put_float(w, &at,
+                            scale_of(in.sizes[2 + d], out.sizes[2 + d], code != 0, corners != 0,
+                                     code == 0 && in.sizes[1] == 1, given[d]));
+    }
     w->constants[11] = code == 0 ? 0 : corners != 0 ? 2 : 1;
     taper_gpu_give(e, result, &out);
     return TAPER_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
+#include "base/checked.h"
 
 taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank, int64_t otherwise,
                            int *dim)
@@ -26,6 +27,19 @@ taper_status taper_gpu_reshape(taper_gpu_emitter *e, const taper_gpu_view *from,
     return taper_gpu_move_reshaped(e, from, to);
 }
 
+static bool has_as_many(const taper_gpu_view *view, const taper_shape *shape)
+{
+    int64_t there = 1, wanted = 1;
+    bool fits = true;
+    for (int d = 0; d < view->rank; d++) {
+        fits = fits && taper_mul_i64(there, view->sizes[d], &there);
+    }
+    for (int d = 0; d < shape->rank; d++) {
+        fits = fits && taper_mul_i64(wanted, shape->sizes[d], &wanted);
+    }
+    return fits && there == wanted;
+}
+
 // Any view of the same elements with other sizes: view, reshape, flatten, squeeze, unsqueeze …
 taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -38,6 +52,7 @@ taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node
     }
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
+    TAPER_GPU_REFUSE(e, !has_as_many(&from, &shape), "a view of more or fewer elements");
     TAPER_TRY(taper_gpu_reshape(e, &from, &shape, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -66,9 +81,12 @@ taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node
     }
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     TAPER_GPU_REFUSE(e, count != (size_t)from.rank, "an order of other than its dimensions");
+    bool taken[TAPER_GPU_RANK] = {false};
     for (size_t i = 0; i < count; i++) {
         order[i] += order[i] < 0 ? from.rank : 0;
-        TAPER_GPU_REFUSE(e, order[i] < 0 || order[i] >= from.rank, "a dimension that is not there");
+        TAPER_GPU_REFUSE(e, order[i] < 0 || order[i] >= from.rank || taken[order[i]],
+                         "a dimension that is not there, or is there twice");
+        taken[order[i]] = true;
     }
     taper_gpu_permute(&from, order, &to);
     taper_gpu_give(e, &node->outputs[0], &to);
@@ -222,7 +240,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
                     one.sizes[j++] = from.sizes[k];
                 }
             }
-            TAPER_TRY(select_one(e, &from, d, (int64_t)i, &one, &to));
+            TAPER_TRY(select_one(e, &from, d, at++, &one, &to));
         } else {
             int64_t sizes[64];
             size_t count = 0;
@@ -231,6 +249,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
             if (number != NULL && number->tag == TAPER_LIST) {
                 TAPER_GPU_REFUSE(e, number->as.list->count > 64, "more pieces than there is room for");
                 count = number->as.list->count;
+                TAPER_GPU_REFUSE(e, count != user->output_count, "pieces that are not all of it");
                 for (size_t k = 0; k < count; k++) {
                     TAPER_GPU_REFUSE(e, number->as.list->items[k].tag != TAPER_INT,
                                      "pieces whose sizes are no numbers");
@@ -245,12 +264,13 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
             const int64_t size = count != 0 ? (i < count ? sizes[i] : 0)
                                  : chunks   ? (total + number->as.i - 1) / number->as.i
                                             : number->as.i;
-            const int64_t here = size < total - at ? size : total - at;
+            const int64_t here = count != 0 || size < total - at ? size : total - at;
             TAPER_TRY(taper_gpu_piece(e, &from, d, at, here, 1, &to));
             at += here;
         }
         taper_gpu_give(e, part, &to);
     }
+    TAPER_GPU_REFUSE(e, at != from.sizes[d], "pieces that are not all of it");
     return TAPER_OK;
 }
 
@@ -274,6 +294,8 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, packed, &to, &vectors), "a tensor that is too large");
     to = (taper_gpu_view){.buffer = from.buffer, .offset = from.offset, .rank = shape.rank, .packed = packed};
     for (int d = 0; d < shape.rank; d++) {
+        TAPER_GPU_REFUSE(e, d >= more && from.sizes[d - more] != 1 && from.sizes[d - more] != shape.sizes[d],
+                         "an expansion of more than one element");
         to.sizes[d] = shape.sizes[d];
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
     }

@@ -60,15 +60,17 @@ function(taper_metal_program name)
     taper_link_options(${name})
 endfunction()
 taper_metal_program(metal_gpu_test ${PROJECT_SOURCE_DIR}/tests/gpu/gpu_test.c)
+taper_metal_program(metal_check_test ${PROJECT_SOURCE_DIR}/tests/gpu/gpu_check_test.c)
 taper_metal_program(metal_estimate_test ${PROJECT_SOURCE_DIR}/tests/gpu/gpu_estimate_test.c)
 taper_metal_program(metal_test ${PROJECT_SOURCE_DIR}/tests/gpu/metal_test.c)
 add_test(NAME gpu_metal COMMAND metal_test)
 add_test(NAME gpu_metal_models COMMAND metal_gpu_test)
+add_test(NAME gpu_metal_check COMMAND metal_check_test)
 add_test(NAME gpu_metal_estimate COMMAND metal_estimate_test)
 add_test(NAME gpu_metal_memory COMMAND metal_gpu_test --memory)
 # Each of a workgroup's threads has a stack of its own, which sanitizers look at whenever another one takes its turn: teams make
 # minutes of that.
-set_tests_properties(gpu_metal PROPERTIES LABELS "gpu;apple")
+set_tests_properties(gpu_metal gpu_metal_check PROPERTIES LABELS "gpu;apple")
 set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS "gpu;apple;slow")
 set_tests_properties(gpu_metal_memory PROPERTIES LABELS "gpu;apple;slow;long")
 # The program with the device "metal": for gpu_operators.py.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Drivers are checked before they are trusted: what the first run of a recording is held against, and who need not be.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/api/listening.h"
+#include "tests/gpu/failing_gpu.h"
+
+#ifndef GPU_DEVICE
+#define GPU_DEVICE "vulkan:llvmpipe"
+#endif
+
+static const char device[] = GPU_DEVICE;
+
+static const test_call small = {"classifier.ptl", "forward", "f1,3,64,64", TAPER_OK, false};
+
+static size_t find_small(void)
+{
+    for (size_t i = 0; i < test_call_count; i++) {
+        if (strcmp(test_calls[i].file, small.file) == 0 && test_calls[i].status == TAPER_OK) {
+            return i;
+        }
+    }
+    fail_msg("there is no call of %s", small.file);
+    return 0;
+}
+
+static void open_failing(listening *w)
+{
+    open_listening(w, NULL);
+    assert_int_equal(set_failing_gpu(w->context, w->error), TAPER_OK);
+}
+
+static void close_failing(listening *w)
+{
+    close_listening(w);
+    assert_int_equal(gpu_alive(), 0);
+}
+
+// A driver that is wrong is found out in the first run: the answer is the CPU's, then and later.
+static void wrong_numbers(void **state)
+{
+    (void)state;
+    for (gpu_wrong how = GPU_WRONG; how <= GPU_WRONG_NOW_AND_THEN; how++) {
+        listening w;
+        open_failing(&w);
+        gpu_fail(GPU_OPEN, 0);
+        gpu_answer(how);
+        hold_against_cpu(&w, find_small(), device, 4);
+        assert_int_equal(count_heard(&w, how == GPU_WRONG ? "are not the CPU's" : "two results"), 1);
+        assert_int_equal(gpu_calls(GPU_RUN), 2);
+        gpu_answer(GPU_RIGHT);
+        close_failing(&w);
+    }
+}
+
+static void end_memory(void *user)
+{
+    test_allocator *const allocator = user;
+    allocator->fail_all = gpu_calls(GPU_RUN) == 2; // what follows is the CPU's
+    allocator->fail_at = allocator->fail_all ? 1 : 0;
+}
+
+// Where the CPU fails in the first run nothing was compared: that is for the next one.
+static void compared_later(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *result;
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    gpu_answer(GPU_WRONG);
+    assert_int_equal(device_load(w.context, small.file, device, NULL, &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    gpu_after_runs(end_memory, &w.allocator);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_ERROR_RESOURCE);
+    gpu_after_runs(NULL, NULL);
+    w.allocator.fail_at = 0;
+    assert_int_equal(count_heard(&w, "are not the CPU's"), 0);
+    assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+    assert_int_equal(count_heard(&w, "are not the CPU's"), 1);
+    gpu_answer(GPU_RIGHT);
+    taper_value_release(result);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
+// Once right is right for later processes: no second run, no run of the CPU.
+static void verdicts(void **state)
+{
+    char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (int time = 0; time < 2; time++) {
+        listening w;
+        taper_model *model;
+        taper_session *session;
+        taper_value *result;
+        open_listening(&w, dir);
+        assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
+        gpu_fail(GPU_OPEN, 0);
+        assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
+        assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+        assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
+        assert_int_equal(gpu_calls(GPU_RUN), time == 0 ? 2 : 1);
+        taper_value_release(result);
+        taper_session_destroy(session);
+        taper_model_release(model);
+        close_failing(&w);
+    }
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_numbers),
+        cmocka_unit_test(compared_later),
+        cmocka_unit_test(verdicts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
