@@ -33,11 +33,13 @@ static bool match_raise(const taper_block *block, const taper_ir_value *dim, ran
     if (format == raise) {
         return taper_value_constant(check->message) != NULL;
     }
-    check->message = format->input_count == 2 ? taper_node_in(format, 0) : NULL;
+    if (after_constants(format->next) != raise || !taper_node_calls(format, TAPER_OP(aten_format)) ||
+        format->input_count != 2 || taper_node_in(raise, 0) != &format->outputs[0] || taper_node_in(format, 1) != dim) {
+        return false;
+    }
+    check->message = taper_node_in(format, 0);
     check->formats = true;
-    return after_constants(format->next) == raise && taper_node_calls(format, TAPER_OP(aten_format)) &&
-           taper_node_in(raise, 0) == &format->outputs[0] && taper_node_in(format, 1) == dim &&
-           taper_value_constant(check->message) != NULL;
+    return taper_value_constant(check->message) != NULL;
 }
 
 static bool is_empty(const taper_block *block)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution over one dimension is one over two of which the first is 1: unsqueeze, conv2d, squeeze, which the fast
 // kernels and the backends do. The new dimension is the last but one, so that input without a batch is right as well.
+// Input in another order of memory, a transposed sequence say, is made contiguous first, as by PyTorch: conv2d would
+// take it for channels last and give such a result, of which later views are not those of a contiguous one.
 #include "compiler/layer.h"
+#include "ops/engine/view_move.h"
 
 static taper_status flat_weight(taper_compilation *compilation, const taper_layer *layer, taper_ir_value **made)
 {
@@ -36,20 +39,32 @@ static taper_status reshape_before(taper_compilation *compilation, taper_node *b
     return TAPER_OK;
 }
 
+static taper_status contiguous_before(taper_compilation *compilation, taper_node *before, taper_ir_value *x,
+                                      taper_node **made)
+{
+    taper_ir_value *format;
+    TAPER_TRY(taper_op_before(compilation, before, TAPER_OP(aten_contiguous), made));
+    TAPER_TRY(taper_constant_before(*made, taper_val_int(TAPER_FORMAT_CONTIGUOUS), &format, compilation->error));
+    taper_node_set_input(*made, 0, x);
+    taper_node_set_input(*made, 1, format);
+    return TAPER_OK;
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     taper_layer layer;
-    taper_node *wide, *conv, *narrow;
+    taper_node *plain, *wide, *conv, *narrow;
     taper_ir_value *weight;
     if (!taper_layer_match(compilation, node, &layer) || layer.dims != 1 || layer.transposed ||
         !TAPER_HAS_OP(aten_unsqueeze) || !TAPER_HAS_OP(aten_squeeze_dim)) {
         return TAPER_OK;
     }
-    if (!TAPER_HAS_OP(aten_conv2d)) {
+    if (!TAPER_HAS_OP(aten_conv2d) || !TAPER_HAS_OP(aten_contiguous)) {
         return TAPER_OK;
     }
     TAPER_TRY(flat_weight(compilation, &layer, &weight));
-    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_unsqueeze), layer.input, &wide));
+    TAPER_TRY(contiguous_before(compilation, node, layer.input, &plain));
+    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_unsqueeze), &plain->outputs[0], &wide));
     TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(aten_conv2d), &conv));
     taper_node_set_input(conv, 0, &wide->outputs[0]);
     taper_node_set_input(conv, 1, weight);

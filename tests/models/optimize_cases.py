@@ -137,6 +137,12 @@ def conv1d_of_groups(self, x):
     return self.conv(x)
 
 
+@case((some(2, 9, 4),), conv=lambda: nn.Conv1d(4, 6, 3))
+def conv1d_of_transposed(self, x):
+    y = self.conv(x.transpose(1, 2))
+    return y.view(y.size(0), -1), y.stride()
+
+
 @case((LINES,), conv=lambda: nn.Conv1d(4, 6, 3, groups=2), norm=lambda: nn.BatchNorm1d(4), folded="aten::batch_norm")
 def norm_conv1d(self, x):
     return self.conv(self.norm(x))

@@ -84,6 +84,9 @@ for name, before in (("", ""), ("-turned", TURNED), ("-weight", TURNED.replace("
     add("conv1d" + name, "F.conv1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (6, 2, 3), (6,), before=before)
     add("conv1d-same" + name, "F.conv1d(x, w, b, 1, 'same', 2, 2)", (2, 4, 20), (6, 2, 3), (6,), before=before)
     add("transposed1d" + name, "F.conv_transpose1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (4, 3, 3), (6,), before=before)
+# A transposed sequence of one channel is contiguous, and looks like channels last.
+for i, (n, l, o) in enumerate([(2, 7, 2), (1, 7, 2), (3, 4, 1), (2, 1, 3)]):
+    add(f"conv1d-one-channel-{i}", "F.conv1d(x.transpose(1, 2), w, b, 2, 1)", (n, l, 1), (o, 1, 2), (o,))
 for name, before in (("", ""), ("-last", "    x = x.contiguous(memory_format=torch.channels_last_3d)\n")):
     add("conv3d" + name, "F.conv3d(x, w, b, [1, 2, 1], [1, 0, 1], [1, 1, 2], 2)", (2, 4, 5, 6, 7), (6, 2, 3, 2, 3), (6,), before=before)
     add("conv3d-depthwise" + name, "F.conv3d(x, w, None, groups=4)", (2, 4, 5, 6, 7), (4, 1, 3, 2, 3), before=before)

@@ -75,6 +75,10 @@ results("tensor/number", "i: int, d: float, b: bool", ["torch.tensor(i)", "torch
 results("tensor/list", "", ["torch.tensor([1, 2, 3])", "torch.tensor([[1.5, 2.0], [3.0, 4.0]])", "torch.tensor([[[True], [False]]])",
                             "torch.tensor([1, 2], dtype=torch.float64)", "torch.tensor([1.7, -1.7], dtype=torch.int32)",
                             "torch.as_tensor([1.0, 2.0])"])
+results("tensor/rounded", "d: float", ["torch.tensor(d / 100, dtype=torch.float64)", "torch.tensor([[d / 100], [0.1]], dtype=torch.float64)", "torch.tensor(0.1 + 0.7j, dtype=torch.complex128)",
+                                      "torch.tensor(16777217.0, dtype=torch.int64)", "torch.tensor([16777217.0], dtype=torch.int32)", "torch.tensor([1e-50], dtype=torch.bool)",
+                                      "torch.as_tensor(0.1, dtype=torch.complex128)", "torch.as_tensor([0.1], dtype=torch.float64)", "torch.scalar_tensor(0.1, dtype=torch.float64)"], lambda: (2.5,))
+case("tensor/written", "def f(x):\n    x = x.double()\n    x[1:] = 0.1\n    x[x < -1] = 0.3\n    return x\n", lambda: (torch.tensor([-3.0, 1.0, 2.0]),))
 case("tensor/empty", "def f():\n    a: List[int] = []\n    b: List[float] = []\n    return torch.tensor(a), torch.tensor(b)\n")
 case("tensor/ragged", "def f():\n    return torch.tensor([[1, 2], [3]])\n")
 results("as_tensor", X, ["torch.as_tensor(x)", "torch.as_tensor(x, dtype=torch.float64)"], plain)

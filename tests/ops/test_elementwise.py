@@ -177,6 +177,9 @@ case("lerp tensor", ("x, y, z", "torch.lerp(x, y, z)"), build((SHAPE,), (SHAPE,)
 
 # ---- in place, conversions, fills
 
+# Factors of bools are bools.
+CASES.append(("alpha of bools", "def f(x: Tensor, y: Tensor):\n    z = x.clone()\n    z.add_(y, alpha=-1)\n    return (torch.add(x, y, alpha=-1), torch.add(x, y, alpha=2), torch.add(x, y, alpha=0), z)\n",
+              (torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))))
 for op in ("add_(y)", "mul_(y)", "sub_(y, alpha=2)", "div_(y)", "copy_(y)", "eq_(y)"):
     for layout in LAYOUTS[:5]:
         case("%s/%s" % (op, layout), ("x, y", "x.clone().%s" % op), build((SHAPE, torch.float32, layout), ((3, 1, 1),)))

@@ -88,6 +88,11 @@ CASES += [
     ("complex views", "def f(x: Tensor):\n    c = torch.view_as_complex(x)\n    return torch.view_as_real(c), torch.view_as_real(c.t())\n",
      lambda: (torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0)),)),
 ]
+# A tensor that is turned and has gaps is converted into one without, in its order of memory.
+for name, view in (("rows", "permute(2, 1, 3, 0)[:, :, ::2]"), ("columns", "permute(3, 0, 2, 1)[:, :1]"), ("last", "permute(0, 3, 1, 2)[..., :2]"), ("line", "select(1, 1).permute(2, 1, 0)[..., :1]"),
+                   ("repeated", "transpose(0, 3)[:, :1].expand(-1, 3, -1, -1)")):
+    CASES.append((f"converted/{name}", f"def f(x: Tensor):\n    i = (x * 4).to(torch.int64).{view}\n    x = x.{view}\n    return (x.to(torch.float64), x.to(torch.float32, copy=True), x.half(), "
+                  "i.to(torch.float32), torch.tanh(i), i / 3, i + x, torch.where(i > 0, x, x.double()), x.to(torch.float64).permute(3, 2, 1, 0) if x.dim() == 4 else x)\n", input4))
 for expression in ("x.view(7)", "x.transpose(1, 3).view(-1)", "x.view(-1, -1)", "x.reshape(-1, 7)", "x.view(2, -2)", "x.unsqueeze(9)", "x.select(0, 2)",
                    "x.select(4, 0)", "x.narrow(1, 2, 2)", "x.narrow(1, 4, 0)", "x.narrow(2, -5, 1)", "x.split([1, 1], 1)", "x.chunk(0)", "x.permute(0, 0, 1, 2)", "x.permute(0, 1)",
                    "x.expand(2, 4, 4, 5)", "x.expand(3)", "x.t()", "x.unfold(1, 4, 1)", "torch.as_strided(x, [99], [9])", "torch.cat([x, x[0]])",

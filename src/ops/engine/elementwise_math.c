@@ -185,9 +185,6 @@ static double gamma_prefactor(double a, double x)
 static double gamma_series(double a, double x, double enough)
 {
     double sum = 1 / a, term = sum;
-    if (a > 1e50) { // the product of four has no double; and x is less by far more than a deviation
-        return 0;
-    }
     for (double k = a; k < a + 10000 && term > sum * enough; k += 4) {
         const double half = (k + 3) * (k + 4), square = x * x, part = term / ((k + 1) * (k + 2) * half);
         sum += part * x * (half * (k + 2 + x) + square * (k + 4 + x));
@@ -216,6 +213,50 @@ static double gamma_fraction(double a, double x, double enough)
     return top / bottom * gamma_prefactor(a, x);
 }
 
+// Temme's uniform expansion, of the lower function (sign -1) or the upper one (1): where a is large the others take as
+// many steps as a standard deviation has, and lose the digits that their factor's exponent has before the point.
+enum { LARGE = 10000 };
+static double gamma_large(double a, double x, double sign)
+{
+    // Of powers of eta, for each power of 1 / a (N. M. Temme, 1979).
+    static const double c0[] = {-3.3333333333333333e-1, 8.3333333333333333e-2,  -1.4814814814814815e-2,
+                                1.1574074074074074e-3,  3.527336860670194e-4,   -1.7875514403292181e-4,
+                                3.9192631785224378e-5,  -2.1854485106799922e-6, -1.85406221071516e-6,
+                                8.296711340953086e-7,   -1.7665952736826079e-7, 6.7078535434014986e-9,
+                                1.0261809784240308e-8};
+    static const double c1[] = {-1.8518518518518519e-3, -3.4722222222222222e-3, 2.6455026455026455e-3,
+                                -9.9022633744855967e-4, 2.0576131687242798e-4,  -4.0187757201646091e-7,
+                                -1.8098550334489978e-5, 7.6491609160811101e-6,  -1.6120900894563446e-6};
+    static const double c2[] = {4.1335978835978836e-3, -2.6813271604938272e-3, 7.7160493827160494e-4};
+    const double off = (x - a) / a;
+    if (!(fabs(off) < 0.4)) {
+        return (off > 0) == (sign < 0) ? 1 : 0;
+    }
+    // log1p(off) - off, which is all cancelled where off is small: off^2 times a series.
+    double half = 0;
+    if (fabs(off) < 0.05) {
+        for (int k = 14; k >= 2; k--) {
+            half = 1.0 / k - off * half;
+        }
+        half *= off * off;
+    } else {
+        half = off - log1p(off);
+    }
+    const double eta = copysign(sqrt(2 * half), off);
+    double first = 0, second = 0, third = 0;
+    for (size_t i = sizeof c0 / sizeof c0[0]; i-- > 0;) {
+        first = c0[i] + eta * first;
+    }
+    for (size_t i = sizeof c1 / sizeof c1[0]; i-- > 0;) {
+        second = c1[i] + eta * second;
+    }
+    for (size_t i = sizeof c2 / sizeof c2[0]; i-- > 0;) {
+        third = c2[i] + eta * third;
+    }
+    const double rest = exp(-a * half) / sqrt(2 * TAPER_PI * a) * (first + (second + third / a) / a);
+    return 0.5 * erfc(sign * eta * sqrt(a / 2)) + sign * rest;
+}
+
 static double igamma(double a, double x, double enough)
 {
     if (x < 0 || a < 0 || isnan(a) || isnan(x) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
@@ -226,6 +267,9 @@ static double igamma(double a, double x, double enough)
     }
     if (x == 0 || isinf(a)) {
         return 0;
+    }
+    if (a >= LARGE) {
+        return gamma_large(a, x, -1);
     }
     return x < a + 1 ? gamma_series(a, x, enough) : 1 - gamma_fraction(a, x, enough);
 }
@@ -240,6 +284,9 @@ static double igammac(double a, double x, double enough)
     }
     if (x == 0 || isinf(a)) {
         return 1;
+    }
+    if (a >= LARGE) {
+        return gamma_large(a, x, 1);
     }
     return x < a + 1 ? 1 - gamma_series(a, x, enough) : gamma_fraction(a, x, enough);
 }

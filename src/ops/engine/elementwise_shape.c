@@ -133,11 +133,7 @@ static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, con
     taper_tensor_logical_strides(tensor, o->strides);
     o->dense = tensor->hidden_nhwc || taper_tensor_is_dense(tensor);
     if (converted && !o->dense) { // PyTorch converts first, and the copy has no gaps
-        if (taper_tensor_suggests_channels_last(tensor)) {
-            taper_strides_channels_last(tensor->rank, tensor->sizes, o->strides);
-        } else {
-            taper_strides_contiguous(tensor->rank, tensor->sizes, o->strides);
-        }
+        taper_strides_dense(tensor, o->strides);
         o->dense = true;
     }
     const size_t lead = rank - tensor->rank;

@@ -432,8 +432,7 @@ static int stride_order(const taper_tensor *x, unsigned a, unsigned b)
     return x->sizes[a] > x->sizes[b] ? 1 : 0;
 }
 
-// Dense strides in the order of the tensor's own strides.
-static void dense_strides(const taper_tensor *x, int64_t *strides)
+void taper_strides_dense(const taper_tensor *x, int64_t *strides)
 {
     unsigned order[TAPER_MAX_RANK];
     for (unsigned i = 0; i < x->rank; i++) {
@@ -476,7 +475,7 @@ taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int6
                 strides[d] = tensor->strides[d];
             }
         } else {
-            dense_strides(tensor, strides);
+            taper_strides_dense(tensor, strides);
         }
         return TAPER_OK;
     case TAPER_FORMAT_CHANNELS_LAST:

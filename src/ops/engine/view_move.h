@@ -34,6 +34,8 @@ void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int6
 // Fails for dtypes whose elements are no whole bytes.
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
 
+// Strides without gaps in the order of the tensor's own: those of its copies where it is not dense.
+void taper_strides_dense(const taper_tensor *tensor, int64_t *strides);
 // The strides that empty_like(tensor, memory_format) has in PyTorch.
 TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides,
                                                taper_error *error);

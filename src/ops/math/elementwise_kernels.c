@@ -133,6 +133,9 @@ static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t firs
     taper_scalar alpha;
     TAPER_TRY(taper_arg_scalar(call, 2, &alpha));
     TAPER_TRY(check_alpha(call, &ew, &alpha));
+    if (taper_ew_common(&ew) == TAPER_BOOL) { // a bool as well: -1 takes nothing away
+        alpha = taper_scalar_int(alpha.i != 0);
+    }
     taper_ew_set_scalar(&ew.args, 0, &alpha);
     if (op == &taper_ew_sub) {
         const bool a = input_dtype(&ew.inputs[0]) == TAPER_BOOL, b = input_dtype(&ew.inputs[1]) == TAPER_BOOL;

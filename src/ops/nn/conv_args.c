@@ -402,7 +402,7 @@ static taper_tensor as_image(const taper_tensor *tensor, bool add_batch, bool ad
 {
     int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0}, own[TAPER_MAX_RANK] = {0};
     size_t rank = 0;
-    if (contiguous) {
+    if (contiguous && !taper_tensor_is_contiguous(tensor)) { // one that is keeps its own, of dimensions of size 1 too
         taper_strides_contiguous(tensor->rank, tensor->sizes, own);
     } else {
         taper_tensor_logical_strides(tensor, own);

@@ -4,6 +4,17 @@
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
+// PyTorch makes a tensor of its default dtype of floats and complex numbers first, and converts that to any other.
+static void round_to_default(taper_scalar *value)
+{
+    const taper_dtype dtype = taper_create_dtype(value);
+    float first[2];
+    if (dtype == TAPER_F32 || dtype == TAPER_C64) {
+        taper_scalar_store(dtype, first, value);
+        taper_scalar_load(dtype, first, value);
+    }
+}
+
 // ---- from a number
 
 static taper_status from_number(taper_call *call)
@@ -13,9 +24,10 @@ static taper_status from_number(taper_call *call)
     taper_tensor *result;
     TAPER_TRY(taper_arg_scalar(call, 0, &value));
     TAPER_TRY(taper_arg_dtype_or(call, 1, taper_create_dtype(&value), &dtype));
-    if (value.kind == TAPER_SCALAR_DOUBLE) { // PyTorch makes a float32 of it first, whatever the dtype
+    if (value.kind == TAPER_SCALAR_DOUBLE) {
         TAPER_TRY(taper_scalar_check(TAPER_F32, &value, call->run->error));
     }
+    round_to_default(&value);
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 0, NULL, NULL, &result, call->run->error));
     // As a conversion of a tensor: what does not fit wraps.
     size_t item;
@@ -131,6 +143,7 @@ static taper_status store_item(taper_error *error, taper_val value, taper_dtype 
     default:
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: numbers are wanted, got %s", taper_val_kind_name(value));
     }
+    round_to_default(&scalar);
     taper_scalar_store(dtype, p, &scalar);
     return TAPER_OK;
 }

@@ -30,17 +30,6 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
     return taper_ew_into(call, &ew, to);
 }
 
-// The layout of x.to(…): x's own when it is dense, else the format that its strides suggest.
-static taper_status copy_layout(const taper_call *call, const taper_tensor *x, int64_t format, int64_t *strides)
-{
-    if (format == TAPER_FORMAT_PRESERVE && !x->hidden_nhwc && !taper_tensor_is_dense(x)) {
-        format = !taper_tensor_suggests_channels_last(x) ? TAPER_FORMAT_CONTIGUOUS
-                 : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
-                                                         : TAPER_FORMAT_CHANNELS_LAST_3D;
-    }
-    return taper_like_strides(x, format, strides, call->run->error);
-}
-
 taper_status taper_ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtype, int64_t format)
 {
     taper_error *error = call->run->error;
@@ -56,13 +45,13 @@ taper_status taper_ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtype
             TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
             return taper_ret_tensor(call, 0, clone);
         }
-        TAPER_TRY(copy_layout(call, x, format, strides));
+        TAPER_TRY(taper_like_strides(x, format, strides, error));
         TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, strides, &clone));
         return convert_into(call, clone, x);
     }
     taper_tensor *to;
     int64_t strides[TAPER_MAX_RANK];
-    TAPER_TRY(copy_layout(call, x, format, strides));
+    TAPER_TRY(taper_like_strides(x, format, strides, error));
     if (x->hidden_nhwc && format == TAPER_FORMAT_PRESERVE) {
         TAPER_TRY(taper_ret_new_nhwc(call, 0, dtype, x->rank, x->sizes, true, &to));
     } else {
