@@ -117,7 +117,7 @@ static taper_status run_packed(linear_job *job, bool keeps)
     TAPER_TRY(taper_linear_pack(job->call, entry, &weights, panels, &pack));
     job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
     job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out,
-                                (double)(panels * job->panel_floats));
+                                (double)(pack.bytes / sizeof(float)));
     job->tiles =
         taper_tiles_make(job->call->run, job->rows, entry->mr, panels, job->panel_floats * sizeof(float), job->work);
     job->packed = pack.data;

@@ -94,7 +94,7 @@ taper_status taper_linear_rows_run(taper_call *call, const taper_linear_rows *ro
     TAPER_TRY(taper_linear_pack(call, entry, &rows->weights, panels, &pack));
     rows_job job = {
         .rows = rows, .entry = entry, .packed = pack.data, .panel_floats = taper_gemm_panel_floats(entry, 1, rows->in)};
-    const double work = taper_gemm_work(entry, flops, (double)(panels * job.panel_floats));
+    const double work = taper_gemm_work(entry, flops, (double)(pack.bytes / sizeof(float)));
     job.tiles = taper_tiles_make(run, rows->rows, entry->mr, panels, job.panel_floats * sizeof(float), work);
     run->kernel = entry->name;
     run->flops += flops;

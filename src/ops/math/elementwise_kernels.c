@@ -107,7 +107,7 @@ static taper_dtype input_dtype(const taper_ew_input *input)
     return input->tensor != NULL ? (taper_dtype)input->tensor->dtype : taper_scalar_dtype(&input->scalar);
 }
 
-static taper_status check_alpha(const taper_call *call, const taper_ew *ew, const taper_scalar *alpha)
+static taper_status check_alpha(const taper_call *call, const taper_ew *ew, taper_scalar *alpha)
 {
     const taper_dtype common = taper_ew_common(ew);
     if (alpha->kind == TAPER_SCALAR_BOOL && common != TAPER_BOOL) {
@@ -121,6 +121,9 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, cons
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "For non-complex input tensors, argument alpha must not be a complex number.");
     }
+    if (common == TAPER_BOOL) { // a bool as well: -1 takes nothing away
+        alpha->i = alpha->i != 0;
+    }
     return check_number(call, common, alpha);
 }
 
@@ -133,18 +136,15 @@ static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t firs
     taper_scalar alpha;
     TAPER_TRY(taper_arg_scalar(call, 2, &alpha));
     TAPER_TRY(check_alpha(call, &ew, &alpha));
-    if (taper_ew_common(&ew) == TAPER_BOOL) { // a bool as well: -1 takes nothing away
-        alpha = taper_scalar_int(alpha.i != 0);
-    }
     taper_ew_set_scalar(&ew.args, 0, &alpha);
     if (op == &taper_ew_sub) {
-        const bool a = input_dtype(&ew.inputs[0]) == TAPER_BOOL, b = input_dtype(&ew.inputs[1]) == TAPER_BOOL;
-        if (a || b) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "Subtraction, the `-` operator, with %s is not supported. %s",
-                       a && b ? "two bool tensors" : "a bool tensor",
-                       a && b ? "Use the `^` or `logical_xor()` operator instead."
-                              : "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+        const int bools = (input_dtype(&ew.inputs[0]) == TAPER_BOOL) + (input_dtype(&ew.inputs[1]) == TAPER_BOOL);
+        if (bools != 0) {
+            TAPER_FAIL(
+                call->run->error, TAPER_ERROR_ARGUMENT, "Subtraction, the `-` operator, with %s is not supported. %s",
+                bools == 2 ? "two bool tensors" : "a bool tensor",
+                bools == 2 ? "Use the `^` or `logical_xor()` operator instead."
+                           : "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
         }
     }
     return taper_ew_run(call, &ew);

@@ -8,8 +8,9 @@
 
 #include "metal/kernels.h"
 
-// A kernel's largest frame is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share their room). A guard
-// page (of 16 KB, some machines' size) below each stack makes one that is too small fail everywhere and at once.
+// A kernel's largest frame is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share their room).
+// A guard page (of 16 KB, some machines' size) below each stack makes one that is too small fail everywhere and at
+// once.
 enum { MOST_THREADS = 256, STACK = 768 * 1024, GUARD = 16 * 1024 };
 
 uint32_t metal_constants[METAL_CONSTANTS];
