@@ -15,7 +15,8 @@ typedef struct taper_peephole {
 } taper_peephole;
 
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);
-TAPER_MUST_USE taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node, bool *done); // peephole_numbers.c
+TAPER_MUST_USE taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node,
+                                                   bool *done); // peephole_numbers.c
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done);
 
 // Whether anything writes to what the value is, or may share memory with.

@@ -207,7 +207,8 @@ static void learn_pieces(taper_shapes *shapes, const taper_node *node)
         }
         taper_shape *shape = &shapes->of[node->outputs[i].id - shapes->first];
         *shape = common;
-        if (rule == TAPER_SHAPE_PIECES && d >= 0 && d < shape->rank && x.rank == shape->rank && shape->sizes[d] == TAPER_UNKNOWN) {
+        if (rule == TAPER_SHAPE_PIECES && d >= 0 && d < shape->rank && x.rank == shape->rank &&
+            shape->sizes[d] == TAPER_UNKNOWN) {
             shape->sizes[d] = piece_size(pieces, x.sizes[d], i);
         }
     }

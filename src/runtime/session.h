@@ -31,7 +31,7 @@ typedef struct taper_profile_site {
     const char *kernel;
     const char *why; // a device declined the last call; NULL: it did not, or did not say
     uint64_t calls;
-    double seconds, flops, bytes; // flops, bytes: of the last call
+    double seconds, flops, bytes;  // flops, bytes: of the last call
     size_t first_part, part_count; // of a segment that says what it did: its rows among the session's parts
 } taper_profile_site;
 

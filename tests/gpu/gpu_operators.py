@@ -391,10 +391,13 @@ def later():
         scaled = lambda x, mode=mode: tuple(F.interpolate(x, scale_factor=s, mode=mode) for s in ((1.1, 1.7), (1.7, 1.15), (2.1, 2.1), (1.1, 1.15)))
         images.update({f"scale_{mode}": scaled, f"scale_{mode}_one": lambda x, scaled=scaled: scaled(x.mean(1, keepdim=True))})
     # Of numbers below zero, and of zero.
-    images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0], 1))
+    images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0, x.relu() * -0.0], 1))
                    for f in (torch.log, torch.log2, torch.log1p, torch.sqrt, torch.rsqrt)})
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
+
+    # More rows of threads than a device need have workgroups.
+    case("image_many", ("traced", nn.Conv2d(3, 4, 1), lambda x: F.max_pool2d(x, 3, 1, 1).sigmoid() * 2), (1, 3, 740, 740))
 
 
 def main():

@@ -87,6 +87,13 @@ for average in (True, False):
     attention(f"attention-keys-{average}", ATTENTION.format(heads=4, mask="mask", average=average, kind=1), KEYS)
 attention("attention-turned", ATTENTION.format(heads=2, mask=None, average=True, kind=None),
           "    x = x.transpose(0, 1).contiguous().transpose(0, 1)\n")
+CASES.append(("attention-apart", f"def f(x: Tensor, p: List[Tensor]) -> {PAIR}:\n    y, z = x.flip(1), x * 2\n    return "
+              + ATTENTION.format(heads=2, mask=None, average=True, kind=None).replace("x, x, x", "x, y, z") + "\n", attention_args))
+# Halves, which PyTorch 1.13 refuses: near what floats give; how near depends on where they are rounded.
+HALVES = ("def f(x: Tensor, p: List[Tensor]) -> Tuple[bool, int]:\n    floats = {0}\n    x = x.to(torch.bfloat16)\n    p = [q.to(torch.bfloat16) for q in p]\n"
+          "    halves = {0}\n    return bool((halves - floats).abs().max() < 0.05 * floats.abs().max()), halves.dtype\n")
+NEAR = {"expect": lambda x, p: (True, 15)}  # bfloat16
+CASES.append(("attention-halves", HALVES.format(ATTENTION.format(heads=2, mask=None, average=True, kind=None) + "[0]"), attention_args, NEAR))
 attention("attention-fails", ATTENTION.format(heads=3, mask=None, average=True, kind=None))
 
 
@@ -101,6 +108,8 @@ for gelu, first in itertools.product((False, True), repeat=2):
     for name, before, tail in (("", "", ""), ("-keys", KEYS, ", mask, 1")):
         CASES.append((f"encoder-{gelu}-{first}{name}", f"def f(x: Tensor, p: List[Tensor]) -> Tensor:\n{before}    return {call.format(tail)}\n",
                       encoder_args))
+
+CASES.append(("encoder-halves", HALVES.format(call.format("")), encoder_args, NEAR))
 
 for name, mask, causal in (("", "None", False), ("-bool", "m > 0", False), ("-float", "m", False), ("-causal", "None", True),
                            ("-fails", "m", True)):

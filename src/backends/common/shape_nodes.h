@@ -8,8 +8,8 @@
 
 bool taper_is_shape_node(const taper_node *node);
 
-// What the node gives as this output, a new reference (lists on the heap). arg: what is known of an input, by number: a value, or the
-// shape of a tensor. None (TAPER_NONE): it is not known.
+// What the node gives as this output, a new reference (lists on the heap). arg: what is known of an input, by number: a
+// value, or the shape of a tensor. None (TAPER_NONE): it is not known.
 typedef struct taper_shape_argument {
     const taper_val *value; // NULL: not known
     taper_shape shape;

@@ -290,7 +290,8 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
                          (w->constants[TAPER_GPU_AXIS] == 2 && threads[0] % x != 0))) {
         x /= 2;
     }
-    if (x > lanes && x < s->group_x) { // several groups instead of one: few sizes are few pipelines
+    if (x > lanes && x < s->group_x && over(threads[0], lanes) <= s->gpu->most_groups[0]) {
+        // Several groups instead of one: few sizes are few pipelines.
         x = lanes;
     }
     group[0] = x;

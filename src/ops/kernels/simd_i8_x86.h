@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The words of the int8 kernels for x86 (simd_i8_wasm.h has them for WebAssembly), made for one width of register:
-// I8_BYTES (16, 32 or 64) is defined before each inclusion, which may be repeated; a word is I8(name). Q is a register of bytes, S one of 32-bit sums: as
-// Q, which is one of 64 bits, gcc would copy every sum around the dot product and run out of registers.
+// I8_BYTES (16, 32 or 64) is defined before each inclusion, which may be repeated; a word is I8(name). Q is a register
+// of bytes, S one of 32-bit sums: as Q, which is one of 64 bits, gcc would copy every sum around the dot product and
+// run out of registers.
 //
 // I8(dot): sums of four uint8 times four int8 per 32 bits. With I8_VNNI the CPU's own instruction; without, by
 // multiplications of 16 bits, which cannot overflow (pmaddubsw would saturate).

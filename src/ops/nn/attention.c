@@ -233,7 +233,7 @@ static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *wei
         }
     }
     taper_tensor turned = taper_tensor_twin_t(weight), *wide = NULL, *part = NULL;
-    taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)y->dtype, &wide);
+    taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)x->dtype, &wide); // products are of one dtype
     if (status == TAPER_OK) {
         status = taper_matmul_new(run, x, wide, &part);
     }

@@ -169,9 +169,9 @@ vec4 sine4(vec4 x, int quarter)
 #define NOTHING uintBitsToFloat(0x7fc00000u)
 
 // GLSL leaves open what functions of what is above zero are elsewhere.
-vec4 above_zero(vec4 v, float of_zero, vec4 r)
+vec4 above_zero(vec4 v, vec4 of_zero, vec4 r)
 {
-    r = mix(r, vec4(of_zero), equal(v, vec4(0.0)));
+    r = mix(r, of_zero, equal(v, vec4(0.0)));
     return mix(r, vec4(NOTHING), lessThan(v, vec4(0.0)));
 }
 #endif
@@ -309,9 +309,9 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 15u: return 0.5 * v * (1.0 + tanh4(0.79788456 * (v + 0.044715 * v * v * v)));
     case 17u: return mix(v, low * (exp(v) - 1.0), lessThan(v, vec4(0.0)));
     case 18u: return exp(v);
-    case 19u: return above_zero(v, -INFINITE, log(v));
+    case 19u: return above_zero(v, vec4(-INFINITE), log(v));
     case 20u: return mix(sqrt(v), vec4(NOTHING), lessThan(v, vec4(0.0)));
-    case 21u: return above_zero(v, INFINITE, inversesqrt(v));
+    case 21u: return above_zero(v, 1.0 / v, inversesqrt(v));
     case 22u: return abs(v);
     case 23u: return -v;
     case 24u: return 1.0 / v;
@@ -350,8 +350,8 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
     case 57u: return remainder4(v, s);
     case 58u: return rest4(v, s);
     case 59u: return floor_divide4(v, s);
-    case 60u: return above_zero(v, -INFINITE, log2(v));
-    case 61u: return mix(above_zero(1.0 + v, -INFINITE, log(1.0 + v)), v - 0.5 * v * v, lessThan(abs(v), vec4(1e-3)));
+    case 60u: return above_zero(v, vec4(-INFINITE), log2(v));
+    case 61u: return mix(above_zero(1.0 + v, vec4(-INFINITE), log(1.0 + v)), v - 0.5 * v * v, lessThan(abs(v), vec4(1e-3)));
     case 62u: return mix(exp(v) - 1.0, v + 0.5 * v * v, lessThan(abs(v), vec4(1e-3)));
 #endif
     default: return v;
