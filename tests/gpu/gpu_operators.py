@@ -371,6 +371,18 @@ def by_module(taper, path, xs, device, half, options=None):
         return None, str(error)[:200]
 
 
+class DeepHeads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.before, self.attention = nn.Linear(160, 160), nn.MultiheadAttention(160, 2, batch_first=True)
+
+    def forward(self, x):
+        x = self.before(x)
+        m = self.attention
+        return torch._native_multi_head_attention(x, x, x, 160, 2, m.in_proj_weight, m.in_proj_bias, m.out_proj.weight, m.out_proj.bias,
+                                                  need_weights=False)[0] + 1
+
+
 def later():
     """Behind all others, whose random numbers stay what they were: those of a remainder must not lie at a step."""
     for kind in ("scripted", "lite"):
@@ -398,6 +410,13 @@ def later():
 
     # More rows of threads than a device need have workgroups.
     case("image_many", ("traced", nn.Conv2d(3, 4, 1), lambda x: F.max_pool2d(x, 3, 1, 1).sigmoid() * 2), (1, 3, 740, 740))
+
+    # Heads of 80 numbers, more than one pass has room for; weights that are larger than lavapipe's buffers.
+    case("deep_heads", DeepHeads(), (2, 5, 160))
+    case("deep_product", ("traced", nn.Linear(7, 160), lambda x: F.scaled_dot_product_attention(x, x.sin(), x.cos())
+                          if hasattr(F, "scaled_dot_product_attention") else torch._C._nn._scaled_dot_product_attention(x, x.sin(), x.cos())[0]),
+         (2, 3, 9, 7))
+    layers("conv_heavy", nn.Conv2d(2000, 17000, 1), nn.ReLU(), shape=(1, 2000, 1, 3))
 
 
 def main():

@@ -171,7 +171,12 @@ void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_v
 TAPER_MUST_USE taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, const taper_tensor *weight,
                                              const taper_tensor *bias, const taper_gpu_chain *chain,
                                              taper_gpu_view *out);
-// Attention (rules_attention.c): of views [batch, heads, rows, depth] or [batch, rows, depth] that it can.
+// a [.., m, k], packed along its last dimension, times b [.., k, n], packed along one of its last two, with sizes of 1
+// where it repeats, and the chain (rules_linear.c). Of b whose rows lie packed the chain is a plain one.
+TAPER_MUST_USE taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, const taper_gpu_view *b,
+                                               const taper_shape *shape, const taper_gpu_chain *chain,
+                                               taper_gpu_view *out);
+// Attention (rules_attention.c) in one pass: of views [batch, heads, rows, depth] or [batch, rows, depth] that it can.
 bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, const taper_gpu_view *v);
 typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_GPU_MASK_SHOWS } taper_gpu_mask;
 typedef struct taper_gpu_attention {
@@ -182,6 +187,10 @@ typedef struct taper_gpu_attention {
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
                                              const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
                                              taper_gpu_view *out);
+// In one pass where that can be, else by products around a softmax of all scores: of views that fit, without a mask.
+TAPER_MUST_USE taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
+                                                 const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
+                                                 taper_gpu_view *out);
 // What begins with this product q k^T, where it is attention; TAPER_DECLINED: it is none, nothing was made. added: to
 // the product, by its own operator; NULL: nothing.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,

@@ -107,6 +107,38 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     return TAPER_OK;
 }
 
+taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
+                                  const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
+                                  taper_gpu_view *out)
+{
+    if (taper_gpu_can_attend(q, k, v)) {
+        return taper_gpu_attend(e, q, k, v, scale, how, out);
+    }
+    const int rank = q->rank;
+    bool fit = (rank == 3 || rank == 4) && k->rank == rank && v->rank == rank && q->packed == rank - 1 &&
+               k->packed == rank - 1 && v->packed == rank - 1 && q->sizes[rank - 1] == k->sizes[rank - 1] &&
+               k->sizes[rank - 2] == v->sizes[rank - 2] && how->mask == NULL && !how->causal;
+    for (int d = 0; fit && d < rank - 2; d++) {
+        fit = q->sizes[d] == k->sizes[d] && q->sizes[d] == v->sizes[d];
+    }
+    TAPER_GPU_REFUSE(e, !fit, "attention of heads that are too deep, or not alike");
+    taper_shape shape = {.rank = rank, .dtype = TAPER_F32};
+    memcpy(shape.sizes, q->sizes, sizeof q->sizes);
+    shape.sizes[rank - 1] = k->sizes[rank - 2];
+    taper_gpu_view turned = *k, scores, shares;
+    turned.packed = rank - 2;
+    turned.sizes[rank - 2] = k->sizes[rank - 1];
+    turned.sizes[rank - 1] = k->sizes[rank - 2];
+    turned.strides[rank - 2] = k->strides[rank - 1];
+    turned.strides[rank - 1] = k->strides[rank - 2];
+    taper_gpu_chain scaled = {.most = TAPER_GPU_FEW_STEPS, .only_plain = true}, none = {0};
+    taper_gpu_append(&scaled, TAPER_GPU_STEP_MUL, NULL, scale, 0);
+    TAPER_TRY(taper_gpu_multiply(e, q, &turned, &shape, &scaled, &scores));
+    TAPER_TRY(taper_gpu_rows(e, &scores, rank - 1, 0, 0, &none, &shares));
+    shape.sizes[rank - 1] = v->sizes[rank - 1];
+    return taper_gpu_multiply(e, &shares, v, &shape, &none, out);
+}
+
 // A mask as large as the scores, by strides of zero.
 static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *q,
                               const taper_gpu_view *k, taper_gpu_view *mask)
@@ -263,8 +295,6 @@ taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *no
         const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, i));
         TAPER_TRY(taper_gpu_operand_packed(e, taper_node_in(node, i), shape.rank - 1, &x[i]));
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
-                     "attention of heads that are too deep, or not alike");
     scale = is_none(e, node, "scale") ? 1 / sqrt((double)x[0].sizes[x[0].rank - 1]) : scale;
     taper_gpu_attention how = {.causal = causal != 0, .blind_is_zero = mask_value != NULL};
     if (mask_value != NULL) {
@@ -272,7 +302,7 @@ taper_status taper_gpu_rule_attention(taper_gpu_emitter *e, const taper_node *no
         how.mask = &mask;
         how.mask_is = taper_gpu_shape(e, mask_value).dtype == TAPER_BOOL ? TAPER_GPU_MASK_SHOWS : TAPER_GPU_MASK_ADDED;
     }
-    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], scale, &how, &out));
+    TAPER_TRY(taper_gpu_attend_any(e, &x[0], &x[1], &x[2], scale, &how, &out));
     taper_gpu_give(e, &node->outputs[0], &out);
     return TAPER_OK;
 }
@@ -332,10 +362,8 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
                                 .sizes = {shape.sizes[0], heads, shape.sizes[1], size / heads},
                                 .strides = {parts.strides[0], parts.strides[3], parts.strides[1], parts.strides[4]}};
     }
-    TAPER_GPU_REFUSE(e, !taper_gpu_can_attend(&x[0], &x[1], &x[2]),
-                     "attention of heads that are too deep, or not alike");
-    TAPER_TRY(taper_gpu_attend(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), &(taper_gpu_attention){0},
-                               &attended));
+    TAPER_TRY(taper_gpu_attend_any(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), &(taper_gpu_attention){0},
+                                   &attended));
     // Heads side by side are the features again.
     rows = (taper_gpu_view){.buffer = attended.buffer,
                             .rank = 3,

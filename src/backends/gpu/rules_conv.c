@@ -188,21 +188,43 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     joins = joins && (chain->operand_count == 0 || loops.sizes[1] == 1 ||
                       loops.strides[2][1] == loops.strides[2][2] * loops.sizes[2]);
     p.linear = one && joins;
-    const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_CONV);
-    const int64_t vectors = taper_gpu_layer_vectors(l, &p.bias);
-    TAPER_TRY(
-        taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), taper_gpu_fill_layer, l, &p.weights));
     p.w_row = l->tile;
     p.w_group = 1;
     p.w_tile = l->kernel[0] * l->kernel[1] * p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.w_part = (p.out_groups + l->tile - 1) / l->tile * p.w_tile;
     p.operations = 2.0 * (double)(p.out_sizes[0] * p.out_sizes[1] * p.out_sizes[2] * l->out * (l->in / l->groups) *
                                   l->kernel[0] * l->kernel[1]);
-    if (q != NULL) {
-        chain = requantize(q, p.weights, p.bias + 2 * p.parts * p.out_groups, out, &factors);
-        loops_of_images(out, chain, &loops);
+    // Weights that are larger than a buffer may be are several, each for some of the results.
+    const int64_t all = l->out, whole = TAPER_GPU_VECTOR * l->tile;
+    const uint64_t row = (uint64_t)(p.w_tile / l->tile + 2) * sizeof(float);
+    const int64_t fit = (int64_t)(e->state->gpu->most_bytes / row) / whole * whole;
+    const int64_t most = p.parts != 1 || q != NULL || fit >= all || fit < whole ? all : fit;
+    for (l->first = 0; l->first < all; l->first += most) {
+        taper_gpu_product part = p;
+        taper_gpu_chain steps = *chain;
+        if (most != all) {
+            const int64_t before = l->first / TAPER_GPU_VECTOR;
+            l->out = l->part_out = all - l->first < most ? all - l->first : most;
+            part.out.offset += before * out->strides[out->packed];
+            part.out.sizes[out->packed] = l->out;
+            part.out_groups = taper_gpu_vectors(l->out);
+            for (uint32_t i = 0; i < steps.operand_count; i++) {
+                steps.operands[i].offset += before * steps.operands[i].strides[out->packed];
+            }
+        }
+        const taper_gpu_key key = taper_gpu_layer_key(l, TAPER_GPU_KIND_CONV);
+        const int64_t vectors = taper_gpu_layer_vectors(l, &part.bias);
+        TAPER_TRY(taper_gpu_add_weights(e, &key, taper_gpu_vector_bytes(e->state, vectors), taper_gpu_fill_layer, l,
+                                        &part.weights));
+        if (q != NULL) {
+            steps = *requantize(q, part.weights, part.bias + 2 * part.parts * part.out_groups, out, &factors);
+            loops_of_images(out, &steps, &loops);
+        }
+        TAPER_TRY(taper_gpu_add_product(e, &part, &loops, &steps));
     }
-    return taper_gpu_add_product(e, &p, &loops, chain);
+    l->first = 0;
+    l->out = all;
+    return TAPER_OK;
 }
 
 taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l, const taper_gpu_geometry *g,

@@ -206,6 +206,89 @@ static void largest_last(taper_gpu_loops *loops)
     }
 }
 
+taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, const taper_gpu_view *b,
+                                const taper_shape *shape, const taper_gpu_chain *chain, taper_gpu_view *out)
+{
+    const int rank = shape->rank;
+    const int64_t m = a->sizes[rank - 2], k = a->sizes[rank - 1], n = b->sizes[rank - 1];
+    const bool dots = b->packed == rank - 2;
+    TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
+    // Batches as one loop, so that there are three with rows.
+    taper_gpu_view from_a = *a, from_b = *b, batches = *out;
+    taper_gpu_view all[3];
+    taper_gpu_loops loops, of_batches;
+    from_a.packed = from_b.packed = batches.packed = rank - 1;
+    for (int d = 0; d < rank - 2; d++) {
+        TAPER_GPU_REFUSE(e,
+                         (a->sizes[d] != shape->sizes[d] && a->sizes[d] != 1) ||
+                             (b->sizes[d] != shape->sizes[d] && b->sizes[d] != 1),
+                         "batches that do not fit");
+        from_a.strides[d] = a->sizes[d] == 1 ? 0 : a->strides[d];
+        from_b.strides[d] = b->sizes[d] == 1 ? 0 : b->strides[d];
+    }
+    all[0] = batches;
+    all[1] = from_a;
+    all[2] = from_b;
+    for (size_t v = 0; v < 3; v++) {
+        memcpy(all[v].sizes, shape->sizes, sizeof all[v].sizes);
+        all[v].sizes[rank - 2] = 1;
+    }
+    const taper_gpu_view *views[4] = {&all[0], &all[1], &all[2], &chain->operands[0]};
+    taper_gpu_view operand = chain->operands[0];
+    operand.sizes[rank - 2] = 1;
+    views[3] = &operand;
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain->operand_count, &of_batches),
+                     "batches of more dimensions than a kernel has loops");
+    largest_last(&of_batches);
+    // One dispatch for each of what does not fit one loop.
+    const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
+    TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
+    for (int64_t i = 0; i < outer; i++) {
+        const int64_t i0 = i / of_batches.sizes[1], i1 = i % of_batches.sizes[1];
+        taper_gpu_chain here = *chain;
+        taper_gpu_product p = {.in = *a,
+                               .out = *out,
+                               .parts = 1,
+                               .kernel = {1, 1},
+                               .stride = {1, 1},
+                               .dilation = {1, 1},
+                               .linear = true,
+                               .guarded = !dots,
+                               .rows_packed = dots};
+        loops = (taper_gpu_loops){.sizes = {of_batches.sizes[2], 1, m}};
+        for (size_t v = 0; v < 4; v++) {
+            loops.strides[v][0] = of_batches.strides[v == 3 ? 3 : v][2];
+        }
+        p.in.offset += i0 * of_batches.strides[1][0] + i1 * of_batches.strides[1][1];
+        p.out.offset += i0 * of_batches.strides[0][0] + i1 * of_batches.strides[0][1];
+        p.w_offset = b->offset + i0 * of_batches.strides[2][0] + i1 * of_batches.strides[2][1];
+        p.w_batch = of_batches.strides[2][2];
+        loops.strides[0][2] = out->strides[rank - 2];
+        if (chain->operand_count != 0) {
+            here.operands[0].offset += i0 * of_batches.strides[3][0] + i1 * of_batches.strides[3][1];
+            loops.strides[2][0] = of_batches.strides[3][2];
+            loops.strides[2][1] = 0;
+            loops.strides[2][2] = chain->operands[0].strides[rank - 2];
+        }
+        p.in_strides[0] = of_batches.strides[1][2];
+        p.in_strides[2] = a->strides[rank - 2];
+        memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
+        p.in_sizes[0] = 1;
+        p.in_sizes[1] = m;
+        p.in_groups = taper_gpu_vectors(k);
+        p.out_groups = taper_gpu_vectors(n);
+        p.weights = b->buffer;
+        taper_gpu_choose_tile(e, &p);
+        p.w_tile = p.tile * b->strides[rank - 1];
+        p.w_row = dots ? b->strides[rank - 1] : b->strides[rank - 2];
+        p.w_group = dots ? b->strides[rank - 2] : b->strides[rank - 1];
+        p.w_rows = dots ? n : k;
+        p.operations = 2.0 * (double)(loops.sizes[0] * m * k * n);
+        TAPER_TRY(taper_gpu_add_product(e, &p, &loops, &here));
+    }
+    return TAPER_OK;
+}
+
 // The node's result; sum: added to it, or NULL.
 static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view a, taper_gpu_view b,
                              const taper_ir_value *sum)
@@ -222,7 +305,6 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
                      "matrices that do not fit");
     const taper_gpu_view before = a;
     TAPER_TRY(taper_gpu_repack(e, &before, rank - 1, &a));
-    const int64_t m = a.sizes[rank - 2], k = a.sizes[rank - 1], n = b.sizes[rank - 1];
     const bool dots = b.packed == rank - 2; // its rows are packed: what was transposed
     if (dots) {
         taper_gpu_view keys = b;
@@ -254,79 +336,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
         chain.codes[0] |= splat ? TAPER_GPU_SPLAT : 0;
     }
     TAPER_TRY(taper_gpu_take_steps(e, &result, rank - 1, 1, &chain));
-    TAPER_TRY(taper_gpu_new(e, &shape, rank - 1, &out));
-    // Batches as one loop, so that there are three with rows.
-    taper_gpu_view from_a = a, from_b = b, batches = out;
-    taper_gpu_view all[3];
-    taper_gpu_loops loops, of_batches;
-    from_a.packed = from_b.packed = batches.packed = rank - 1;
-    for (int d = 0; d < rank - 2; d++) {
-        TAPER_GPU_REFUSE(
-            e, (a.sizes[d] != shape.sizes[d] && a.sizes[d] != 1) || (b.sizes[d] != shape.sizes[d] && b.sizes[d] != 1),
-            "batches that do not fit");
-        from_a.strides[d] = a.sizes[d] == 1 ? 0 : a.strides[d];
-        from_b.strides[d] = b.sizes[d] == 1 ? 0 : b.strides[d];
-    }
-    all[0] = batches;
-    all[1] = from_a;
-    all[2] = from_b;
-    for (size_t v = 0; v < 3; v++) {
-        memcpy(all[v].sizes, shape.sizes, sizeof all[v].sizes);
-        all[v].sizes[rank - 2] = 1;
-    }
-    const taper_gpu_view *views[4] = {&all[0], &all[1], &all[2], &chain.operands[0]};
-    taper_gpu_view operand = chain.operands[0];
-    operand.sizes[rank - 2] = 1;
-    views[3] = &operand;
-    TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain.operand_count, &of_batches),
-                     "batches of more dimensions than a kernel has loops");
-    largest_last(&of_batches);
-    // One dispatch for each of what does not fit one loop.
-    const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
-    TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
-    for (int64_t i = 0; i < outer; i++) {
-        const int64_t i0 = i / of_batches.sizes[1], i1 = i % of_batches.sizes[1];
-        taper_gpu_chain here = chain;
-        taper_gpu_product p = {.in = a,
-                               .out = out,
-                               .parts = 1,
-                               .kernel = {1, 1},
-                               .stride = {1, 1},
-                               .dilation = {1, 1},
-                               .linear = true,
-                               .guarded = !dots,
-                               .rows_packed = dots};
-        loops = (taper_gpu_loops){.sizes = {of_batches.sizes[2], 1, m}};
-        for (size_t v = 0; v < 4; v++) {
-            loops.strides[v][0] = of_batches.strides[v == 3 ? 3 : v][2];
-        }
-        p.in.offset += i0 * of_batches.strides[1][0] + i1 * of_batches.strides[1][1];
-        p.out.offset += i0 * of_batches.strides[0][0] + i1 * of_batches.strides[0][1];
-        p.w_offset = b.offset + i0 * of_batches.strides[2][0] + i1 * of_batches.strides[2][1];
-        p.w_batch = of_batches.strides[2][2];
-        loops.strides[0][2] = out.strides[rank - 2];
-        if (chain.operand_count != 0) {
-            here.operands[0].offset += i0 * of_batches.strides[3][0] + i1 * of_batches.strides[3][1];
-            loops.strides[2][0] = of_batches.strides[3][2];
-            loops.strides[2][1] = 0;
-            loops.strides[2][2] = chain.operands[0].strides[rank - 2];
-        }
-        p.in_strides[0] = of_batches.strides[1][2];
-        p.in_strides[2] = a.strides[rank - 2];
-        memcpy(p.out_sizes, loops.sizes, sizeof p.out_sizes);
-        p.in_sizes[0] = 1;
-        p.in_sizes[1] = m;
-        p.in_groups = taper_gpu_vectors(k);
-        p.out_groups = taper_gpu_vectors(n);
-        p.weights = b.buffer;
-        taper_gpu_choose_tile(e, &p);
-        p.w_tile = p.tile * b.strides[rank - 1];
-        p.w_row = dots ? b.strides[rank - 1] : b.strides[rank - 2];
-        p.w_group = dots ? b.strides[rank - 2] : b.strides[rank - 1];
-        p.w_rows = dots ? n : k;
-        p.operations = 2.0 * (double)(loops.sizes[0] * m * k * n);
-        TAPER_TRY(taper_gpu_add_product(e, &p, &loops, &here));
-    }
+    TAPER_TRY(taper_gpu_multiply(e, &a, &b, &shape, &chain, &out));
     taper_gpu_give(e, result, &out);
     return TAPER_OK;
 }
