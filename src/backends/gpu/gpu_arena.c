@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where buffers lie. Those that live within the run share an arena: the largest first, each in the lowest gap that is
-// free for its whole life. And which dispatches have to wait for others: by the places, so that sharing is seen as
-// well.
+// free for its whole life. While that takes more than lives at once, the one on top goes first and all are placed anew,
+// some times. And which dispatches have to wait for others: by the places, so that sharing is seen as well.
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/gpu/gpu_program.h"
 
@@ -55,14 +56,66 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
     placed[at] = m;
 }
 
+// What lives at once at most: no arena is smaller.
+static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint64_t align)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++) { // when it is born
+        uint64_t here = 0;
+        for (size_t k = 0; k < count; k++) {
+            const bool lives = sorted[k]->first <= sorted[i]->first && sorted[i]->first <= sorted[k]->last;
+            here += lives ? rounded(sorted[k]->bytes, align) : 0;
+        }
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+// In this order; the arena's size, and which one ends there.
+static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, size_t count, uint64_t align,
+                          size_t *top)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        place_one(sorted[i], placed, i, align);
+        const uint64_t end = sorted[i]->offset + rounded(sorted[i]->bytes, align);
+        if (end > bytes) {
+            bytes = end;
+            *top = i;
+        }
+    }
+    return bytes;
+}
+
+// The best of some orders. kept: room for as many pointers, for the best one.
+static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
+                           uint64_t align)
+{
+    const double steps = 4e6; // of placing: milliseconds
+    const double tries = steps / ((double)count * (double)count + 1);
+    const uint64_t least = most_at_once(sorted, count, align);
+    uint64_t best = UINT64_MAX;
+    size_t top = 0;
+    for (int i = 0; i < 32 && (i == 0 || i < tries) && best > least; i++) {
+        const uint64_t bytes = place_all(sorted, placed, count, align, &top);
+        if (bytes < best) {
+            best = bytes;
+            memcpy(kept, sorted, count * sizeof *sorted);
+        }
+        taper_gpu_memory *const first = sorted[top];
+        memmove(sorted + 1, sorted, top * sizeof *sorted);
+        sorted[0] = first;
+    }
+    return place_all(kept, placed, count, align, &top);
+}
+
 taper_status taper_gpu_program_place(taper_gpu_program *p, uint64_t align, bool alias)
 {
-    const size_t bytes = 2 * (p->memory_count + 1) * sizeof(taper_gpu_memory *);
+    const size_t room = p->memory_count + 1, bytes = 3 * room * sizeof(taper_gpu_memory *);
     taper_gpu_memory **sorted = taper_alloc(p->allocator, bytes);
     if (sorted == NULL) {
         return taper_fail_memory(p->error);
     }
-    taper_gpu_memory **placed = sorted + p->memory_count + 1;
     size_t count = 0;
     note_lives(p);
     for (size_t i = 0; i < p->memory_count; i++) {
@@ -74,10 +127,9 @@ taper_status taper_gpu_program_place(taper_gpu_program *p, uint64_t align, bool 
             p->bytes[m->place] += rounded(m->bytes, align);
         }
     }
-    qsort(sorted, count, sizeof *sorted, by_size);
-    for (size_t i = 0; i < count; i++) {
-        place_one(sorted[i], placed, i, align);
-        const uint64_t end = sorted[i]->offset + rounded(sorted[i]->bytes, align);
+    if (count != 0) {
+        qsort(sorted, count, sizeof *sorted, by_size);
+        const uint64_t end = place_well(sorted, sorted + room, sorted + 2 * room, count, align);
         p->bytes[TAPER_GPU_ARENA] = end > p->bytes[TAPER_GPU_ARENA] ? end : p->bytes[TAPER_GPU_ARENA];
     }
     taper_free(p->allocator, sorted, bytes);
