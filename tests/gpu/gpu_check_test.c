@@ -9,39 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tests/api/listening.h"
-#include "tests/gpu/failing_gpu.h"
-
-#ifndef GPU_DEVICE
-#define GPU_DEVICE "vulkan:llvmpipe"
-#endif
-
-static const char device[] = GPU_DEVICE;
-
-static const test_call small = {"classifier.ptl", "forward", "f1,3,64,64", TAPER_OK, false};
-
-static size_t find_small(void)
-{
-    for (size_t i = 0; i < test_call_count; i++) {
-        if (strcmp(test_calls[i].file, small.file) == 0 && test_calls[i].status == TAPER_OK) {
-            return i;
-        }
-    }
-    fail_msg("there is no call of %s", small.file);
-    return 0;
-}
-
-static void open_failing(listening *w)
-{
-    open_listening(w, NULL);
-    assert_int_equal(set_failing_gpu(w->context, w->error), TAPER_OK);
-}
-
-static void close_failing(listening *w)
-{
-    close_listening(w);
-    assert_int_equal(gpu_alive(), 0);
-}
+#include "tests/gpu/gpu_fixture.h"
 
 // A driver that is wrong is found out in the first run: the answer is the CPU's, then and later.
 static void wrong_numbers(void **state)
