@@ -342,7 +342,7 @@ static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t
         rec->call->run->why = "a tensor that is larger than a texel buffer may be";
         return TAPER_DECLINED;
     }
-    w->constants[18] = s->half;
+    w->constants[18] = !s->half ? 0 : s->gpu->is_cpu ? 2 : 1;
     return TAPER_OK;
 }
 

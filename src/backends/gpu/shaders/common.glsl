@@ -26,6 +26,7 @@ layout(constant_id = 10) const uint STEP_7 = 0u;
 
 layout(constant_id = 18) const uint HALF_SET = 0u; // vectors are of half precision; what is computed is not
 const bool HALF = HALF_SET != 0u;
+const bool HALF_BY_HAND = HALF_SET == 2u; // for drivers that compute on the CPU, to whom packHalf2x16 is long
 
 layout(constant_id = 19) const uint AXIS = 0u; // along which a workgroup lies: it has this number of threads and 0 in turn
 uvec3 this_thread()
@@ -38,10 +39,22 @@ uvec3 this_thread()
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
 #else
 layout(std430, binding = 0) writeonly buffer Out { uvec4 out_data[]; };
+uvec2 halves_of(vec4 v) // to the nearest, ties to even
+{
+    uvec4 bits = floatBitsToUint(v), a = bits & 0x7fffffffu;
+    uvec4 h = (a - 0x38000000u + 0xfffu + ((a >> 13u) & 1u)) >> 13u;
+    uvec4 small = floatBitsToUint(uintBitsToFloat(a) + 0.5) - 0x3f000000u; // less than 2^-14: units of 2^-24
+    h = mix(h, small, lessThan(a, uvec4(0x38800000u)));
+    h = mix(h, uvec4(0x7c00u), greaterThan(h, uvec4(0x7c00u)));
+    h = mix(h, uvec4(0x7e00u), greaterThan(a, uvec4(0x7f800000u)));
+    h |= (bits >> 16u) & 0x8000u;
+    return h.xz | (h.yw << 16u);
+}
+
 void store(uint at, vec4 v)
 {
     if (HALF) {
-        uvec2 h = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+        uvec2 h = HALF_BY_HAND ? halves_of(v) : uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
         if ((at & 1u) == 0u) {
             out_data[at >> 1].xy = h;
         } else {
