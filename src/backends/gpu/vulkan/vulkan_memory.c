@@ -56,7 +56,9 @@ static taper_status fill(taper_vulkan *v, taper_gpu_use use, taper_gpu_buffer *b
     const VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                                      VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                      (v->gpu.has_texels ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0);
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = b->bytes, .usage = usage};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = b->bytes + (v->gpu.is_cpu ? TAPER_VULKAN_BUFFER_MORE : 0),
+                                     .usage = usage};
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkMemoryRequirements needs;

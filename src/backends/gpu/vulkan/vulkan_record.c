@@ -46,11 +46,13 @@ static taper_status make_pool(taper_vulkan *v, const taper_gpu_dispatch *dispatc
 static taper_status make_view(taper_vulkan *v, taper_gpu_recorded *r, const taper_gpu_range *range, bool half,
                               VkBufferView *view)
 {
+    const uint64_t all = range->bytes / (half ? 8 : 16) + TAPER_VULKAN_VIEW_MORE / 8;
+    const bool longer = v->gpu.is_cpu && (range->bytes & 0xff00) == 0 && all <= v->gpu.most_texels;
     const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                          .buffer = taper_vulkan_buffer(range->buffer),
                                          .format = half ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT,
                                          .offset = range->offset,
-                                         .range = range->bytes};
+                                         .range = range->bytes + (longer ? TAPER_VULKAN_VIEW_MORE : 0)};
     TAPER_TRY(TAPER_VULKAN(v, CreateBufferView, v->device, &info, NULL, view));
     r->views[r->view_count++] = *view;
     return TAPER_OK;
