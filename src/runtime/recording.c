@@ -62,13 +62,24 @@ static bool constants_stand(taper_recording *r, const taper_heap *heap)
     return true;
 }
 
+static bool waits_for_packs(taper_recording *r)
+{
+    for (size_t i = 0; i < r->step_count && r->waits; i++) {
+        if (taper_prepared_waits(r->steps[i].prepared)) {
+            return true;
+        }
+    }
+    r->waits = false;
+    return false;
+}
+
 static bool may_enter(taper_recording *r, const taper_session *session, const taper_val *registers)
 {
     taper_replay now;
     if (session->profiling || session->observe != NULL || !taper_planner_replays(session->planner, &now) ||
         taper_planner_births(session->planner) != r->births ||
         (session->instruction_budget != 0 && session->instructions_left < r->instructions) ||
-        !constants_stand(r, session->heap)) {
+        !constants_stand(r, session->heap) || waits_for_packs(r)) {
         return false;
     }
     for (size_t i = 0; i < r->outside_count; i++) {

@@ -301,6 +301,7 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
     r->first = m->steps[0].in;
     r->bytes = bytes;
     r->instructions = m->instructions;
+    r->waits = true;
     r->step_count = m->step_count;
     r->outside_count = m->input_count;
     r->births = m->steps[0].birth;

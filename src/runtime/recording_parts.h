@@ -43,6 +43,7 @@ struct taper_recording {
     const taper_instruction *first, *end;
     size_t bytes, instructions;
     uint32_t births, last_birth, births_end; // of storages: before, the last of a step, behind
+    bool waits;                              // perhaps: for packs
     unsigned copies;                         // taper_heap_copies when the constants were last looked at
     char *arena;                             // where the shells lie
     taper_step *steps;

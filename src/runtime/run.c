@@ -227,8 +227,9 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
     session->calls_of_run = allocator_calls(session) - calls;
+    const char *const problem = taper_packs_after_run(session->model->packs);
     if (TAPER_WITH_PACKS_FILE) {
-        taper_model_tell_of_packs(session->model, taper_packs_after_run(session->model->packs));
+        taper_model_tell_of_packs(session->model, problem);
     }
     session->run.error = NULL;
     return status;

@@ -82,7 +82,7 @@ class Examples(ToolCase):
                          ["run 3: 0 blocks asked for", "run 4: 0 blocks asked for"])
         self.assertRegex(lines[5], r"^[0-9]+ blocks, [0-9]+ bytes at most, 0 left$")
         most = int(lines[5].split()[2])
-        for part in (0.001, 0.05, 0.3, 0.9):
+        for part in (0.001, 0.05, 0.1, 0.2):
             lines = self.example("own_allocator", CLASSIFIER, most * part / 1e6, status=2).stdout.splitlines()
             self.assertIn("memory", lines[-2])
             self.assertRegex(lines[-1], r", 0 left$")

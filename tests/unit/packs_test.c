@@ -93,7 +93,8 @@ static void assert_whole(const taper_pack *pack)
     }
 }
 
-static void made_once(void **state)
+// The first call has it lent, the second one where it lies for good, and the others find it there.
+static void made_for_good(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 5; threads += 2) {
@@ -101,21 +102,58 @@ static void made_once(void **state)
         open_fixture(&f, threads, NULL);
         const taper_pack_request request = request_of(&f);
         assert_true(taper_packs_keep(&f.call, &request));
-        const void *data = NULL;
-        for (int round = 0; round < 3; round++) {
+        const void *lies = NULL;
+        const atomic_bool *is_there = NULL;
+        for (int round = 0; round < 4; round++) {
             taper_pack pack;
-            f.state = round == 2 ? NULL : f.state; // another instruction
+            f.state = round == 3 ? NULL : f.state; // another instruction
             assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
             assert_true(pack.kept);
-            assert_true(data == NULL || pack.data == data);
-            data = pack.data;
+            assert_true(lies == NULL || pack.lies == lies);
+            assert_int_equal(pack.data != pack.lies, round == 0);
+            assert_int_equal(pack.is_there != NULL, round == 0);
+            is_there = round == 0 ? pack.is_there : is_there;
+            assert_int_equal(atomic_load(is_there), round != 0);
+            lies = pack.lies;
             assert_whole(&pack);
             taper_pack_done(&f.call, &pack);
+            assert_null(taper_packs_after_run(f.packs));
         }
-        assert_int_equal(atomic_load(&filled), PARTS);
-        assert_int_equal(atomic_load(&heads), 1);
+        assert_int_equal(atomic_load(&filled), 2 * PARTS);
+        assert_int_equal(atomic_load(&heads), 2);
         close_fixture(&f);
     }
+}
+
+// Of calls at the same time one has its pack lent; who asks for that one meanwhile gets it for good.
+static void lent_to_one(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f, 1, NULL);
+    taper_pack_request request = request_of(&f);
+    taper_pack lent, other, same;
+    assert_int_equal(taper_pack_get(&f.call, &request, &lent), TAPER_OK);
+    assert_non_null(lent.is_there);
+    request.numbers[0] = 1;
+    assert_int_equal(taper_pack_get(&f.call, &request, &other), TAPER_OK);
+    assert_null(other.is_there);
+    request.numbers[0] = 0;
+    assert_int_equal(taper_pack_get(&f.call, &request, &same), TAPER_OK);
+    assert_null(same.is_there);
+    assert_ptr_equal(same.data, lent.lies);
+    assert_null(taper_packs_after_run(f.packs)); // another session's: what is lent stays
+    assert_whole(&lent);
+    assert_whole(&other);
+    assert_whole(&same);
+    taper_pack_done(&f.call, &same);
+    taper_pack_done(&f.call, &other);
+    taper_pack_done(&f.call, &lent);
+    request.numbers[0] = 2; // and the memory is there for the next one
+    assert_int_equal(taper_pack_get(&f.call, &request, &lent), TAPER_OK);
+    assert_non_null(lent.is_there);
+    taper_pack_done(&f.call, &lent);
+    close_fixture(&f);
 }
 
 // What the session wrote to is packed for the call.
@@ -261,8 +299,8 @@ static void in_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_once),       cmocka_unit_test(not_kept),  cmocka_unit_test(cancelled),
-        cmocka_unit_test(no_host_threads), cmocka_unit_test(in_a_file),
+        cmocka_unit_test(made_for_good), cmocka_unit_test(lent_to_one),     cmocka_unit_test(not_kept),
+        cmocka_unit_test(cancelled),     cmocka_unit_test(no_host_threads), cmocka_unit_test(in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,7 +322,7 @@ static size_t zero_bytes(const taper_conv2d *job)
     return job->in_c * sizeof(float) + TAPER_OVERREAD;
 }
 
-static void keep(const taper_conv2d_plan *plan, size_t weights)
+static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
 {
     const taper_conv2d *job = plan->job;
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
@@ -333,7 +333,9 @@ static void keep(const taper_conv2d_plan *plan, size_t weights)
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);
         memcpy(kept->plan, plan, plan->bytes);
         kept->plan->job = &kept->job;
-        say_bands(kept, weights);
+        kept->plan->packed = TAPER_LENDS_PACKS ? pack->lies : plan->packed;
+        say_bands(kept, pack->bytes);
+        taper_prepared_reads(job->call, pack);
     }
 }
 
@@ -347,7 +349,7 @@ taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *
     plan->packed = pack.data;
     const taper_status status = plan->run(plan);
     if (status == TAPER_OK && plan->job->keeps && pack.kept) {
-        keep(plan, pack.bytes);
+        keep(plan, &pack);
     }
     taper_pack_done(call, &pack);
     return status;

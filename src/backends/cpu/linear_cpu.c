@@ -98,12 +98,17 @@ static taper_status run_kept(taper_call *call, void *data)
     return run(job);
 }
 
-static taper_status run_and_keep(linear_job *job, bool keeps)
+// pack: NULL where it reads the weights themselves.
+static taper_status run_and_keep(linear_job *job, bool keeps, const taper_pack *pack)
 {
     TAPER_TRY(run(job));
     linear_job *kept = keeps ? taper_prepare(job->call, run_kept, sizeof *kept) : NULL;
     if (kept != NULL) {
         *kept = *job;
+        if (TAPER_LENDS_PACKS && pack != NULL) {
+            kept->packed = pack->lies;
+            taper_prepared_reads(job->call, pack);
+        }
     }
     return TAPER_OK;
 }
@@ -121,7 +126,7 @@ static taper_status run_packed(linear_job *job, bool keeps)
     job->tiles =
         taper_tiles_make(job->call->run, job->rows, entry->mr, panels, job->panel_floats * sizeof(float), job->work);
     job->packed = pack.data;
-    const taper_status status = run_and_keep(job, keeps && pack.kept);
+    const taper_status status = run_and_keep(job, keeps && pack.kept, &pack);
     taper_pack_done(job->call, &pack);
     return status;
 }
@@ -163,7 +168,7 @@ taper_status taper_cpu_linear(taper_call *call)
         if (job.rows == 1 && call->run->precision == TAPER_PRECISION_fp32 && job.epilogue.add == NULL &&
             (in_stride(&job) == 1 || job.in == 1)) {
             job.work = taper_floats_work((double)job.in * (double)job.out);
-            status = run_and_keep(&job, keeps);
+            status = run_and_keep(&job, keeps, NULL);
         } else {
             status = run_packed(&job, keeps);
         }

@@ -184,7 +184,7 @@ static void place_folded(taper_conv2d_i8_plan *plan, uint8_t *folded)
     plan->padding = (const uint8_t *)(plan->factor + plan->layer.places);
 }
 
-static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, size_t weights)
+static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, const taper_pack *pack)
 {
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16);
     const size_t folded_at = taper_round_up(plan_at + plan->bytes, 16), bytes = folded_bytes(plan);
@@ -196,7 +196,9 @@ static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, size_t
         memcpy((char *)kept + folded_at, folded, bytes);
         place_folded(kept->plan, (uint8_t *)kept + folded_at);
         kept->plan->job = &kept->job;
-        say_bands(kept, weights);
+        kept->plan->layer = taper_i8_layer_of(pack->lies, plan->layer.places);
+        say_bands(kept, pack->bytes);
+        taper_prepared_reads(plan->job->call, pack);
     }
 }
 
@@ -222,7 +224,7 @@ taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_req
                      ? plan->run(plan)
                      : TAPER_DECLINED;
         if (status == TAPER_OK && job->keeps && pack.kept) {
-            keep(plan, folded, request->bytes);
+            keep(plan, folded, &pack);
         }
         taper_pack_done(job->call, &pack);
     }

@@ -22,7 +22,8 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
 {
-    if (call->prepared != NULL && *call->prepared != NULL && taper_prepared_fits(*call->prepared, call)) {
+    if (call->prepared != NULL && *call->prepared != NULL && taper_prepared_fits(*call->prepared, call) &&
+        !taper_prepared_waits(*call->prepared)) {
         kernel = taper_prepared_call;
     } else if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));

@@ -2,6 +2,10 @@
 // The cache is a hash table per model that only grows, guarded by a mutex. An instruction remembers its pack with the
 // identity of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage
 // in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
+//
+// New memory takes longer than packing does: its pages are half of ResNet50's first run. So the first call that asks
+// for a pack has it lent, in memory that goes to the next one; where it will lie is known, but not touched. Who asks a
+// second time gets it there.
 #include "ops/call/packs.h"
 
 #include "base/atomic.h"
@@ -27,6 +31,7 @@ typedef struct kept_pack {
     struct kept_pack *next; // in its bucket
     pack_key key;
     taper_pack pack;
+    atomic_bool is_there;
     taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
     taper_pack_name *name;                      // in the file; NULL: never there
 } kept_pack;
@@ -49,6 +54,11 @@ struct taper_packs {
     kept_pack **buckets;    // by hash of the key; as many as there are packs, or twice
     size_t count, bucket_count;
     taper_slabs slabs;
+    struct {
+        void *raw;
+        size_t bytes;
+        bool taken;
+    } lending;
     size_t mapped_bytes; // of packs that lie in the file
     keeping keeping;
 };
@@ -78,6 +88,15 @@ static void drop(taper_packs *packs, kept_pack *kept)
     }
     taper_free(&packs->allocator, kept->name, kept->name != NULL ? sizeof *kept->name : 0);
     taper_free(&packs->allocator, kept, sizeof *kept);
+}
+
+static void drop_lending(taper_packs *packs)
+{
+    if (TAPER_LENDS_PACKS && !packs->lending.taken) {
+        taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
+        packs->lending.raw = NULL;
+        packs->lending.bytes = 0;
+    }
 }
 
 // ---- the file
@@ -122,13 +141,9 @@ static void write_items(void *user)
     taper_mutex_unlock(packs->mutex);
 }
 
-const char *taper_packs_after_run(taper_packs *packs)
+static const char *write_after_run(taper_packs *packs)
 {
-    if (!TAPER_WITH_PACKS_FILE || packs == NULL || packs->keeping.file == NULL) {
-        return NULL;
-    }
     keeping *k = &packs->keeping;
-    taper_mutex_lock(packs->mutex);
     const char *problem = k->problem;
     k->problem = NULL;
     const bool steady = k->made == k->made_before;
@@ -137,7 +152,20 @@ const char *taper_packs_after_run(taper_packs *packs)
     if (steady && k->made != 0 && k->written == 0 && list_items(packs)) {
         (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
     }
-    taper_mutex_unlock(packs->mutex);
+    return problem;
+}
+
+const char *taper_packs_after_run(taper_packs *packs)
+{
+    const char *problem = NULL;
+    if ((TAPER_LENDS_PACKS || TAPER_WITH_PACKS_FILE) && packs != NULL) {
+        taper_mutex_lock(packs->mutex);
+        drop_lending(packs);
+        if (TAPER_WITH_PACKS_FILE && packs->keeping.file != NULL) {
+            problem = write_after_run(packs);
+        }
+        taper_mutex_unlock(packs->mutex);
+    }
     return problem;
 }
 
@@ -172,6 +200,10 @@ void taper_packs_destroy(taper_packs *packs)
         }
     }
     taper_free(&packs->allocator, packs->buckets, packs->bucket_count * sizeof *packs->buckets);
+    if (TAPER_LENDS_PACKS) {
+        packs->lending.taken = false;
+        drop_lending(packs);
+    }
     taper_slabs_free(&packs->slabs);
     taper_mutex_destroy(packs->mutex);
     const taper_allocator allocator = packs->allocator;
@@ -327,35 +359,78 @@ static taper_status look_up(taper_run *run, const taper_pack_request *request, k
     return TAPER_OK;
 }
 
-// In a slab.
-static taper_status fill_new(taper_run *run, const taper_pack_request *request, void **filled)
+static taper_status fill_at(taper_run *run, const taper_pack_request *request, void *data)
 {
-    void *data = *filled = taper_slabs_alloc(&run->packs->slabs, request->bytes);
-    if (data == NULL) {
-        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
-                          request->bytes);
-    }
-    const taper_status status = fill(run, request, data);
-    if (status != TAPER_OK) {
-        taper_slabs_undo(&run->packs->slabs, data);
-        return status;
-    }
+    TAPER_TRY(fill(run, request, data));
     memset((char *)data + request->bytes, 0, TAPER_OVERREAD);
     return TAPER_OK;
 }
 
-static taper_status make(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **made)
+// Where it lies for good.
+static taper_status fill_kept(taper_run *run, const taper_pack_request *request, kept_pack *kept)
+{
+    taper_slabs_touch(&run->packs->slabs, kept->pack.data, request->bytes);
+    TAPER_TRY(fill_at(run, request, kept->pack.data));
+    if (TAPER_LENDS_PACKS) {
+        atomic_store_explicit(&kept->is_there, true, memory_order_release);
+    }
+    return TAPER_OK;
+}
+
+// Memory for a pack that is lent; NULL: it is not, because it takes few pages, others have the memory, or there is
+// none.
+static void *take_lending(taper_packs *packs, size_t bytes)
+{
+    enum { LEAST_LENT = 1 << 16, LEAST_BYTES = 1 << 20 };
+    const size_t raw = bytes + TAPER_OVERREAD + TAPER_ALIGNMENT;
+    if (!TAPER_LENDS_PACKS || packs->keeping.file != NULL || packs->lending.taken || bytes < LEAST_LENT) {
+        return NULL; // a file's packs are made to be written
+    }
+    if (packs->lending.bytes < raw) {
+        taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
+        packs->lending.bytes = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
+        packs->lending.raw = taper_alloc(&packs->allocator, packs->lending.bytes);
+        packs->lending.bytes = packs->lending.raw != NULL ? packs->lending.bytes : 0;
+    }
+    packs->lending.taken = packs->lending.raw != NULL;
+    return packs->lending.taken ? (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT) : NULL;
+}
+
+// In a slab, filled or lent.
+static taper_status make_new(taper_run *run, const taper_pack_request *request, kept_pack *kept, void **lent)
+{
+    taper_packs *packs = run->packs;
+    kept->pack.data = taper_slabs_alloc(&packs->slabs, request->bytes);
+    if (kept->pack.data == NULL) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
+                          request->bytes);
+    }
+    *lent = take_lending(packs, request->bytes);
+    const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : fill_kept(run, request, kept);
+    if (status != TAPER_OK) {
+        taper_slabs_undo(&packs->slabs, kept->pack.data);
+        if (*lent != NULL) {
+            packs->lending.taken = false;
+        }
+    }
+    return status;
+}
+
+static taper_status make(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **made,
+                         void **lent)
 {
     taper_packs *packs = run->packs;
     kept_pack *kept = *made = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
     if (kept == NULL) {
         return taper_fail_memory(run->error);
     }
-    void *data;
     const size_t made_before = packs->keeping.made;
-    taper_status status = look_up(run, request, kept, &data);
-    if (status == TAPER_OK && data == NULL) {
-        status = fill_new(run, request, &data);
+    taper_status status = look_up(run, request, kept, &kept->pack.data);
+    if (TAPER_LENDS_PACKS) {
+        atomic_init(&kept->is_there, kept->pack.data != NULL); // in the file
+    }
+    if (status == TAPER_OK && kept->pack.data == NULL) {
+        status = make_new(run, request, kept, lent);
     }
     if (status != TAPER_OK) {
         packs->keeping.made = made_before;
@@ -363,7 +438,7 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
         return status;
     }
     kept->key = *key;
-    kept->pack = (taper_pack){.data = data, .bytes = request->bytes, .kept = true};
+    kept->pack = (taper_pack){kept->pack.data, request->bytes, true, kept->pack.data, NULL};
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         if (request->tensors[i] != NULL) {
             kept->holders[i] = request->tensors[i]->storage->origin;
@@ -386,7 +461,8 @@ static void unneeded(const taper_pack_request *request)
 }
 
 // A new pack, entered.
-static taper_status keep(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept)
+static taper_status keep(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept,
+                         void **lent)
 {
     taper_packs *packs = run->packs;
     if (packs->count >= packs->bucket_count) {
@@ -395,12 +471,24 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
     if (packs->bucket_count == 0) {
         return taper_fail_memory(run->error);
     }
-    TAPER_TRY(make(run, request, key, kept));
+    TAPER_TRY(make(run, request, key, kept, lent));
     kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
     (*kept)->next = *bucket;
     *bucket = *kept;
     packs->count++;
-    unneeded(request);
+    if (*lent == NULL) {
+        unneeded(request);
+    }
+    return TAPER_OK;
+}
+
+// It was asked for before.
+static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, kept_pack *kept)
+{
+    if (TAPER_LENDS_PACKS && !atomic_load_explicit(&kept->is_there, memory_order_relaxed)) {
+        TAPER_TRY(fill_kept(run, request, kept));
+        unneeded(request);
+    }
     return TAPER_OK;
 }
 
@@ -419,23 +507,26 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
     pack_key key;
     if (run->packs != NULL && make_key(run->packs, request, &key)) {
         kept_pack *kept = call->state != NULL ? *call->state : NULL;
-        if (kept != NULL && memcmp(&kept->key, &key, sizeof key) == 0) {
-            *pack = kept->pack;
-            return TAPER_OK;
-        }
-        taper_mutex_lock(run->packs->mutex);
-        kept = find(run->packs, &key);
-        const taper_status status = kept != NULL ? TAPER_OK : keep(run, request, &key, &kept);
-        taper_mutex_unlock(run->packs->mutex);
-        TAPER_TRY(status);
-        if (call->state != NULL) {
-            *call->state = kept;
+        void *lent = NULL;
+        if (kept == NULL || memcmp(&kept->key, &key, sizeof key) != 0) {
+            taper_mutex_lock(run->packs->mutex);
+            kept = find(run->packs, &key);
+            const taper_status status =
+                kept != NULL ? keep_for_good(run, request, kept) : keep(run, request, &key, &kept, &lent);
+            taper_mutex_unlock(run->packs->mutex);
+            TAPER_TRY(status);
+            if (call->state != NULL && lent == NULL) {
+                *call->state = kept;
+            }
         }
         *pack = kept->pack;
+        if (TAPER_LENDS_PACKS && lent != NULL) {
+            pack->data = lent;
+            pack->is_there = &kept->is_there;
+        }
         return TAPER_OK;
     }
-    pack->bytes = request->bytes;
-    pack->kept = false;
+    *pack = (taper_pack){.bytes = request->bytes};
     pack->data = taper_heap_alloc(run->heap, taper_max_size(request->bytes, 1024));
     if (pack->data == NULL) {
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
@@ -450,7 +541,12 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
 
 void taper_pack_done(taper_call *call, taper_pack *pack)
 {
-    if (!pack->kept && pack->data != NULL) {
+    taper_packs *packs = call->run->packs;
+    if (TAPER_LENDS_PACKS && pack->is_there != NULL) {
+        taper_mutex_lock(packs->mutex);
+        packs->lending.taken = false;
+        taper_mutex_unlock(packs->mutex);
+    } else if (!pack->kept && pack->data != NULL) {
         taper_heap_free(call->run->heap, pack->data, taper_max_size(pack->bytes, 1024));
     }
     pack->data = NULL;

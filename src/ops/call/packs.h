@@ -5,8 +5,13 @@
 #ifndef TAPER_OPS_PACKS_H
 #define TAPER_OPS_PACKS_H
 
+#include "base/atomic.h"
 #include "ops/call/call.h"
 #include "ops/call/pack_request.h"
+#include "ops/list/op_config.h"
+
+// Whether first calls have packs lent (packs.c), which libraries that are to be small leave out.
+enum { TAPER_LENDS_PACKS = !TAPER_SMALL };
 
 typedef struct taper_packs taper_packs;
 struct taper_packs_file;
@@ -14,7 +19,9 @@ struct taper_packs_file;
 typedef struct taper_pack {
     void *data; // TAPER_ALIGNMENT; TAPER_OVERREAD readable bytes behind
     size_t bytes;
-    bool kept; // in the model's cache
+    bool kept;                   // in the model's cache
+    void *lies;                  // of one that is kept: where it lies as long as the model is there, and once *is_there
+    const atomic_bool *is_there; // NULL: it is, as data
 } taper_pack;
 
 // Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.
@@ -33,7 +40,7 @@ size_t taper_packs_bytes(const taper_packs *packs);
 // Packs come from this file where it has them, and those that it has not are written to it: by a thread after the first
 // run that needed no more of them, or when the model goes. Takes it over.
 void taper_packs_use_file(taper_packs *packs, struct taper_packs_file *file);
-// A run has ended. What went wrong in writing, to be told; NULL: nothing.
+// A run has ended. What went wrong in writing a file, to be told; NULL: nothing.
 const char *taper_packs_after_run(taper_packs *packs);
 // Nobody runs any more: what is not written yet is written, and the file closed. As above.
 const char *taper_packs_end(taper_packs *packs);

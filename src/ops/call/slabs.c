@@ -3,6 +3,7 @@
 #include "ops/call/slabs.h"
 
 #include "base/limits.h"
+#include "ops/list/op_config.h"
 
 typedef struct taper_slab {
     struct taper_slab *next;
@@ -52,14 +53,24 @@ void *taper_slabs_alloc(taper_slabs *slabs, size_t bytes)
     }
     void *data = s->data + s->used;
     s->used += bytes;
-    if (s->used > s->touched) {
-        const uintptr_t begin = (uintptr_t)s->data;
-        const size_t end = taper_min_size(s->size, taper_round_up(begin + s->used, TAPER_LARGE_PAGE) - begin);
+    slabs->bytes += bytes;
+    return data;
+}
+
+void taper_slabs_touch(const taper_slabs *slabs, const void *data, size_t bytes)
+{
+    taper_slab *s = slabs->slabs;
+    const uintptr_t at = (uintptr_t)data;
+    while (!TAPER_SMALL && at - (uintptr_t)s->data >= s->size) { // there it is what was given last
+        s = s->next;
+    }
+    const uintptr_t begin = (uintptr_t)s->data;
+    const size_t used = TAPER_SMALL ? s->used : at + bytes - begin;
+    if (used > s->touched) {
+        const size_t end = taper_min_size(s->size, taper_round_up(begin + used, TAPER_LARGE_PAGE) - begin);
         taper_map_large(s->data + s->touched, end - s->touched);
         s->touched = end;
     }
-    slabs->bytes += bytes;
-    return data;
 }
 
 void taper_slabs_undo(taper_slabs *slabs, const void *data)

@@ -15,6 +15,8 @@ typedef struct taper_slabs { // zero but for the allocator
 
 // Aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes behind; NULL: no memory.
 void *taper_slabs_alloc(taper_slabs *slabs, size_t bytes);
+// Before what was given is written to: it may become large pages.
+void taper_slabs_touch(const taper_slabs *slabs, const void *data, size_t bytes);
 // What taper_slabs_alloc gave last is not needed.
 void taper_slabs_undo(taper_slabs *slabs, const void *data);
 void taper_slabs_free(taper_slabs *slabs);

@@ -3,6 +3,8 @@
 // buffer, then row by row.
 #include "ops/kernels/winograd_f32.h"
 
+#include <string.h>
+
 #include "ops/kernels/winograd_lines_tmpl.h"
 
 // ---- inputs
@@ -281,50 +283,46 @@ static bool edge_output(const edge *e, size_t channels, const float *m, size_t m
 
 enum { WEIGHTS = 8 };
 
-// G g of so many weights.
-TAPER_TEMPLATE void weights_lines(const int how, const double *const *g, double (*u)[WEIGHTS])
+// G g G^T of so many weights, one in each lane of the vectors that the loop becomes.
+TAPER_TEMPLATE void weights_block(const int how, const float (*restrict g)[WEIGHTS], float (*restrict u)[WEIGHTS])
 {
     const size_t sets = SETS(how);
     for (size_t i = 0; i < WEIGHTS; i++) {
-        const double line[3] = {g[0][i], g[1][i], g[2][i]};
-        double made[6];
-        weights_line(how, line, made);
+        double t[3][6], made[6];
         TAPER_UNROLL
-        for (size_t j = 0; j < sets; j++)
-            u[j][i] = made[j];
+        for (size_t j = 0; j < 3; j++) {
+            const double column[3] = {g[j][i], g[3 + j][i], g[6 + j][i]};
+            weights_line(how, column, t[j]);
+        }
+        TAPER_UNROLL
+        for (size_t j = 0; j < sets; j++) {
+            const double row[3] = {t[0][j], t[1][j], t[2][j]};
+            weights_line(how, row, made);
+            TAPER_UNROLL
+            for (size_t k = 0; k < sets; k++)
+                u[sets * j + k][i] = (float)made[k];
+        }
     }
 }
 
-TAPER_TEMPLATE void weights_block(const int how, const size_t n, const float *g, size_t g_stride, float *u,
-                                  size_t u_stride)
+TAPER_TEMPLATE void weights_part(const int how, const size_t n, const float *g, size_t g_stride, float *u,
+                                 size_t u_stride)
 {
-    const size_t sets = SETS(how);
-    double d[9][WEIGHTS] = {{0}}, t[3][6][WEIGHTS], made[6][WEIGHTS];
-    for (size_t tap = 0; tap < 9; tap++) {
-        for (size_t i = 0; i < n; i++)
-            d[tap][i] = (double)g[tap * g_stride + i];
-    }
-    for (size_t j = 0; j < 3; j++) {
-        const double *const column[3] = {d[j], d[3 + j], d[6 + j]};
-        weights_lines(how, column, t[j]);
-    }
-    for (size_t i = 0; i < sets; i++) {
-        const double *const row[3] = {t[0][i], t[1][i], t[2][i]};
-        weights_lines(how, row, made);
-        for (size_t j = 0; j < sets; j++) {
-            for (size_t k = 0; k < n; k++)
-                u[(sets * i + j) * u_stride + k] = (float)made[j][k];
-        }
-    }
+    float from[9][WEIGHTS] = {{0}}, to[36][WEIGHTS];
+    for (size_t tap = 0; tap < 9; tap++)
+        memcpy(from[tap], g + tap * g_stride, n * sizeof *g);
+    weights_block(how, (const float(*)[WEIGHTS])from, to);
+    for (size_t i = 0; i < SETS(how) * SETS(how); i++)
+        memcpy(u + i * u_stride, to[i], n * sizeof *u);
 }
 
 TAPER_TEMPLATE void weights(const int how, size_t count, const float *g, size_t g_stride, float *u, size_t u_stride)
 {
     size_t at = 0;
     for (; at + WEIGHTS <= count; at += WEIGHTS)
-        weights_block(how, WEIGHTS, g + at, g_stride, u + at, u_stride);
+        weights_part(how, WEIGHTS, g + at, g_stride, u + at, u_stride);
     if (at < count)
-        weights_block(how, count - at, g + at, g_stride, u + at, u_stride);
+        weights_part(how, count - at, g + at, g_stride, u + at, u_stride);
 }
 
 // The functions of a row of winograd_f32_list.inc. Tiles of f2 are whole.
