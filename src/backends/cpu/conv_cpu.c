@@ -141,14 +141,15 @@ static void transpose_pixels(void *argument, size_t begin, size_t end)
     }
 }
 
-// The input in NHWC with slack behind it: the tensor's own bytes, or a copy in *scratch (to be freed by the caller).
-static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
+// The input in NHWC, with slack behind it if that is needed: the tensor's own bytes, or a copy in *scratch (to be freed
+// by the caller).
+static taper_status nhwc_input(taper_conv2d *job, bool slack, float **scratch, size_t *scratch_bytes)
 {
     taper_run *run = job->call->run;
     const taper_tensor *x = job->args.input;
     const uint8_t kind = x->storage->kind;
     *scratch = NULL;
-    if (taper_tensor_is_channels_last(x) && (kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED)) {
+    if (taper_tensor_is_channels_last(x) && (!slack || kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED)) {
         job->x = taper_tensor_data(x);
         return TAPER_OK;
     }
@@ -367,23 +368,26 @@ static taper_status run_path(taper_conv2d *job)
     if (!transposed && taper_conv2d_is_stem(job)) {
         return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
+    const bool depthwise = is_depthwise(job);
+    const taper_winograd_entry *winograd =
+        TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && !transposed && !depthwise && may_transform(job)
+            ? taper_conv2d_winograd_choose(job)
+            : NULL;
     float *scratch = NULL;
     size_t scratch_bytes = 0;
-    taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
+    // Products read no element that is not there.
+    taper_status status = nhwc_input(job, transposed || depthwise || winograd != NULL, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
-    if (status == TAPER_OK && transposed) {
+    if (status != TAPER_OK) {
+        // goes on to free what there is
+    } else if (transposed) {
         status = taper_conv2d_transposed(job);
-    } else if (status == TAPER_OK) {
-        const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
-                                                   ? taper_conv2d_winograd_choose(job)
-                                                   : NULL;
-        if (is_depthwise(job)) {
-            status = taper_conv2d_depthwise(job);
-        } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
-            status = taper_conv2d_winograd(job, winograd);
-        } else {
-            status = taper_conv2d_dense(job);
-        }
+    } else if (depthwise) {
+        status = taper_conv2d_depthwise(job);
+    } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
+        status = taper_conv2d_winograd(job, winograd);
+    } else {
+        status = taper_conv2d_dense(job);
     }
     taper_heap_free(job->call->run->heap, scratch, scratch_bytes);
     return status;
