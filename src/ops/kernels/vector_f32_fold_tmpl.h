@@ -4,7 +4,7 @@
 #include "base/fetch.h"
 
 // A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
-enum { FOLD_AHEAD = 4096, FOLD_FETCHED = VN < 4 ? 0 : 4 * VN * sizeof(float) };
+enum { FOLD_AHEAD = 4096, FOLD_FETCHED = TAPER_SMALL || VN < 4 ? 0 : 4 * VN * sizeof(float) };
 
 // Of several accumulators, so that additions need not wait for each other.
 #define SUM_OF(name, step)                                                                                             \
