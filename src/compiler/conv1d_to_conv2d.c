@@ -3,6 +3,9 @@
 // kernels and the backends do. The new dimension is the last but one, so that input without a batch is right as well.
 // Input in another order of memory, a transposed sequence say, is made contiguous first, as by PyTorch: conv2d would
 // take it for channels last and give such a result, of which later views are not those of a contiguous one.
+//
+// While a model is loaded for the CPU, what follows is done to the image: batch norm, which there goes into the
+// convolution's weights, sums and activations. The squeeze comes behind them, and the next convolution takes the image.
 #include "compiler/layer.h"
 #include "ops/engine/view_move.h"
 
@@ -50,11 +53,141 @@ static taper_status contiguous_before(taper_compilation *compilation, taper_node
     return TAPER_OK;
 }
 
+// ---- lines as images
+
+enum { MOST_STEPS = 64 };
+
+static bool is_of_minus_two(const taper_node *node)
+{
+    const taper_val *dim = taper_node_constant_in(node, 1);
+    return dim != NULL && dim->tag == TAPER_INT && dim->as.i == -2;
+}
+
+// What is done to each element, or to each channel, of its first argument.
+static bool is_function(const taper_node *node)
+{
+    const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+    return node->output_count == 1 && function >= TAPER_FUNCTION_RELU && function <= TAPER_FUNCTION_LEAKY_RELU;
+}
+
+static bool is_sum(const taper_node *node)
+{
+    const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+    double alpha;
+    return node->output_count == 1 && function == TAPER_FUNCTION_ADD && taper_node_constant_is_number(node, 2, &alpha);
+}
+
+static bool is_norm(const taper_node *node)
+{
+    const taper_val *training = taper_node_constant_in(node, 5);
+    return TAPER_HAS_OP(taper_batch_norm_line) && taper_node_calls(node, TAPER_OP(aten_batch_norm)) &&
+           training != NULL && training->tag == TAPER_BOOLEAN && !training->as.b;
+}
+
+static bool is_row_convolution(const taper_compilation *compilation, taper_node *node)
+{
+    taper_layer layer;
+    return taper_layer_match(compilation, node, &layer) && layer.dims == 2 && !layer.transposed &&
+           layer.weight->sizes[2] == 1 && layer.stride[0] == 1 && layer.padding[0] == 0;
+}
+
+// Whether the last dimension but one was made by an unsqueeze and is of size 1 still. Steps are counted: nets are deep.
+static bool is_line(const taper_compilation *compilation, const taper_ir_value *value, unsigned *steps)
+{
+    while (value->node != NULL && value->node->kind == TAPER_NODE_OP && ++*steps < MOST_STEPS) {
+        taper_node *node = value->node;
+        if (taper_node_calls(node, TAPER_OP(aten_unsqueeze))) {
+            return is_of_minus_two(node);
+        }
+        if (is_sum(node)) {
+            if (!is_line(compilation, taper_node_in(node, 1), steps)) {
+                return false;
+            }
+        } else if (!taper_node_calls_any(node, TAPER_OP(taper_batch_norm_line)) && !is_function(node) &&
+                   !taper_node_calls_any(node, TAPER_OP(aten_contiguous)) && !is_row_convolution(compilation, node)) {
+            return false;
+        }
+        value = taper_node_in(node, 0);
+    }
+    return false;
+}
+
+// The image that the value is the row of; NULL: none.
+static taper_ir_value *image_of(const taper_compilation *compilation, const taper_ir_value *value)
+{
+    const taper_node *node = value->node;
+    unsigned steps = 0;
+    if (node == NULL || !TAPER_HAS_OP(aten_squeeze_dim) || !taper_node_calls(node, TAPER_OP(aten_squeeze_dim)) ||
+        !is_of_minus_two(node) || !is_line(compilation, taper_node_in(node, 0), &steps)) {
+        return NULL;
+    }
+    return taper_node_in(node, 0);
+}
+
+// Nobody else sees what is written to the row.
+static bool is_nobody_elses(const taper_ir_value *value)
+{
+    return taper_value_used_once(value) && taper_value_used_once(taper_node_in(value->node, 0));
+}
+
+static void drop_unused(taper_ir_value *value)
+{
+    if (value->uses == NULL) {
+        taper_node_remove(value->node);
+    }
+}
+
+// The squeeze before the node comes behind it.
+static taper_status lift(taper_compilation *compilation, taper_node *node)
+{
+    const bool sum = is_sum(node), norm = is_norm(node);
+    taper_ir_value *rows[2] = {NULL, NULL}, *images[2] = {NULL, NULL};
+    taper_node *narrow;
+    for (size_t i = 0; i < (sum ? 2 : 1); i++) {
+        rows[i] = taper_node_in(node, i);
+        images[i] = image_of(compilation, rows[i]);
+        if (images[i] == NULL) {
+            return TAPER_OK;
+        }
+    }
+    if (node->schema->in_place && !is_nobody_elses(rows[0])) {
+        return TAPER_OK;
+    }
+    if (norm) {
+        const taper_schema *schema;
+        const taper_op *op = TAPER_OP(taper_batch_norm_line);
+        TAPER_TRY(taper_registry_schema(compilation->registry, op, &schema, compilation->error));
+        taper_node_set_op(node, op, schema);
+    }
+    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_squeeze_dim), images[0], &narrow));
+    taper_ir_value *const wide = &node->outputs[0], *const row = &narrow->outputs[0];
+    const uint32_t id = wide->id; // of what the node gave, for who compares
+    wide->id = row->id;
+    row->id = id;
+    taper_value_replace_uses(wide, row);
+    taper_node_set_input(narrow, 0, wide);
+    taper_node_move_after(narrow, node);
+    for (size_t i = 0; i < (sum ? 2 : 1); i++) {
+        taper_node_set_input(node, i, images[i]);
+    }
+    drop_unused(rows[0]);
+    if (sum && rows[1] != rows[0]) {
+        drop_unused(rows[1]);
+    }
+    return TAPER_OK;
+}
+
+// ----
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     taper_layer layer;
     taper_node *plain, *wide, *conv, *narrow;
     taper_ir_value *weight;
+    const bool lifts = !compilation->portable && compilation->device_count <= 1 && node->kind == TAPER_NODE_OP;
+    if (lifts && (is_norm(node) || is_sum(node) || is_function(node))) {
+        return lift(compilation, node);
+    }
     if (!taper_layer_match(compilation, node, &layer) || layer.dims != 1 || layer.transposed ||
         !TAPER_HAS_OP(aten_unsqueeze) || !TAPER_HAS_OP(aten_squeeze_dim)) {
         return TAPER_OK;
@@ -63,8 +196,12 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     TAPER_TRY(flat_weight(compilation, &layer, &weight));
-    TAPER_TRY(contiguous_before(compilation, node, layer.input, &plain));
-    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_unsqueeze), &plain->outputs[0], &wide));
+    taper_ir_value *const image = lifts ? image_of(compilation, layer.input) : NULL;
+    TAPER_TRY(contiguous_before(compilation, node, image != NULL ? image : layer.input, &plain));
+    wide = plain;
+    if (image == NULL) {
+        TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_unsqueeze), &plain->outputs[0], &wide));
+    }
     TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(aten_conv2d), &conv));
     taper_node_set_input(conv, 0, &wide->outputs[0]);
     taper_node_set_input(conv, 1, weight);
@@ -83,6 +220,9 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         taper_node_move_after(constant, after);
     }
     taper_node_replace(node, narrow);
+    if (image != NULL) {
+        drop_unused(layer.input);
+    }
     return TAPER_OK;
 }
 

@@ -69,6 +69,7 @@ list(APPEND TAPER_SOURCES
     src/ops/lang/torchbind.c
     src/ops/linalg/covariance.c
     src/ops/linalg/einsum.c
+    src/ops/linalg/einsum_products.c
     src/ops/linalg/grouped.c
     src/ops/linalg/linalg.c
     src/ops/linalg/linalg_cholesky.c

@@ -137,9 +137,9 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
         p.tap_stride = mr + check_below(3);
         p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof(float *), CHECK_TAIL, 0);
         for (size_t t = 0; t < ks; t++) {
-            const bool all = check_below(4) == 0;
+            const bool all = check_below(4) == 0, none = check_below(4) == 0; // of none the rows lie evenly
             for (size_t i = 0; i < mr; i++) {
-                const bool padding = all || check_below(4) == 0;
+                const bool padding = !none && (all || check_below(4) == 0);
                 p.pointers[t * p.tap_stride + i] = padding ? p.zero : p.a + (rows - 1 - (t * mr + i)) * p.a_stride;
             }
         }

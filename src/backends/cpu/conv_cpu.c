@@ -141,14 +141,36 @@ static void transpose_pixels(void *argument, size_t begin, size_t end)
     }
 }
 
-// The input in NHWC with slack behind it: the tensor's own bytes, or a copy in *scratch (to be freed by the caller).
+// Weights that are not kept would be transformed in every run.
+static bool may_transform(const taper_conv2d *job)
+{
+    taper_pack_request request;
+    taper_conv2d_pack_key(job, NULL, &request);
+    return !job->call->run->low_memory && taper_packs_keep(job->call, &request);
+}
+
+static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
+{
+    return TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job) ? taper_conv2d_winograd_choose(job)
+                                                                                  : NULL;
+}
+
+// Which read no element that is not there; the other ways read on behind a pixel's channels.
+static bool is_product(const taper_conv2d *job)
+{
+    return !TAPER_SMALL && !job->args.params.transposed && !is_depthwise(job) && winograd_of(job) == NULL;
+}
+
+// The input in NHWC, with slack behind it but for products: the tensor's own bytes, or a copy in *scratch (to be freed
+// by the caller).
 static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
 {
     taper_run *run = job->call->run;
     const taper_tensor *x = job->args.input;
     const uint8_t kind = x->storage->kind;
     *scratch = NULL;
-    if (taper_tensor_is_channels_last(x) && (kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED)) {
+    if (taper_tensor_is_channels_last(x) &&
+        (kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED || is_product(job))) {
         job->x = taper_tensor_data(x);
         return TAPER_OK;
     }
@@ -230,14 +252,6 @@ static bool has_constant_weights(const taper_conv2d *job)
               taper_tensor_stands(norm_tensor(job, i));
     }
     return all;
-}
-
-// Weights that are not kept would be transformed in every run.
-static bool may_transform(const taper_conv2d *job)
-{
-    taper_pack_request request;
-    taper_conv2d_pack_key(job, NULL, &request);
-    return !job->call->run->low_memory && taper_packs_keep(job->call, &request);
 }
 
 // ---- runs, and what is kept for others
@@ -376,9 +390,7 @@ static taper_status run_path(taper_conv2d *job)
     if (status == TAPER_OK && transposed) {
         status = taper_conv2d_transposed(job);
     } else if (status == TAPER_OK) {
-        const taper_winograd_entry *winograd = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
-                                                   ? taper_conv2d_winograd_choose(job)
-                                                   : NULL;
+        const taper_winograd_entry *winograd = winograd_of(job);
         if (is_depthwise(job)) {
             status = taper_conv2d_depthwise(job);
         } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {

@@ -82,6 +82,46 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
 }
 #endif
 
+#ifdef EACH_EVEN_MR
+enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+
+TAPER_TEMPLATE bool is_even(const size_t mr, const float *const *p)
+{
+    const ptrdiff_t step = p[1] - p[0];
+    bool even = true;
+    TAPER_UNROLL
+    for (size_t i = 2; i < mr; i++)
+        even &= p[i] - p[i - 1] == step;
+    return even;
+}
+
+// As add_products, of one vector and rows the same distance apart. Each product has a load of its own, which is what it
+// takes long for; pointers that registers do not hold would be as many again.
+TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *first, ptrdiff_t step, const float *w,
+                                              size_t kc, V acc[MR_MAX][2])
+{
+    const float *p[POINTERS];
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = first + (ptrdiff_t)i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = 0; k < kc; k++) {
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+        const V b = v_load(w);
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][0] = v_fma(v_set(p[i / OF_A_POINTER][(ptrdiff_t)(i % OF_A_POINTER) * step]), b, acc[i][0]);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER]++;
+    }
+    return w;
+}
+#endif
+
 TAPER_TEMPLATE void begin_tile(const size_t mr, const size_t nv, const float *w, V acc[MR_MAX][2])
 {
     TAPER_UNROLL
@@ -169,6 +209,12 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             w += kc * NR;
             continue;
         }
+#ifdef EACH_EVEN_MR
+        if (nv == 1 && mr >= LEAST_EVEN && is_even(mr, p)) {
+            w = add_even_products(mr, p[0], p[1] - p[0], w, kc, acc);
+            continue;
+        }
+#endif
         w = add_products(mr, nv, ku, p, w, kc, TAPER_SMALL ? FETCH_AHEAD : t->ahead, acc, part);
     }
     TAPER_UNROLL
@@ -209,7 +255,6 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
                               const float *add, VT t0, VT t1)
 {
-    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
     V acc[MR_MAX][2];
     const float *p[POINTERS];
     const size_t step = t->row_step;
@@ -248,7 +293,6 @@ TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, c
 // products of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n)
 {
-    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
     V acc[MR_MAX], half[(MR_MAX + 1) / 2];
     const float *p[POINTERS];
     const size_t step = t->row_step, c_stride = t->c_stride;

@@ -2,7 +2,10 @@
 // The reductions of native.h and the tiles of its products, a part of native_tmpl.h.
 #include <float.h>
 
-enum { FOLD_LANES = 32 };
+#include "base/fetch.h"
+
+// A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
+enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
 
 // One half of the accumulators into the other, by loops of known length: their vectors stay in registers.
 #define FOLD_HALF(A, width, merged)                                                                                    \
@@ -21,6 +24,7 @@ enum { FOLD_LANES = 32 };
         for (size_t j = 0; j < FOLD_LANES; j++)                                                                        \
             part[j] = start;                                                                                           \
         for (; k + FOLD_LANES <= n; k += FOLD_LANES) {                                                                 \
+            taper_fetch((const char *)(xs + k) + FOLD_AHEAD, FOLD_LANES * sizeof(T));                                  \
             VECTORIZED for (size_t j = 0; j < FOLD_LANES; j++)                                                         \
             {                                                                                                          \
                 const A a = part[j], x = (A)xs[k + j];                                                                 \

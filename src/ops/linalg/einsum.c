@@ -3,25 +3,19 @@
 // their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
 // summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
 // strides of results do.
-#include "ops/engine/matmul.h"
-#include "ops/engine/reduce.h"
+#include "ops/engine/view_move.h"
+#include "ops/linalg/einsum_products.h"
 #include "ops/list/kernels.h"
-#include "ops/math/elementwise_ops.h"
 
-enum { LABELS = 52, ELLIPSIS = 52, DIMS = 64, MAX_OPERANDS = 64 };
+enum { LABELS = 52, ELLIPSIS = 52, DIMS = TAPER_EINSUM_DIMS, MAX_OPERANDS = 64 };
+
+typedef taper_einsum_operand operand;
 
 typedef struct subscripts {
     uint8_t labels[DIMS];
     size_t count;
     bool ellipsis;
 } subscripts;
-
-// A tensor seen with the dimensions of the equation.
-typedef struct operand {
-    taper_tensor *tensor; // owned: storage and dtype
-    int64_t offset;
-    int64_t sizes[DIMS], strides[DIMS];
-} operand;
 
 typedef struct equation {
     size_t dims, out_dims;    // all dimensions; the first out_dims are the result's
@@ -185,228 +179,12 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
     return TAPER_OK;
 }
 
-// ---- arithmetic on operands
-
-// The operand as a tensor of its dimensions larger than 1, in the given order.
-static taper_status as_tensor(taper_error *error, const operand *o, const size_t *order, size_t count,
-                              taper_tensor *twin)
-{
-    int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0};
-    size_t rank = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (o->sizes[order[i]] == 1) {
-            continue;
-        }
-        if (rank == TAPER_MAX_RANK) {
-            TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "einsum(): an intermediate result has more than %d dimensions",
-                       TAPER_MAX_RANK);
-        }
-        sizes[rank] = o->sizes[order[i]];
-        strides[rank++] = o->strides[order[i]];
-    }
-    *twin = taper_tensor_twin(o->tensor, rank, sizes, strides);
-    twin->offset = o->offset;
-    return TAPER_OK;
-}
-
-// A contiguous copy with the dimensions in the given order (which names all of them).
-static taper_status copy_ordered(taper_run *run, size_t dims, const operand *from, const size_t *order, operand *to)
-{
-    taper_tensor twin, *copy = NULL;
-    TAPER_TRY(as_tensor(run->error, from, order, dims, &twin));
-    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)twin.dtype, twin.rank, twin.sizes, NULL, &copy, run->error));
-    const taper_status status = taper_run_copy(run, copy, &twin);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(copy);
-        return status;
-    }
-    to->tensor = copy;
-    to->offset = 0;
-    int64_t step = 1;
-    for (size_t i = dims; i-- > 0;) {
-        to->sizes[order[i]] = from->sizes[order[i]];
-        to->strides[order[i]] = step;
-        step *= taper_max_i64(from->sizes[order[i]], 1);
-    }
-    return TAPER_OK;
-}
-
-// A new operand of these sizes, contiguous in the given order of dimensions.
-static taper_status new_operand(taper_run *run, taper_dtype dtype, size_t dims, const int64_t *sizes,
-                                const size_t *order, operand *to)
-{
-    int64_t count = 1, step = 1;
-    for (size_t i = 0; i < dims; i++) {
-        if (!taper_mul_i64(count, sizes[i], &count)) {
-            TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "einsum(): an intermediate result is too large");
-        }
-    }
-    TAPER_TRY(taper_tensor_new(run->heap, dtype, 1, &count, NULL, &to->tensor, run->error));
-    to->offset = 0;
-    for (size_t i = dims; i-- > 0;) {
-        to->sizes[order[i]] = sizes[order[i]];
-        to->strides[order[i]] = step;
-        step *= taper_max_i64(sizes[order[i]], 1);
-    }
-    return TAPER_OK;
-}
-
-// Replaces the operand by its sums over the marked dimensions (which stay, with size 1).
-static taper_status sum_over(taper_run *run, size_t dims, operand *o, const bool *summed)
-{
-    static const taper_op no_row;
-    size_t natural[DIMS];
-    taper_tensor twin;
-    taper_val sums = taper_val_none();
-    for (size_t i = 0; i < dims; i++) {
-        natural[i] = i;
-    }
-    TAPER_TRY(as_tensor(run->error, o, natural, dims, &twin));
-    taper_reduce r = taper_reduce_make(&twin, &taper_reduce_sum, (taper_dtype)twin.dtype);
-    for (size_t i = 0, at = 0; i < dims; i++) {
-        if (o->sizes[i] != 1) {
-            r.over[at++] = summed[i];
-        }
-    }
-    taper_call call = {.run = run, .op = &no_row, .rets = &sums, .ret_count = 1};
-    const taper_status status = taper_reduce_run(&call, &r);
-    if (status != TAPER_OK) {
-        taper_val_release(sums);
-        return status;
-    }
-    taper_tensor_drop(o->tensor);
-    o->tensor = sums.as.tensor;
-    o->offset = 0;
-    int64_t step = 1;
-    for (size_t i = dims; i-- > 0;) {
-        o->sizes[i] = summed[i] ? 1 : o->sizes[i];
-        o->strides[i] = step;
-        step *= taper_max_i64(o->sizes[i], 1);
-    }
-    return TAPER_OK;
-}
-
 // ---- joining two operands
 
-// The strides of an elementwise product, where it has few enough dimensions for the rule to be asked.
-static void product_strides(size_t dims, const operand *a, const operand *b, operand *to)
-{
-    size_t last = dims;
-    while (last > 0 && a->sizes[last - 1] == 1 && b->sizes[last - 1] == 1) {
-        last--;
-    }
-    if (last > TAPER_MAX_RANK) {
-        return;
-    }
-    taper_tensor x = taper_tensor_twin(a->tensor, last, a->sizes, a->strides),
-                 y = taper_tensor_twin(b->tensor, last, b->sizes, b->strides);
-    taper_tensor *const both[] = {&x, &y};
-    taper_ew_result_strides(last, to->sizes, both, 2, (taper_dtype)a->tensor->dtype, 0, to->strides);
-}
-
-static taper_status multiply(taper_run *run, size_t dims, const operand *a, const operand *b, operand *to)
-{
-    size_t natural[DIMS];
-    int64_t sizes[DIMS];
-    taper_tensor target;
-    for (size_t i = 0; i < dims; i++) {
-        natural[i] = i;
-        sizes[i] = a->sizes[i] == 1 ? b->sizes[i] : a->sizes[i];
-    }
-    TAPER_TRY(new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, natural, to));
-    product_strides(dims, a, b, to);
-    TAPER_TRY(as_tensor(run->error, to, natural, dims, &target));
-    const operand *const factors[] = {a, b};
-    taper_tensor twins[2];
-    taper_ew ew = taper_ew_make(&taper_ew_mul);
-    for (size_t k = 0; k < 2; k++) {
-        int64_t own[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
-        for (size_t d = 0, at = 0; d < dims; d++) {
-            if (sizes[d] != 1) {
-                own[at] = factors[k]->sizes[d];
-                strides[at++] = factors[k]->strides[d];
-            }
-        }
-        twins[k] = taper_tensor_twin(factors[k]->tensor, target.rank, own, strides);
-        twins[k].offset = factors[k]->offset;
-        taper_ew_input_tensor(&ew, &twins[k]);
-    }
-    taper_call call = {.run = run};
-    return taper_ew_into(&call, &ew, &target);
-}
-
-// A product with sums: dimensions of both sides, of the left, summed ones, of the right.
-static taper_status contract(taper_run *run, size_t dims, const operand *a, const operand *b, const bool *summed,
-                             operand *to)
-{
-    size_t both[DIMS], left[DIMS], sums[DIMS], right[DIMS], order[DIMS], order_a[DIMS], order_b[DIMS];
-    size_t n_both = 0, n_left = 0, n_sums = 0, n_right = 0, n = 0, na = 0, nb = 0;
-    int64_t sizes[DIMS], batch = 1, m = 1, k = 1, columns = 1;
-    for (size_t i = 0; i < dims; i++) {
-        sizes[i] = summed[i] ? 1 : a->sizes[i] == 1 ? b->sizes[i] : a->sizes[i];
-        if (summed[i]) {
-            sums[n_sums++] = i;
-            k *= a->sizes[i];
-        } else if (a->sizes[i] != 1 && b->sizes[i] != 1) {
-            both[n_both++] = i;
-            batch *= a->sizes[i];
-        } else if (a->sizes[i] != 1) {
-            left[n_left++] = i;
-            m *= a->sizes[i];
-        } else {
-            right[n_right++] = i;
-            columns *= b->sizes[i];
-        }
-    }
-    // [both, left, sums] and [both, sums, right] as contiguous copies; the rest of each side's dimensions has size 1.
-    for (size_t i = 0; i < n_both; i++) {
-        order[n++] = order_a[na++] = order_b[nb++] = both[i];
-    }
-    for (size_t i = 0; i < n_left; i++) {
-        order[n++] = order_a[na++] = left[i];
-    }
-    for (size_t i = 0; i < n_sums; i++) {
-        order[n++] = order_a[na++] = order_b[nb++] = sums[i];
-    }
-    for (size_t i = 0; i < n_right; i++) {
-        order[n++] = order_a[na++] = order_b[nb++] = right[i];
-    }
-    for (size_t i = 0; i < n_left; i++) {
-        order_b[nb++] = left[i];
-    }
-    operand x = {0}, y = {0};
-    taper_status status = copy_ordered(run, dims, a, order_a, &x);
-    if (status == TAPER_OK) {
-        status = copy_ordered(run, dims, b, order_b, &y);
-    }
-    if (status == TAPER_OK) {
-        status = new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, order, to);
-    }
-    const int64_t item = (int64_t)taper_tensor_item(a->tensor);
-    for (int64_t i = 0; i < batch && status == TAPER_OK; i++) {
-        const taper_gemm gemm = {.dtype = (taper_dtype)a->tensor->dtype,
-                                 .m = m,
-                                 .n = columns,
-                                 .k = k,
-                                 .a = (const char *)taper_tensor_data(x.tensor) + i * m * k * item,
-                                 .a_row = k,
-                                 .a_column = 1,
-                                 .b = (const char *)taper_tensor_data(y.tensor) + i * k * columns * item,
-                                 .b_row = columns,
-                                 .b_column = 1,
-                                 .c = (char *)taper_tensor_mutable(to->tensor) + i * m * columns * item,
-                                 .c_row = columns,
-                                 .c_column = 1};
-        status = taper_gemm_run(run, &gemm);
-    }
-    taper_tensor_drop(x.tensor);
-    taper_tensor_drop(y.tensor);
-    return status;
-}
-
 // a becomes the product of both, summed over what no later operand uses.
-static taper_status join(taper_run *run, equation *eq, operand *a, operand *b, bool boolean)
+static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, bool boolean)
 {
+    taper_run *const run = call->run;
     bool summed[DIMS] = {false}, in_a[DIMS] = {false}, in_b[DIMS] = {false}, any = false, any_a = false, any_b = false;
     for (size_t i = eq->out_dims; i < eq->dims; i++) {
         if (a->sizes[i] != 1 && b->sizes[i] != 1) {
@@ -421,17 +199,17 @@ static taper_status join(taper_run *run, equation *eq, operand *a, operand *b, b
         }
     }
     if (any_a) {
-        TAPER_TRY(sum_over(run, eq->dims, a, in_a));
+        TAPER_TRY(taper_einsum_sum(run, eq->dims, a, in_a));
     }
     if (any_b) {
-        TAPER_TRY(sum_over(run, eq->dims, b, in_b));
+        TAPER_TRY(taper_einsum_sum(run, eq->dims, b, in_b));
     }
     if (any && boolean) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "einsum(): sums of products are not implemented for 'Bool'");
     }
     operand product = {0};
-    const taper_status status =
-        any ? contract(run, eq->dims, a, b, summed, &product) : multiply(run, eq->dims, a, b, &product);
+    const taper_status status = any ? taper_einsum_contract(call, eq->dims, a, b, summed, &product)
+                                    : taper_einsum_multiply(run, eq->dims, a, b, &product);
     if (status != TAPER_OK) {
         taper_tensor_drop(product.tensor);
         return status;
@@ -551,7 +329,7 @@ static taper_status finish(taper_call *call, einsum_work *w, taper_dtype dtype, 
         any = any || summed[i];
     }
     if (any) {
-        TAPER_TRY(sum_over(run, w->eq.dims, o, summed));
+        TAPER_TRY(taper_einsum_sum(run, w->eq.dims, o, summed));
     }
     bool empty = false;
     for (size_t i = 0; i < w->eq.dims; i++) {
@@ -608,7 +386,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
         equation before = w->eq;
         TAPER_TRY(take(run, w, i, &w->next));
         w->eq = before;
-        TAPER_TRY(join(run, &w->eq, &w->first, &w->next, boolean));
+        TAPER_TRY(join(call, &w->eq, &w->first, &w->next, boolean));
         taper_tensor_drop(w->next.tensor);
         w->next.tensor = NULL;
     }

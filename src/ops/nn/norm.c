@@ -328,6 +328,39 @@ taper_status taper_op_batch_norm(taper_call *call)
     return batch_norm(call, false);
 }
 
+taper_status taper_op_batch_norm_line(taper_call *call)
+{
+    taper_run *run = call->run;
+    taper_tensor *x, *line, *image;
+    taper_val args[9];
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (x->rank != 3 || call->arg_count != sizeof args / sizeof *args) {
+        return taper_op_batch_norm(call);
+    }
+    const int64_t sizes[2] = {x->sizes[0], x->sizes[2]}, strides[2] = {x->strides[0], x->strides[2]};
+    TAPER_TRY(taper_tensor_alias(run->heap, x, x->offset, 2, sizes, strides, &line, run->error));
+    memcpy(args, call->args, sizeof args);
+    args[0] = TAPER_VAL(line);
+    taper_val result = taper_val_none();
+    taper_call inner = {.run = run,
+                        .op = call->op,
+                        .schema = call->schema,
+                        .args = args,
+                        .arg_count = 9,
+                        .rets = &result,
+                        .ret_count = 1};
+    taper_status status = taper_op_batch_norm(&inner);
+    taper_tensor_drop(line);
+    if (status == TAPER_OK) {
+        const taper_tensor *y = result.as.tensor;
+        const int64_t wide[3] = {y->sizes[0], 1, y->sizes[1]};
+        const int64_t steps[3] = {y->strides[0], taper_mul_stride(y->sizes[1], y->strides[1]), y->strides[1]};
+        status = taper_tensor_alias(run->heap, result.as.tensor, y->offset, 3, wide, steps, &image, run->error);
+    }
+    taper_val_release(result);
+    return status == TAPER_OK ? taper_ret_tensor(call, 0, image) : status;
+}
+
 taper_status taper_op_native_batch_norm(taper_call *call)
 {
     return batch_norm(call, true);

@@ -3,6 +3,32 @@
 #include "ops/engine/index_into.h"
 #include "ops/list/kernels.h"
 
+// Elements `step` bytes apart, by loops of their own for what matrices mostly are.
+static taper_scalar sum_of_strided(taper_dtype from, const char *p, int64_t step, int64_t count)
+{
+    taper_scalar sum = taper_scalar_int(0);
+    if (from == TAPER_F32 || from == TAPER_F64) {
+        sum.kind = TAPER_SCALAR_DOUBLE;
+        for (int64_t i = 0; i < count && from == TAPER_F32; i++, p += step) {
+            sum.f += (double)*(const float *)(const void *)p;
+        }
+        for (int64_t i = 0; i < count && from == TAPER_F64; i++, p += step) {
+            sum.f += *(const double *)(const void *)p;
+        }
+        return sum;
+    }
+    const bool whole = taper_dtype_is_integral(from) || from == TAPER_BOOL;
+    for (int64_t i = 0; i < count; i++, p += step) {
+        taper_scalar value;
+        taper_scalar_load(from, p, &value);
+        sum.kind = whole ? TAPER_SCALAR_INT : value.kind;
+        sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)value.i);
+        sum.f += value.f;
+        sum.im += value.im;
+    }
+    return sum;
+}
+
 taper_status taper_op_trace(taper_call *call)
 {
     taper_error *error = call->run->error;
@@ -18,16 +44,7 @@ taper_status taper_op_trace(taper_call *call)
     TAPER_TRY(taper_move_item(x, &item, error));
     const int64_t count = taper_min_i64(x->sizes[0], x->sizes[1]);
     const int64_t step = (taper_tensor_step(x, 0) + taper_tensor_step(x, 1)) * (int64_t)item;
-    const char *p = taper_tensor_data(x);
-    taper_scalar sum = taper_scalar_int(0);
-    for (int64_t i = 0; i < count; i++, p += step) {
-        taper_scalar value;
-        taper_scalar_load(from, p, &value);
-        sum.kind = dtype == TAPER_I64 ? TAPER_SCALAR_INT : value.kind;
-        sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)value.i);
-        sum.f += value.f;
-        sum.im += value.im;
-    }
+    const taper_scalar sum = sum_of_strided(from, taper_tensor_data(x), step, count);
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 0, NULL, NULL, &result, error));
     taper_scalar_store(dtype, taper_tensor_mutable(result), &sum);
     return taper_ret_tensor(call, 0, result);
