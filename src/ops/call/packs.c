@@ -387,13 +387,17 @@ static void *take_lending(taper_packs *packs, size_t bytes)
         return NULL; // a file's packs are made to be written
     }
     if (packs->lending.bytes < raw) {
-        taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
-        packs->lending.bytes = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
-        packs->lending.raw = taper_alloc(&packs->allocator, packs->lending.bytes);
-        packs->lending.bytes = packs->lending.raw != NULL ? packs->lending.bytes : 0;
+        const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
+        void *grown =
+            taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more); // its pages stay
+        if (grown == NULL) {
+            return NULL;
+        }
+        packs->lending.raw = grown;
+        packs->lending.bytes = more;
     }
-    packs->lending.taken = packs->lending.raw != NULL;
-    return packs->lending.taken ? (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT) : NULL;
+    packs->lending.taken = true;
+    return (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT);
 }
 
 // In a slab, filled or lent.
