@@ -464,7 +464,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, c
                                                            taper_session **session, taper_error *error);
 TAPER_API void taper_session_destroy(taper_session *session);
 
-/* method NULL: "forward". Missing trailing inputs take the method's defaults. */
+/* method NULL: "forward". Missing trailing inputs take the method's defaults. A session's first run plans its memory;
+ * of a model, the first one packs weights for each layer in turn, so that its results are there soon, the second one
+ * keeps them, which takes longer than the runs to come. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);

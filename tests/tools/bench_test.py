@@ -18,7 +18,7 @@ class Bench(ToolCase):
         self.assertEqual(len(found["iter_ms"]), 4)
         self.assertAlmostEqual(found["median_ms"], float(np.median(found["iter_ms"])), places=3)
         self.assertEqual((found["threads"], found["device"]), (1, "cpu"))
-        for key in ["load_ms", "first_ms", "peak_rss_kb", "allocations_per_iter"]:
+        for key in ["load_ms", "first_ms", "second_ms", "peak_rss_kb", "allocations_per_iter"]:
             self.assertIn(key, found)
         self.assertGreater(found["peak_rss_kb"], 1000)
 
