@@ -184,7 +184,7 @@ taper_status taper_op_expect_rank(taper_call *call)
     const taper_string *message;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &rank));
-    if (rank < 0 ? x->rank >= -rank : x->rank == rank) {
+    if (rank < 0 ? x->rank + rank >= 0 : x->rank == rank) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_arg_string(call, 2, &message));
