@@ -24,9 +24,6 @@ TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t lengt
 TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int fd, uint64_t offset, uint64_t length,
                                           void **block, size_t *size, taper_error *error);
 void taper_unmap(taper_mapping *mapping);
-// All of [data, data + size), which is mapped, is read next: where the system can, its pages are looked up at once rather
-// than a few whenever one is missing.
-void taper_map_needed(const void *data, size_t size);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
 // All of [data, data + size), which nobody used yet, will be used again and again: large pages save what looking up

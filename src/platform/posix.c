@@ -124,17 +124,6 @@ void taper_unmap(taper_mapping *mapping)
     memset(mapping, 0, sizeof *mapping);
 }
 
-void taper_map_needed(const void *data, size_t size)
-{
-#ifdef __linux__
-    enum { POPULATE_READ = 22 }; // MADV_POPULATE_READ, which C libraries have later than kernels
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)data / page * page;
-    (void)madvise((void *)first, (uintptr_t)data + size - first, POPULATE_READ);
-#else
-    (void)data, (void)size;
-#endif
-}
-
 void taper_map_unneeded(const void *data, size_t size)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -328,8 +328,6 @@ typedef struct summing {
 static void sum_range(void *argument, size_t begin, size_t end)
 {
     summing *s = argument;
-    const size_t at = begin * TAPER_PACKS_PART, last = end * TAPER_PACKS_PART;
-    taper_map_needed((const char *)s->data + at, taper_min_size(last, s->bytes) - at);
     (void)atomic_fetch_add_explicit(&s->sum, taper_packs_sum(s->data, s->bytes, begin, end), memory_order_relaxed);
 }
 
