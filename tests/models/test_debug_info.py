@@ -8,13 +8,14 @@ forgets some around what stands in branches and loops. Most must be the same."""
 import glob
 import os
 import pickle
-import subprocess
 import sys
 import tempfile
 import zipfile
 
 import torch
 from torch.jit.mobile import _load_for_lite_interpreter
+
+from running import taper
 
 torch.set_num_threads(1)
 
@@ -81,11 +82,6 @@ def compare(name, ours, theirs, faults):
             if not all(any(holds(a, b) for a in mine[key]) for b in others[key]):
                 faults.append(f"{name}: {function}: {key}: called through {sorted(mine[key], key=str)}, PyTorch {sorted(others[key], key=str)}")
     return counts
-
-
-def taper(program, *arguments):
-    p = subprocess.run([program, *arguments], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
 
 
 def main():

@@ -6,7 +6,6 @@ einsum with a second operand that is the model's own: it is packed once, as a la
 Against PyTorch, with one thread and with three, for every instruction set; and of weights that the model writes to between its calls."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -18,6 +17,8 @@ try:
 except ImportError:
     print("skipped: PyTorch 1.13 (python3-torch) is not installed")
     sys.exit(77)
+
+from running import taper
 
 # equation, sizes of the input and of the weight, whether it is packed
 CASES = [("bsd,ed->bse", (2, 5, 48), (70, 48), True), ("bsd,de->bse", (2, 5, 48), (48, 70), True), ("...d,ed->...e", (2, 3, 4, 33), (48, 33), True),
@@ -49,13 +50,6 @@ class Changing(torch.nn.Module):
         y = torch.einsum("bd,ed->be", [x, self.weight])
         self.weight.mul_(2)
         return y
-
-
-def taper(program, *arguments):
-    p = subprocess.run([program, *arguments], capture_output=True, text=True)
-    if p.returncode != 0:
-        raise RuntimeError(p.stderr.strip()[-300:])
-    return p.stdout
 
 
 def main():

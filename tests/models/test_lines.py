@@ -20,6 +20,8 @@ except ImportError:
     print("skipped: PyTorch 1.13 (python3-torch) is not installed")
     sys.exit(77)
 
+from running import taper
+
 
 class Residual(nn.Module):
     def __init__(self, channels, in_place):
@@ -53,13 +55,6 @@ def cases():
     yield "one channel", nn.Sequential(*layer(1, 1), *layer(1, 1)), [(2, 1, 40), (1, 1)], False
     yield "no batch", nn.Sequential(*layer(16, 32), *layer(32, 32)), [(16, 32), (2, 16, 32)], True
     yield "no batch, residual", nn.Sequential(nn.Conv1d(4, 4, 1), Residual(4, True)), [(4, 4), (1, 4, 9)], True
-
-
-def taper(program, *arguments):
-    p = subprocess.run([program, *arguments], capture_output=True, text=True)
-    if p.returncode != 0:
-        raise RuntimeError(p.stderr.strip()[-300:])
-    return p.stdout
 
 
 def main():

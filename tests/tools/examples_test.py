@@ -86,6 +86,10 @@ class Examples(ToolCase):
             lines = self.example("own_allocator", CLASSIFIER, most * part / 1e6, status=2).stdout.splitlines()
             self.assertIn("memory", lines[-2])
             self.assertRegex(lines[-1], r", 0 left$")
+        # Somewhat less is enough: weights are then packed where they lie, and memory is asked for in smaller pieces.
+        lines = self.example("own_allocator", CLASSIFIER, most * 0.9 / 1e6).stdout.splitlines()
+        self.assertEqual(lines[4].split(",")[0], "run 4: 0 blocks asked for")
+        self.assertRegex(lines[5], r", 0 left$")
 
     def test_cancel(self):
         lines = self.example("cancel", CLASSIFIER, 150).stdout.splitlines()

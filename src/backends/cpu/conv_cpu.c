@@ -347,7 +347,7 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);
         memcpy(kept->plan, plan, plan->bytes);
         kept->plan->job = &kept->job;
-        kept->plan->packed = TAPER_LENDS_PACKS ? pack->lies : plan->packed;
+        kept->plan->packed = pack->lies;
         say_bands(kept, pack->bytes);
         taper_prepared_reads(job->call, pack);
     }

@@ -58,6 +58,7 @@ struct taper_packs {
         void *raw;
         size_t bytes;
         bool taken;
+        atomic_bool is_there; // looked at without the lock when a run ends
     } lending;
     size_t mapped_bytes; // of packs that lie in the file
     keeping keeping;
@@ -96,6 +97,7 @@ static void drop_lending(taper_packs *packs)
         taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
         packs->lending.raw = NULL;
         packs->lending.bytes = 0;
+        atomic_store_explicit(&packs->lending.is_there, false, memory_order_relaxed);
     }
 }
 
@@ -158,12 +160,15 @@ static const char *write_after_run(taper_packs *packs)
 const char *taper_packs_after_run(taper_packs *packs)
 {
     const char *problem = NULL;
-    if ((TAPER_LENDS_PACKS || TAPER_WITH_PACKS_FILE) && packs != NULL) {
+    if (packs == NULL) {
+        return NULL;
+    }
+    const bool lends = TAPER_LENDS_PACKS && atomic_load_explicit(&packs->lending.is_there, memory_order_relaxed);
+    const bool keeps = TAPER_WITH_PACKS_FILE && packs->keeping.file != NULL;
+    if (lends || keeps) { // the usual run takes no lock
         taper_mutex_lock(packs->mutex);
         drop_lending(packs);
-        if (TAPER_WITH_PACKS_FILE && packs->keeping.file != NULL) {
-            problem = write_after_run(packs);
-        }
+        problem = keeps ? write_after_run(packs) : NULL;
         taper_mutex_unlock(packs->mutex);
     }
     return problem;
@@ -395,6 +400,7 @@ static void *take_lending(taper_packs *packs, size_t bytes)
         }
         packs->lending.raw = grown;
         packs->lending.bytes = more;
+        atomic_store_explicit(&packs->lending.is_there, true, memory_order_relaxed);
     }
     packs->lending.taken = true;
     return (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT);

@@ -208,7 +208,7 @@ static void as_one(const operand *o, const group *dims, size_t *from, int64_t *s
         } else if (o->strides[d] != taper_mul_stride(*size, *step)) {
             return;
         }
-        *size *= o->sizes[d];
+        *size = taper_mul_stride(*size, o->sizes[d]);
     }
 }
 
@@ -384,7 +384,7 @@ static taper_status times(taper_run *run, const contraction *c)
 static void put(group *g, size_t dim, int64_t size, int64_t *product)
 {
     g->dims[g->count++] = dim;
-    *product *= size;
+    *product = taper_mul_stride(*product, size); // exact, or there are no elements
 }
 
 taper_status taper_einsum_contract(taper_call *call, size_t dims, const operand *a, const operand *b,

@@ -334,7 +334,7 @@ taper_status taper_op_batch_norm_line(taper_call *call)
     taper_tensor *x, *line, *image;
     taper_val args[9];
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank != 3 || call->arg_count != sizeof args / sizeof *args) {
+    if (x->rank != 3 || x->sizes[1] != 1 || call->arg_count != sizeof args / sizeof *args) {
         return taper_op_batch_norm(call);
     }
     const int64_t sizes[2] = {x->sizes[0], x->sizes[2]}, strides[2] = {x->strides[0], x->strides[2]};

@@ -109,7 +109,7 @@ static void finish_rows(const float *restrict scale, size_t width, size_t rows, 
 static void read_ahead(const float *next, size_t count, size_t rows, size_t stride)
 {
     const size_t step = TAPER_FETCH_LINE / sizeof *next;
-    for (size_t j = 0; !TAPER_SMALL && j < rows; j++) {
+    for (size_t j = 0; j < rows; j++) {
         const volatile float *row = next + j * stride;
         for (size_t i = 0; i < count; i += step) {
             (void)row[i];
@@ -177,7 +177,7 @@ void taper_gemm_f32_pack(size_t nr, const taper_gemm_pack *pack, size_t first, s
         float *out = packed + p * panel;
         for (size_t j = 0; j < nr; j++)
             out[j] = j < width && pack->bias != NULL ? pack->bias[n0 + j] : 0.0f;
-        const size_t ahead = !TAPER_SMALL && regular ? depth_ahead(pack, width) : SIZE_MAX;
+        const size_t ahead = regular ? depth_ahead(pack, width) : SIZE_MAX;
         for (size_t k = 0; k < pack->kc; k += PACK_DEPTH) {
             const size_t depth = pack->kc - k < PACK_DEPTH ? pack->kc - k : PACK_DEPTH;
             if (regular) {
