@@ -132,6 +132,7 @@ static void shaders(void **state)
 {
     (void)state;
     uint32_t seed = 1;
+    size_t all_words = 0, left_words = 0;
     for (int kernel = 0; kernel < TAPER_GPU_KERNEL_COUNT; kernel++) {
         for (int texels = 0; texels < 2; texels++) {
             taper_gpu_shader shader;
@@ -153,14 +154,139 @@ static void shaders(void **state)
                                                   TAPER_GPU_CONSTANTS, made, &words),
                                  TAPER_OK);
                 look(made, words);
+                uint32_t *cut = malloc(words * 4);
+                size_t cut_words = 0;
+                assert_non_null(cut);
+                assert_int_equal(taper_spirv_cut(&taper_allocator_system, made, words, cut, &cut_words), TAPER_OK);
+                assert_true(cut_words <= words);
+                look(cut, cut_words);
+                all_words += words;
+                left_words += cut_words;
                 if (round == 0) {
                     validate(taper_gpu_kernel_name((taper_gpu_kernel)kernel), made, words);
                 }
+                if (round < 2) {
+                    validate(taper_gpu_kernel_name((taper_gpu_kernel)kernel), cut, cut_words);
+                }
+                free(cut);
             }
             free(made);
             taper_gpu_shader_free(&taper_allocator_system, &shader);
         }
     }
+    print_message("%zu of %zu words are left\n", left_words, all_words);
+    assert_true(left_words < all_words / 10 * 9);
+}
+
+// A branch on a constant, a loop that never goes on, an end that nothing reaches, a function that nobody calls.
+static void cutting_off(void **state)
+{
+    (void)state;
+    enum {
+        VOID = 1,
+        TYPE,
+        TRUE,
+        FALSE,
+        MAIN,
+        ASIDE,
+        START,
+        THEN,
+        OTHER,
+        END,
+        PHI,
+        CALL,
+        CONDITION,
+        IN,
+        INNER,
+        GONE,
+        N
+    };
+#define HEAD(bound) 0x07230203, 0x00010000, 0, bound, 0, OP(15, 5), 5, MAIN, 0x6e69616d, 0
+#define CONSTANTS OP(20, 2), TYPE, OP(41, 3), TYPE, TRUE, OP(42, 3), TYPE, FALSE
+#define FUNCTION(id) OP(54, 5), VOID, id, 0, VOID
+#define END_FUNCTION OP(56, 1)
+#define RETURN OP(253, 1)
+#define CUT(code, made)                                                                                                \
+    assert_int_equal(taper_spirv_cut(&taper_allocator_system, code, sizeof(code) / sizeof *(code), made, &made_words), \
+                     TAPER_OK)
+    uint32_t made[128];
+    size_t made_words = 0;
+    // clang-format off
+    static const uint32_t branch[] = {
+        HEAD(N), OP(71, 3), CALL, 42, OP(71, 3), PHI, 42, CONSTANTS, FUNCTION(MAIN),
+        OP(248, 2), START, OP(247, 3), END, 0, OP(250, 4), FALSE, OTHER, THEN,
+        OP(248, 2), THEN, OP(249, 2), END,
+        OP(248, 2), OTHER, OP(57, 4), VOID, CALL, ASIDE, OP(249, 2), END,
+        OP(248, 2), END, OP(245, 7), TYPE, PHI, TRUE, OTHER, FALSE, THEN, RETURN, END_FUNCTION,
+        FUNCTION(ASIDE), OP(248, 2), INNER, RETURN, END_FUNCTION};
+    static const uint32_t branch_cut[] = {
+        HEAD(N), OP(71, 3), PHI, 42, CONSTANTS, FUNCTION(MAIN),
+        OP(248, 2), START, OP(249, 2), THEN,
+        OP(248, 2), THEN, OP(249, 2), END,
+        OP(248, 2), END, OP(245, 5), TYPE, PHI, FALSE, THEN, RETURN, END_FUNCTION};
+    // The condition is no constant, but neither side comes to where they are said to meet.
+    static const uint32_t end[] = {
+        HEAD(N), CONSTANTS, FUNCTION(MAIN),
+        OP(248, 2), START, OP(168, 4), TYPE, CONDITION, TRUE, OP(247, 3), END, 0, OP(250, 4), CONDITION, THEN, OTHER,
+        OP(248, 2), THEN, RETURN,
+        OP(248, 2), OTHER, OP(247, 3), INNER, 0, OP(250, 4), TRUE, IN, INNER,
+        OP(248, 2), IN, RETURN,
+        OP(248, 2), INNER, OP(249, 2), END,
+        OP(248, 2), END, OP(245, 5), TYPE, PHI, TRUE, INNER, RETURN, END_FUNCTION};
+    static const uint32_t end_cut[] = {
+        HEAD(N), CONSTANTS, FUNCTION(MAIN),
+        OP(248, 2), START, OP(168, 4), TYPE, CONDITION, TRUE, OP(247, 3), END, 0, OP(250, 4), CONDITION, THEN, OTHER,
+        OP(248, 2), THEN, RETURN,
+        OP(248, 2), OTHER, OP(249, 2), IN,
+        OP(248, 2), IN, RETURN,
+        OP(248, 2), END, OP(255, 1), END_FUNCTION};
+    static const uint32_t loop[] = {
+        HEAD(N), CONSTANTS, FUNCTION(MAIN),
+        OP(248, 2), START, OP(249, 2), IN,
+        OP(248, 2), IN, OP(246, 4), END, OTHER, 0, OP(249, 2), THEN,
+        OP(248, 2), THEN, OP(247, 3), INNER, 0, OP(250, 4), TRUE, END, INNER,
+        OP(248, 2), INNER, OP(249, 2), OTHER,
+        OP(248, 2), OTHER, OP(249, 2), IN,
+        OP(248, 2), END, RETURN, END_FUNCTION};
+    // clang-format on
+    CUT(branch, made);
+    assert_int_equal(made_words, sizeof branch_cut / 4);
+    assert_memory_equal(made, branch_cut, sizeof branch_cut);
+    CUT(end, made);
+    assert_int_equal(made_words, sizeof end_cut / 4);
+    assert_memory_equal(made, end_cut, sizeof end_cut);
+    assert_int_equal(taper_spirv_cut(&taper_allocator_system, loop, sizeof loop / 4, made, &made_words),
+                     TAPER_DECLINED);
+}
+
+static void damaged_cut(const uint32_t *from, size_t words, uint32_t *seed, int round)
+{
+    static const uint8_t codes[] = {41, 42, 54, 56, 57, 71, 245, 246, 247, 248, 249, 250, 251, 255};
+    const uint32_t values[4] = {1, 2, 3, 4};
+    uint32_t *folded = malloc(words * 4);
+    size_t end = 0, made_words = 0;
+    assert_non_null(folded);
+    assert_int_equal(taper_spirv_fold(&taper_allocator_system, from, words, values, 4, folded, &end), TAPER_OK);
+    for (int change = 0; change < 4; change++) {
+        *seed = *seed * 1664525 + 1013904223;
+        const size_t at = (*seed >> 8) % end;
+        *seed = *seed * 1664525 + 1013904223;
+        const uint32_t other = folded[(*seed >> 8) % end];
+        folded[at] = round % 3 == 0   ? *seed
+                     : round % 3 == 1 ? other
+                                      : (folded[at] & 0xffff0000) | codes[(*seed >> 8) % sizeof codes];
+    }
+    end = round % 5 == 0 ? (*seed >> 8) % end : end;
+    uint32_t *code = malloc(end * 4 + 4), *made = malloc(end * 4); // of their own sizes
+    assert_non_null(code);
+    assert_true(made != NULL || end == 0);
+    memcpy(code, folded, end * 4);
+    const taper_status status = taper_spirv_cut(&taper_allocator_system, code, end, made, &made_words);
+    assert_true(status == TAPER_OK || status == TAPER_DECLINED || status == TAPER_ERROR_RESOURCE);
+    assert_true(made_words <= end);
+    free(code);
+    free(made);
+    free(folded);
 }
 
 // Any word may be another one, and the code may end anywhere: nothing is read or written that is not there.
@@ -191,6 +317,7 @@ static void damage(void **state)
         const taper_status status = taper_spirv_fold(&taper_allocator_system, code, end, values, 4, made, &made_words);
         assert_true(status == TAPER_OK || status == TAPER_DECLINED || status == TAPER_ERROR_RESOURCE);
         assert_true(status != TAPER_OK || made_words <= end);
+        damaged_cut(shader.code, words, &seed, round);
         free(code);
         free(made);
     }
@@ -200,6 +327,6 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(shaders),
-                                       cmocka_unit_test(damage)};
+                                       cmocka_unit_test(cutting_off), cmocka_unit_test(damage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,20 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
 // taper_gpu_weights_get's fill; user: the layer. Of depthwise ones [tap][vectors], then biases; of a norm alone scales,
 // then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
-// Batch norm and bias of a channel of results; the weight of a tap, as the tensor has it.
+// Batch norm and bias of a channel of results.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
-double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx);
+// The weights of a channel of results as the tensor has them: floats, or whole numbers, at `at` + strides.
+typedef struct taper_gpu_row {
+    const void *data;
+    int64_t at, in, y, x;
+    bool integers;
+} taper_gpu_row;
+taper_gpu_row taper_gpu_layer_row(const taper_gpu_layer *l, int64_t out);
+static inline double taper_gpu_row_number(const taper_gpu_row *row, int64_t in, int64_t ky, int64_t kx)
+{
+    const int64_t at = row->at + in * row->in + ky * row->y + kx * row->x;
+    return row->integers ? (double)((const int8_t *)row->data)[at] : (double)((const float *)row->data)[at];
+}
 void taper_gpu_fill_depthwise(void *user, float *to);
 void taper_gpu_fill_norm(void *user, float *to);
 // The object of packed weights of a prepacked:: operator, which is argument 1.

@@ -93,29 +93,27 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind)
                            .kind = kind};
 }
 
-static double number_in(const taper_tensor *w, int64_t at)
-{
-    const void *data = taper_tensor_data(w);
-    return w->dtype == TAPER_QI8 ? (double)((const int8_t *)data)[at] : (double)((const float *)data)[at];
-}
-
-double taper_gpu_layer_weight(const taper_gpu_layer *l, int64_t out, int64_t in, int64_t ky, int64_t kx)
+taper_gpu_row taper_gpu_layer_row(const taper_gpu_layer *l, int64_t out)
 {
     const taper_tensor *w = l->weight;
+    taper_gpu_row row = {.data = taper_tensor_data(w), .integers = w->dtype == TAPER_QI8};
     if (w->rank <= 2) {
         const int o = l->transposed_linear ? 1 : 0;
-        return number_in(w, out * w->strides[o] + in * w->strides[1 - o]);
+        row.at = out * w->strides[o];
+        row.in = w->strides[1 - o];
+        return row;
     }
+    row.y = w->rank == 4 ? w->strides[2] : 0;
+    row.x = w->strides[w->rank - 1];
     if (l->transposed) { // [in, out / groups, …], in counted within the group
         const int64_t group = out / (l->out / l->groups);
-        in += group * (l->in / l->groups);
-        out %= l->out / l->groups;
-        const int64_t swap = in;
-        in = out;
-        out = swap;
+        row.at = group * (l->in / l->groups) * w->strides[0] + out % (l->out / l->groups) * w->strides[1];
+        row.in = w->strides[0];
+    } else {
+        row.at = out * w->strides[0];
+        row.in = w->strides[1];
     }
-    return number_in(w, out * w->strides[0] + in * w->strides[1] + (w->rank == 4 ? ky * w->strides[2] : 0) +
-                            kx * w->strides[w->rank - 1]);
+    return row;
 }
 
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
@@ -127,39 +125,81 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
 }
 
 static const double half_word = 65536;
+enum { RESULTS_AT_ONCE = 32, CHANNELS_AT_ONCE = 64 };
+
+// The numbers of a tap for a result, in strides of `step`.
+static void fill_tap(const taper_gpu_row *row, int64_t tap, double scale, int64_t begin, int64_t end, int64_t step,
+                     float *to)
+{
+    if (row->integers) {
+        const int8_t *from = (const int8_t *)row->data + row->at + tap;
+        for (int64_t in = begin; in < end; in++) {
+            to[in * step] = (float)(scale * from[in * row->in]);
+        }
+    } else {
+        const float *from = (const float *)row->data + row->at + tap;
+        for (int64_t in = begin; in < end; in++) {
+            to[in * step] = (float)(scale * (double)from[in * row->in]);
+        }
+    }
+}
+
+// Of the results [first, end), which are of one tile of one part: a few channels at a time for all of them, so what
+// lies next to each other is written while it is near.
+static void fill_tile(const taper_gpu_layer *l, int64_t first, int64_t end, float *to)
+{
+    const int64_t in_group = l->in / l->groups, out_group = l->out / l->groups;
+    const int64_t in_padded = taper_gpu_vectors(l->part_in) * TAPER_GPU_VECTOR, taps = l->kernel[0] * l->kernel[1];
+    const int64_t part = first / l->part_out, step = l->tile * TAPER_GPU_VECTOR;
+    double scales[RESULTS_AT_ONCE], shift;
+    for (int64_t out = first; out < end; out++) {
+        taper_gpu_layer_scale(l, l->first + out, &scales[out - first], &shift);
+    }
+    for (int64_t begin = 0; begin < in_group; begin += CHANNELS_AT_ONCE) {
+        const int64_t stop = begin + CHANNELS_AT_ONCE < in_group ? begin + CHANNELS_AT_ONCE : in_group;
+        for (int64_t tap = 0; tap < taps; tap++) {
+            for (int64_t out = first; out < end; out++) {
+                const taper_gpu_row row = taper_gpu_layer_row(l, l->first + out);
+                const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, in the part
+                fill_tap(&row, tap / l->kernel[1] * row.y + tap % l->kernel[1] * row.x, scales[out - first], begin,
+                         stop, step, to + (tap * in_padded + first_in) * step + out % l->part_out % step);
+            }
+        }
+    }
+}
+
+static void fill_bias(const taper_gpu_layer *l, int64_t out, float *begin)
+{
+    const int64_t step = l->out / l->part_out * taper_gpu_vectors(l->part_out) * TAPER_GPU_VECTOR;
+    double scale, shift;
+    taper_gpu_layer_scale(l, l->first + out, &scale, &shift);
+    if (l->integers == NULL) {
+        *begin = (float)shift;
+        return;
+    }
+    // 32 bits as two halves that floats hold, or as one float that does; then the factor.
+    const double high = floor(shift / half_word);
+    begin[0] = (float)(l->integers->small ? shift : high);
+    begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);
+    begin[2 * step] = l->integers->factor[l->first + out];
+}
 
 void taper_gpu_fill_layer(void *user, float *to)
 {
     const taper_gpu_layer *l = user;
-    const int64_t in_group = l->in / l->groups, out_group = l->out / l->groups;
     const int64_t out_vectors = taper_gpu_vectors(l->part_out), tiles = (out_vectors + l->tile - 1) / l->tile;
     const int64_t in_padded = taper_gpu_vectors(l->part_in) * TAPER_GPU_VECTOR, taps = l->kernel[0] * l->kernel[1];
+    const int64_t step = l->tile * TAPER_GPU_VECTOR;
     int64_t bias;
     (void)taper_gpu_layer_vectors(l, &bias);
-    for (int64_t out = 0; out < l->out; out++) {
-        const int64_t part = out / l->part_out, at = out % l->part_out, tile = at / TAPER_GPU_VECTOR / l->tile;
-        const int64_t vector = at / TAPER_GPU_VECTOR % l->tile, lane = at % TAPER_GPU_VECTOR;
-        const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, within the part
-        double scale, shift;
-        taper_gpu_layer_scale(l, l->first + out, &scale, &shift);
-        for (int64_t tap = 0; tap < taps; tap++) {
-            float *row = to + (((part * tiles + tile) * taps + tap) * in_padded * l->tile + vector) * TAPER_GPU_VECTOR;
-            for (int64_t in = 0; in < in_group; in++) {
-                const double w = taper_gpu_layer_weight(l, l->first + out, in, tap / l->kernel[1], tap % l->kernel[1]);
-                row[(first_in + in) * l->tile * TAPER_GPU_VECTOR + lane] = (float)(scale * w);
-            }
+    for (int64_t out = 0; out < l->out;) {
+        const int64_t part = out / l->part_out, at = out % l->part_out;
+        int64_t more = step - at % step < l->part_out - at ? step - at % step : l->part_out - at;
+        more = more < RESULTS_AT_ONCE ? more : RESULTS_AT_ONCE;
+        fill_tile(l, out, out + more, to + (part * tiles + at / step) * taps * in_padded * step);
+        for (const int64_t end = out + more; out < end; out++) {
+            fill_bias(l, out, to + (bias + part * out_vectors) * TAPER_GPU_VECTOR + out % l->part_out);
         }
-        float *begin = to + (bias + part * out_vectors) * TAPER_GPU_VECTOR + at;
-        if (l->integers == NULL) {
-            *begin = (float)shift;
-            continue;
-        }
-        // 32 bits as two halves that floats hold, or as one float that does; then the factor.
-        const int64_t step = l->out / l->part_out * out_vectors * TAPER_GPU_VECTOR;
-        const double high = floor(shift / half_word);
-        begin[0] = (float)(l->integers->small ? shift : high);
-        begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);
-        begin[2 * step] = l->integers->factor[l->first + out];
     }
 }
 
@@ -168,10 +208,11 @@ void taper_gpu_fill_depthwise(void *user, float *to)
     const taper_gpu_layer *l = user;
     const int64_t groups = taper_gpu_vectors(l->out), taps = l->kernel[0] * l->kernel[1];
     for (int64_t out = 0; out < l->out; out++) {
+        const taper_gpu_row row = taper_gpu_layer_row(l, out);
         double scale, shift;
         taper_gpu_layer_scale(l, out, &scale, &shift);
         for (int64_t tap = 0; tap < taps; tap++) {
-            const double w = taper_gpu_layer_weight(l, out, 0, tap / l->kernel[1], tap % l->kernel[1]);
+            const double w = taper_gpu_row_number(&row, 0, tap / l->kernel[1], tap % l->kernel[1]);
             to[tap * groups * TAPER_GPU_VECTOR + out] = (float)(scale * w);
         }
         to[taps * groups * TAPER_GPU_VECTOR + out] = (float)shift;

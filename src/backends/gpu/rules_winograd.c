@@ -67,11 +67,12 @@ static void fill_weights(void *user, float *to)
     for (int64_t out = 0; out < l->out; out++) {
         const int64_t tile = out / TAPER_GPU_VECTOR / l->tile, vector = out / TAPER_GPU_VECTOR % l->tile;
         float *first = to + (tile * in_padded * l->tile + vector) * TAPER_GPU_VECTOR + out % TAPER_GPU_VECTOR;
+        const taper_gpu_row row = taper_gpu_layer_row(l, out);
         double scale, shift, g[3][3], u[SIDE][SIDE];
         taper_gpu_layer_scale(l, out, &scale, &shift);
         for (int64_t in = 0; in < l->in; in++) {
             for (int64_t tap = 0; tap < 9; tap++) {
-                g[tap / 3][tap % 3] = scale * taper_gpu_layer_weight(l, out, in, tap / 3, tap % 3);
+                g[tap / 3][tap % 3] = scale * taper_gpu_row_number(&row, in, tap / 3, tap % 3);
             }
             transform(g, u);
             for (int64_t i = 0; i < PRODUCTS; i++) {

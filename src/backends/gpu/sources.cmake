@@ -117,6 +117,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             src/backends/gpu/vulkan/vulkan_loader.c
             src/backends/gpu/vulkan/vulkan_memory.c
             src/backends/gpu/vulkan/spirv.c
+            src/backends/gpu/vulkan/spirv_cut.c
             src/backends/gpu/vulkan/vulkan_pipeline.c
             src/backends/gpu/vulkan/vulkan_record.c
         )

@@ -72,23 +72,35 @@ static taper_status make_pipeline(taper_vulkan *v, VkShaderModule module, const 
                : taper_vulkan_check(v, "vkCreateComputePipelines", VK_ERROR_INITIALIZATION_FAILED);
 }
 
+// The shader with its constants made plain, and without what they rule out, as far as can be done here: code gets its
+// words. room: two shaders' words. TAPER_DECLINED: the driver makes them plain.
+static taper_status fold(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
+                         uint32_t constant_count, uint32_t *room, VkShaderModuleCreateInfo *code)
+{
+    uint32_t *cut = room + shader->bytes / 4;
+    size_t words = 0, cut_words = 0;
+    TAPER_TRY(
+        taper_spirv_fold(gpu->allocator, shader->code, shader->bytes / 4, constants, constant_count, room, &words));
+    const taper_status status = taper_spirv_cut(gpu->allocator, room, words, cut, &cut_words);
+    code->pCode = status == TAPER_OK ? cut : room;
+    code->codeSize = (status == TAPER_OK ? cut_words : words) * sizeof *room;
+    return status == TAPER_DECLINED ? TAPER_OK : status;
+}
+
 taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                                        uint32_t constant_count, taper_gpu_pipeline **made)
 {
     taper_vulkan *v = (taper_vulkan *)gpu;
-    uint32_t *folded = taper_alloc(gpu->allocator, shader->bytes);
+    uint32_t *room = taper_alloc(gpu->allocator, 2 * shader->bytes);
     taper_gpu_pipeline *pipeline = taper_alloc_zeroed(gpu->allocator, sizeof *pipeline);
-    size_t words = 0;
+    VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = shader->bytes, .pCode = shader->code};
     taper_status status = TAPER_ERROR_RESOURCE;
-    if (folded != NULL && pipeline != NULL) {
-        status = taper_spirv_fold(gpu->allocator, shader->code, shader->bytes / 4, constants, constant_count, folded,
-                                  &words);
+    if (room != NULL && pipeline != NULL) {
+        status = fold(gpu, shader, constants, constant_count, room, &code);
     }
     const bool folds = status == TAPER_OK;
     if (folds || status == TAPER_DECLINED) {
-        const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                               .codeSize = folds ? words * 4 : shader->bytes,
-                                               .pCode = folds ? folded : shader->code};
         VkShaderModule module;
         pipeline->texels = shader->texels;
         status = TAPER_VULKAN(v, CreateShaderModule, v->device, &code, NULL, &module);
@@ -97,7 +109,7 @@ taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *s
             v->call.DestroyShaderModule(v->device, module, NULL);
         }
     }
-    taper_free(gpu->allocator, folded, shader->bytes);
+    taper_free(gpu->allocator, room, 2 * shader->bytes);
     if (pipeline == NULL) {
         return status;
     }
