@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
 // inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
-// own pointer in front of its aligned start.
+// own pointer and its class in front of its aligned start. New pages take longer than what is computed in them: so a
+// storage whose class has no block takes one of up to four times its size.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -10,7 +11,9 @@ enum {
     SMALL_LIMIT = 1024,
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
-    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
+    LEAST_SHARED = 1 << 16, // bytes of storages that take larger blocks
+    CLASSES_SHARED = 8      // how much larger
 };
 
 typedef struct free_block {
@@ -41,7 +44,7 @@ struct taper_heap {
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // because of the limit
     free_block *small[SMALL_CLASSES + 1];
-    free_block *large[LARGE_CLASSES];
+    free_block *large[LARGE_CLASSES + CLASSES_SHARED]; // the last ones are always empty
     // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
@@ -132,13 +135,10 @@ void taper_heap_copied(taper_heap *heap)
 // Class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
 static size_t large_class(size_t size, size_t *block)
 {
-    unsigned power = 10;
-    while (power < 56 && ((size_t)2 << power) <= size) {
-        power++;
-    }
+    const unsigned power = 63 - (unsigned)__builtin_clzll(size);
     const size_t step = (size_t)1 << (power - 2);
-    size_t quarter = (size - ((size_t)1 << power) + step - 1) / step;
-    *block = ((size_t)1 << power) + quarter * step;
+    const size_t quarter = (size - ((size_t)1 << power) + step - 1) >> (power - 2);
+    *block = ((size_t)1 << power) + (quarter << (power - 2));
     return (size_t)(power - 10) * 4 + quarter;
 }
 
@@ -147,11 +147,23 @@ static size_t raw_size(size_t block)
     return block + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
 }
 
-static void *raw_pointer(void *ptr)
-{
+// In front of a large block.
+typedef struct block_head {
+    size_t class;
     void *raw;
-    memcpy(&raw, (char *)ptr - sizeof raw, sizeof raw);
-    return raw;
+} block_head;
+
+static block_head head_of(void *ptr)
+{
+    block_head head;
+    memcpy(&head, (char *)ptr - sizeof head, sizeof head);
+    return head;
+}
+
+static size_t class_size(size_t class)
+{
+    const size_t power = (size_t)1 << (class / 4 + 10);
+    return power + class % 4 * (power / 4);
 }
 
 static void count_call(taper_heap *heap) // under the lock
@@ -197,6 +209,17 @@ static void count_scratch(taper_heap *heap, size_t class)
     }
 }
 
+static void *take_large(taper_heap *heap, size_t class, bool shares)
+{
+    unsigned left = shares ? 1 + CLASSES_SHARED : 1;
+    void *ptr;
+    do {
+        ptr = take(&heap->large[class], class_size(class));
+        class ++;
+    } while (ptr == NULL && --left != 0);
+    return ptr;
+}
+
 static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
@@ -214,7 +237,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = fresh ? NULL : take(&heap->large[class], block);
+        ptr = fresh ? NULL : take_large(heap, class, !scratch && size >= LEAST_SHARED);
         if (ptr == NULL) {
             count_call(heap);
             heap->bytes += raw_size(block);
@@ -233,8 +256,9 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
         taper_spin_unlock(&heap->lock);
         return NULL;
     }
-    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof(void *), TAPER_ALIGNMENT);
-    memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    const block_head head = {class, raw};
+    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof head, TAPER_ALIGNMENT);
+    memcpy(aligned - sizeof head, &head, sizeof head);
     memset(aligned + size, 0, TAPER_OVERREAD); // defined bytes for kernels that over-read
     return aligned;
 }
@@ -299,8 +323,9 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     if (size >= SMALL_LIMIT) {
         size_t bytes;
         const size_t class = large_class(size, &bytes);
+        const size_t own = head_of(ptr).class; // or a larger one
         heap->scratch_live[class] -= scratch;
-        put(&heap->large[class], block, bytes);
+        put(&heap->large[own], block, class_size(own));
         heap->used -= bytes;
     } else {
         const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
@@ -320,67 +345,56 @@ void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
     free_any(heap, ptr, size, false);
 }
 
+// Blocks that are in no list any more go back to the allocator. size: theirs; large: of a large class.
+static void give_back(taper_heap *heap, free_block *block, size_t size, bool large)
+{
+    const size_t raw = large ? raw_size(size) : size;
+    while (block != NULL) {
+        SHOW(block, size);
+        free_block *next = block->next;
+        taper_free(&heap->allocator, large ? head_of(block).raw : block, raw);
+        taper_spin_lock(&heap->lock);
+        heap->bytes -= raw;
+        taper_spin_unlock(&heap->lock);
+        block = next;
+    }
+}
+
+// Of a large class all blocks, or all but those that scratch takes.
+static void trim_large(taper_heap *heap, size_t class, bool scratch_stays)
+{
+    taper_spin_lock(&heap->lock);
+    uint32_t keep = scratch_stays ? heap->scratch_peak[class] - heap->scratch_live[class] : 0;
+    free_block **link = &heap->large[class];
+    while (*link != NULL && keep > 0) {
+        SHOW(*link, sizeof **link);
+        link = &(*link)->next;
+        keep--;
+    }
+    free_block *block = *link;
+    *link = NULL;
+    taper_spin_unlock(&heap->lock);
+    give_back(heap, block, class_size(class), true);
+}
+
 void taper_heap_trim_storages(taper_heap *heap)
 {
     for (size_t class = 0; class < LARGE_CLASSES; class ++) {
-        const size_t power = (size_t)1 << (class / 4 + 10);
-        const size_t size = raw_size(power + class % 4 * (power / 4));
-        taper_spin_lock(&heap->lock);
-        uint32_t keep = heap->scratch_peak[class] - heap->scratch_live[class];
-        free_block **link = &heap->large[class];
-        while (*link != NULL && keep > 0) {
-            SHOW(*link, sizeof **link);
-            link = &(*link)->next;
-            keep--;
-        }
-        free_block *block = *link;
-        *link = NULL;
-        taper_spin_unlock(&heap->lock);
-        while (block != NULL) {
-            SHOW(block, power + class % 4 * (power / 4));
-            free_block *next = block->next;
-            taper_free(&heap->allocator, raw_pointer(block), size);
-            taper_spin_lock(&heap->lock);
-            heap->bytes -= size;
-            taper_spin_unlock(&heap->lock);
-            block = next;
-        }
+        trim_large(heap, class, true);
     }
 }
 
 void taper_heap_trim(taper_heap *heap)
 {
-    for (size_t class = 0; class <= SMALL_CLASSES + LARGE_CLASSES; class ++) {
-        const bool small = class <= SMALL_CLASSES;
-        if (!small && class - SMALL_CLASSES - 1 >= LARGE_CLASSES) {
-            break;
-        }
-        free_block **list = small ? &heap->small[class] : &heap->large[class - SMALL_CLASSES - 1];
+    for (size_t class = 0; class <= SMALL_CLASSES; class ++) {
         taper_spin_lock(&heap->lock);
-        free_block *block = *list;
-        *list = NULL;
+        free_block *block = heap->small[class];
+        heap->small[class] = NULL;
         taper_spin_unlock(&heap->lock);
-        while (block != NULL) {
-            SHOW(block, sizeof *block);
-            free_block *next = block->next;
-            size_t size;
-            if (small) {
-                size = class * SMALL_STEP;
-                SHOW(block, size);
-                taper_free(&heap->allocator, block, size);
-            } else {
-                const size_t large = class - SMALL_CLASSES - 1;
-                const size_t power = (size_t)1 << (large / 4 + 10);
-                size = raw_size(power + large % 4 * (power / 4));
-                SHOW(block, power + large % 4 * (power / 4));
-                taper_free(&heap->allocator, raw_pointer(block), size);
-            }
-            taper_spin_lock(&heap->lock);
-            count_call(heap);
-            heap->bytes -= size;
-            taper_spin_unlock(&heap->lock);
-            block = next;
-        }
+        give_back(heap, block, class * SMALL_STEP, false);
+    }
+    for (size_t class = 0; class < LARGE_CLASSES; class ++) {
+        trim_large(heap, class, false);
     }
 }
 

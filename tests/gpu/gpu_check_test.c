@@ -62,7 +62,8 @@ static void compared_later(void **state)
     close_failing(&w);
 }
 
-// Once right is right for later processes: no second run, no run of the CPU.
+// Once right is right for later processes: no second run, no run of the CPU. What the CPU needed for its own is gone
+// when it has stood in: the model has its weights on the device alone.
 static void verdicts(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
@@ -80,6 +81,9 @@ static void verdicts(void **state)
         assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
         assert_int_equal(test_run(w.context, session, &test_calls[find_small()], &result, w.error), TAPER_OK);
         assert_int_equal(gpu_calls(GPU_RUN), time == 0 ? 2 : 1);
+        taper_memory_info memory = {.struct_size = sizeof memory};
+        taper_session_memory(session, &memory);
+        assert_int_equal(memory.packed_bytes, 0);
         taper_value_release(result);
         taper_session_destroy(session);
         taper_model_release(model);
@@ -89,12 +93,34 @@ static void verdicts(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// The CPU lets go of what none of its nodes takes any more: all of a network's values at once are many times more.
+static void lets_go(void **state)
+{
+    (void)state;
+    listening w;
+    taper_model *model;
+    taper_session *session;
+    taper_value *result;
+    static const test_call call = {"classifier.ptl", "forward", "f1,3,512,512", TAPER_OK, false};
+    open_failing(&w);
+    gpu_fail(GPU_OPEN, 0);
+    assert_int_equal(device_load(w.context, call.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
+    assert_int_equal(test_run(w.context, session, &call, &result, w.error), TAPER_OK);
+    assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20); // 48 of 154 MB
+    taper_value_release(result);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    close_failing(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_numbers),
         cmocka_unit_test(compared_later),
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(lets_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,10 @@ static taper_status against_cpu(const taper_segment *segment, taper_call *call, 
     memset(rets, 0, bytes);
     taper_call plain = *call;
     plain.rets = rets;
+    const bool stood_in = call->run->stands_in;
+    call->run->stands_in = true;
     taper_status status = taper_segment_run_plain(segment, &cpu, &plain);
+    call->run->stands_in = stood_in;
     if (status == TAPER_OK) {
         const taper_gpu_state *s = segment->device->state;
         status = compare(call, rets, s->half ? most_apart_half : most_apart, most);

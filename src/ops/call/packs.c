@@ -59,6 +59,7 @@ struct taper_packs {
         size_t bytes;
         bool taken;
         atomic_bool is_there; // looked at without the lock when a run ends
+        atomic_bool never;    // that of packs which are made nowhere else
     } lending;
     size_t mapped_bytes; // of packs that lie in the file
     keeping keeping;
@@ -388,8 +389,8 @@ static void *take_lending(taper_packs *packs, size_t bytes)
 {
     enum { LEAST_LENT = 1 << 16, LEAST_BYTES = 1 << 20 };
     const size_t raw = bytes + TAPER_OVERREAD + TAPER_ALIGNMENT;
-    if (!TAPER_LENDS_PACKS || packs->keeping.file != NULL || packs->lending.taken || bytes < LEAST_LENT) {
-        return NULL; // a file's packs are made to be written
+    if (!TAPER_LENDS_PACKS || packs->lending.taken || bytes < LEAST_LENT) {
+        return NULL;
     }
     if (packs->lending.bytes < raw) {
         const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
@@ -415,7 +416,7 @@ static taper_status make_new(taper_run *run, const taper_pack_request *request, 
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
                           request->bytes);
     }
-    *lent = take_lending(packs, request->bytes);
+    *lent = packs->keeping.file == NULL ? take_lending(packs, request->bytes) : NULL; // a file's are to be written
     const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : fill_kept(run, request, kept);
     if (status != TAPER_OK) {
         taper_slabs_undo(&packs->slabs, kept->pack.data);
@@ -492,14 +493,42 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
+static bool is_there(const kept_pack *kept)
+{
+    return !TAPER_LENDS_PACKS || atomic_load_explicit(&kept->is_there, memory_order_relaxed);
+}
+
 // It was asked for before.
 static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, kept_pack *kept)
 {
-    if (TAPER_LENDS_PACKS && !atomic_load_explicit(&kept->is_there, memory_order_relaxed)) {
+    if (!is_there(kept)) {
         TAPER_TRY(fill_kept(run, request, kept));
         unneeded(request);
     }
     return TAPER_OK;
+}
+
+// In memory that is lent and no other; *lent is NULL: there is none now.
+static taper_status lend_alone(taper_run *run, const taper_pack_request *request, void **lent)
+{
+    *lent = take_lending(run->packs, request->bytes);
+    const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : TAPER_OK;
+    if (status != TAPER_OK) {
+        run->packs->lending.taken = false;
+    }
+    return status;
+}
+
+// Of what the model keeps. *kept is NULL: the run keeps no more than there is.
+static taper_status get_kept(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept,
+                             void **lent)
+{
+    *kept = find(run->packs, key);
+    if (TAPER_LENDS_PACKS && run->stands_in && (*kept == NULL || !is_there(*kept))) {
+        *kept = NULL;
+        return lend_alone(run, request, lent);
+    }
+    return *kept != NULL ? keep_for_good(run, request, *kept) : keep(run, request, key, kept, lent);
 }
 
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
@@ -508,34 +537,10 @@ bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
     return call->run->packs != NULL && make_key(call->run->packs, request, &key);
 }
 
-taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack)
+// Made for one call.
+static taper_status make_for_call(taper_call *call, const taper_pack_request *request, taper_pack *pack)
 {
     taper_run *run = call->run;
-    if (request->bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
-        TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
-    }
-    pack_key key;
-    if (run->packs != NULL && make_key(run->packs, request, &key)) {
-        kept_pack *kept = call->state != NULL ? *call->state : NULL;
-        void *lent = NULL;
-        if (kept == NULL || memcmp(&kept->key, &key, sizeof key) != 0) {
-            taper_mutex_lock(run->packs->mutex);
-            kept = find(run->packs, &key);
-            const taper_status status =
-                kept != NULL ? keep_for_good(run, request, kept) : keep(run, request, &key, &kept, &lent);
-            taper_mutex_unlock(run->packs->mutex);
-            TAPER_TRY(status);
-            if (call->state != NULL && lent == NULL) {
-                *call->state = kept;
-            }
-        }
-        *pack = kept->pack;
-        if (TAPER_LENDS_PACKS && lent != NULL) {
-            pack->data = lent;
-            pack->is_there = &kept->is_there;
-        }
-        return TAPER_OK;
-    }
     *pack = (taper_pack){.bytes = request->bytes};
     pack->data = taper_heap_alloc(run->heap, taper_max_size(request->bytes, 1024));
     if (pack->data == NULL) {
@@ -547,6 +552,39 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         taper_pack_done(call, pack);
     }
     return status;
+}
+
+taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack)
+{
+    taper_run *run = call->run;
+    if (request->bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
+        TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
+    }
+    pack_key key;
+    if (run->packs == NULL || !make_key(run->packs, request, &key)) {
+        return make_for_call(call, request, pack);
+    }
+    kept_pack *kept = call->state != NULL ? *call->state : NULL;
+    void *lent = NULL;
+    if (kept == NULL || memcmp(&kept->key, &key, sizeof key) != 0) {
+        taper_mutex_lock(run->packs->mutex);
+        const taper_status status = get_kept(run, request, &key, &kept, &lent);
+        taper_mutex_unlock(run->packs->mutex);
+        TAPER_TRY(status);
+        if (TAPER_LENDS_PACKS && kept == NULL) {
+            *pack = (taper_pack){.data = lent, .bytes = request->bytes, .is_there = &run->packs->lending.never};
+            return lent != NULL ? TAPER_OK : make_for_call(call, request, pack);
+        }
+        if (call->state != NULL && lent == NULL) {
+            *call->state = kept;
+        }
+    }
+    *pack = kept->pack;
+    if (TAPER_LENDS_PACKS && lent != NULL) {
+        pack->data = lent;
+        pack->is_there = &kept->is_there;
+    }
+    return TAPER_OK;
 }
 
 void taper_pack_done(taper_call *call, taper_pack *pack)

@@ -373,6 +373,44 @@ static taper_status run_node(taper_call *call, taper_device *device, const taper
     return status == TAPER_DECLINED ? taper_call_kernel(&one, taper_row_kernel(node->op)) : status;
 }
 
+// Of each of the body's values the last node that takes it, counted from 1; 0: the call returns it.
+static void find_last(const taper_block *body, uint32_t first, uint32_t *last)
+{
+    uint32_t number = 1;
+    for (const taper_node *node = body->first; node != NULL; node = node->next, number++) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            const taper_ir_value *value = taper_node_in(node, i);
+            if (value->block == body) {
+                last[value->reg - first] = number;
+            }
+        }
+        for (size_t i = 0; i < node->output_count; i++) {
+            last[node->outputs[i].reg - first] = number;
+        }
+    }
+    for (size_t i = 0; i < body->result_count; i++) {
+        last[body->results[i].value->reg - first] = 0;
+    }
+}
+
+// What nobody takes any more is let go: all of a network's values at once are many times what it needs.
+static void let_go(const taper_block *body, const taper_node *node, uint32_t number, uint32_t first,
+                   const uint32_t *last, taper_val *values)
+{
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        if (value->block == body && last[value->reg - first] == number) {
+            taper_val_replace(&values[value->reg - first], taper_val_none());
+        }
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        const size_t at = node->outputs[i].reg - first;
+        if (last[at] == number) {
+            taper_val_replace(&values[at], taper_val_none());
+        }
+    }
+}
+
 taper_status taper_segment_run_plain(const taper_segment *segment, taper_device *device, taper_call *call)
 {
     const taper_block *body = segment->node->blocks[1];
@@ -382,12 +420,14 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
         count += node->output_count;
         most = taper_max_size(most, node->input_count);
     }
-    const size_t bytes = (count + most + 1) * sizeof(taper_val);
+    const size_t bytes = (count + most + 1) * sizeof(taper_val) + count * sizeof(uint32_t);
     taper_val *values = taper_heap_alloc(call->run->heap, bytes);
     if (values == NULL) {
         return taper_fail_memory(call->run->error);
     }
     memset(values, 0, bytes); // None
+    uint32_t *last = (uint32_t *)(values + count + most + 1), number = 1;
+    find_last(body, first, last);
     taper_status status = TAPER_OK;
     for (const taper_node *node = body->first; status == TAPER_OK && node != NULL; node = node->next) {
         for (size_t i = 0; i < node->input_count; i++) {
@@ -400,6 +440,7 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
             call->run->failed = node;
         }
         at += node->output_count;
+        let_go(body, node, number++, first, last, values);
     }
     for (size_t i = 0; status == TAPER_OK && i < body->result_count; i++) {
         call->rets[i] = taper_val_retain(values[body->results[i].value->reg - first]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A shader's specialization constants become plain ones before the driver sees it, and what they rule out goes. SwiftShader keeps every path that
-// one of them could take, and runs them all; others leave out what is never taken, but have more tests for plain
-// constants.
+// A shader's specialization constants become plain ones before the driver sees it, and what they rule out goes.
+// SwiftShader keeps every path that one of them could take, and runs them all; others leave out what is never taken,
+// but have more tests for plain constants.
 #ifndef TAPER_BACKENDS_SPIRV_H
 #define TAPER_BACKENDS_SPIRV_H
 
