@@ -52,9 +52,13 @@ void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *s
     shader->code = NULL;
 }
 
+// Another number for each way of what is done to shaders before drivers see them (vulkan/spirv.c, spirv_cut.c): what
+// passed was the shader as the driver got it.
+static const uint64_t version = 2;
+
 uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders)
 {
-    uint64_t hash = 0;
+    uint64_t hash = version;
     for (size_t i = 0; i < 2 * (size_t)TAPER_GPU_KERNEL_COUNT; i++) {
         if (shaders[i].packed != 0) {
             hash = taper_hash(hash, shaders[i].data, shaders[i].packed);
