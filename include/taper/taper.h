@@ -113,10 +113,11 @@ typedef struct taper_context_options {
     void *log_user;
     uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see taper_cpu_set) */
     /* A directory of the app's own, which must exist: copied. What takes long to make on a machine is kept there
-     * between processes: packed weights, in a file for each model (taper-….packs, about as large as the model), which
-     * a thread writes after the first runs, and what NNAPI's drivers make of a network, in files that Android names.
-     * They may be deleted at any time. Only files of the process's own user are looked at. NULL: Taper writes no
-     * file. */
+     * between processes: packed weights, in a file for each model (taper-….packs, about as large as the model) and a
+     * small one beside it (….checked: what was found undamaged, which is asked again after a day and when the file was
+     * written to), which a thread writes after the first runs, and what NNAPI's drivers make of a network, in files
+     * that Android names. They may be deleted at any time. Only files of the process's own user are looked at. NULL:
+     * Taper writes no file. */
     const char *cache_dir;
 } taper_context_options;
 

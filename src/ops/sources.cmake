@@ -9,6 +9,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/fold.c
     src/ops/tensor/composite.c
     src/ops/call/packs.c
+    src/ops/call/packs_checked.c
     src/ops/call/packs_file.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c

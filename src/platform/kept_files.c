@@ -15,13 +15,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 static bool is_ours(int fd, struct stat *info)
 {
     return fstat(fd, info) == 0 && S_ISREG(info->st_mode) && info->st_uid == geteuid() &&
            (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-bool taper_kept_map(const char *path, taper_mapping *mapping)
+static void describe(const struct stat *info, taper_kept_stamp *stamp)
+{
+#ifdef __APPLE__
+    const struct timespec written = info->st_mtimespec, changed = info->st_ctimespec;
+#else
+    const struct timespec written = info->st_mtim, changed = info->st_ctim;
+#endif
+    const uint64_t facts[] = {(uint64_t)info->st_dev,   (uint64_t)info->st_ino,    (uint64_t)info->st_size,
+                              (uint64_t)written.tv_sec, (uint64_t)written.tv_nsec, (uint64_t)changed.tv_sec,
+                              (uint64_t)changed.tv_nsec};
+    stamp->identity = taper_hash(0, facts, sizeof facts);
+    stamp->changed = (int64_t)(written.tv_sec > changed.tv_sec ? written.tv_sec : changed.tv_sec);
+    stamp->now = (int64_t)time(NULL);
+}
+
+bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *stamp)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat info;
@@ -31,6 +48,9 @@ bool taper_kept_map(const char *path, taper_mapping *mapping)
     }
     const bool mapped = is_ours(fd, &info) && info.st_size > 0 && taper_map_fd(fd, 0, 0, mapping, NULL) == TAPER_OK;
     (void)close(fd);
+    if (mapped && stamp != NULL) {
+        describe(&info, stamp);
+    }
     if (mapped) { // by now from the disk, if it is not in memory
         (void)madvise(mapping->base, mapping->base_size, MADV_WILLNEED);
     }

@@ -7,8 +7,15 @@
 
 #include "platform/platform.h"
 
-// Maps a regular file of this user's, which nobody else may write to; false: there is none.
-bool taper_kept_map(const char *path, taper_mapping *mapping);
+// What tells a file from what it was: it is the one that it was, and nobody has written to it since, while `identity`
+// is the same (of its place, size and times). changed, now: seconds.
+typedef struct taper_kept_stamp {
+    uint64_t identity;
+    int64_t changed, now; // when it was last written to, renamed or given another mode; when this was asked
+} taper_kept_stamp;
+
+// Maps a regular file of this user's, which nobody else may write to; false: there is none. stamp: NULL: nobody asks.
+bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *stamp);
 
 typedef struct taper_kept_writer {
     int fd;

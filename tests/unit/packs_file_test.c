@@ -79,9 +79,12 @@ static size_t count_good(fixture *f, taper_packs_file *file)
 {
     size_t good = 0;
     for (size_t i = 0; i < PACKS; i++) {
-        uint64_t sum;
-        const unsigned char *data = taper_packs_file_find(file, &f->names[i], sizes[i], &sum);
-        if (data != NULL && taper_packs_sum(data, sizes[i], 0, taper_packs_parts(sizes[i])) == sum) {
+        taper_packs_entry entry;
+        const unsigned char *data = taper_packs_file_find(file, &f->names[i], sizes[i], &entry);
+        const bool good_sum =
+            data != NULL && taper_packs_sum(data, sizes[i], 0, taper_packs_parts(sizes[i])) == entry.sum;
+        assert_true(data == NULL || good_sum || !entry.checked);
+        if (good_sum) {
             assert_int_equal((uintptr_t)data % TAPER_ALIGNMENT, 0);
             assert_memory_equal(data, f->data[i], sizes[i]);
             assert_true(data[sizes[i] + TAPER_OVERREAD - 1] == 0);
@@ -108,10 +111,10 @@ static void found_again(void **state)
     write_file(&f);
     assert_int_equal(count_in_file(&f), PACKS);
     taper_packs_file *file = open_file(&f);
-    uint64_t sum;
-    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0] + 1, &sum));
+    taper_packs_entry entry;
+    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0] + 1, &entry));
     f.names[0].tensors[0].offset++;
-    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0], &sum));
+    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0], &entry));
     taper_packs_file_close(file);
     close_fixture(&f);
 }
@@ -142,10 +145,10 @@ static void unasked_stay(void **state)
     open_fixture(&f);
     write_file(&f);
     taper_packs_file *file = open_file(&f);
-    uint64_t sum;
+    taper_packs_entry entry;
     taper_packs_item items[PACKS];
     assert_int_equal(taper_packs_file_count(file), PACKS);
-    assert_non_null(taper_packs_file_find(file, &f.names[1], sizes[1], &sum));
+    assert_non_null(taper_packs_file_find(file, &f.names[1], sizes[1], &entry));
     items[0] = f.items[1];
     assert_int_equal(taper_packs_file_unasked(file, items + 1), PACKS - 1);
     assert_null(taper_packs_file_write(file, items, PACKS));
@@ -168,6 +171,95 @@ static void unasked_stay(void **state)
     file = open_file(&f);
     assert_int_equal(taper_packs_file_count(file), good);
     taper_packs_file_close(file);
+    close_fixture(&f);
+}
+
+// How many packs a process before found good, and whether this one has news; it looks at all of them but the first.
+static size_t count_checked(fixture *f, bool *news)
+{
+    taper_packs_file *file = open_file(f);
+    size_t checked = 0;
+    for (size_t i = 0; i < PACKS; i++) {
+        taper_packs_entry entry;
+        if (taper_packs_file_find(file, &f->names[i], sizes[i], &entry) != NULL) {
+            checked += entry.checked;
+            if (i != 0) {
+                taper_packs_file_good(file, &entry);
+            }
+        }
+    }
+    *news = taper_packs_file_take_news(file);
+    if (*news) {
+        assert_false(taper_packs_file_take_news(file));
+        taper_packs_file_tell(file);
+    }
+    taper_packs_file_close(file);
+    return checked;
+}
+
+static void change_byte(const char *path, off_t at)
+{
+    const int fd = open(path, O_RDWR);
+    unsigned char byte;
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    assert_int_equal(close(fd), 0);
+}
+
+// What one process looked at the next ones take, until the file is written to; not what was written just before.
+static void looked_at_once(void **state)
+{
+    (void)state;
+    fixture f;
+    bool news;
+    char checked[PATH_BYTES + 96];
+    open_fixture(&f);
+    (void)snprintf(checked, sizeof checked, "%s.checked", f.path);
+    write_file(&f);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_false(news); // its clock may not have moved since
+    assert_int_equal(access(checked, F_OK), -1);
+    sleep(4);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_true(news);
+    for (int time = 0; time < 2; time++) {
+        assert_int_equal(count_checked(&f, &news), PACKS - 1);
+        assert_false(news);
+    }
+    // Any change of what was said, and it says nothing.
+    struct stat info;
+    assert_int_equal(stat(checked, &info), 0);
+    for (off_t at = 0; at < info.st_size; at++) {
+        change_byte(checked, at);
+        taper_packs_file *file = open_file(&f);
+        taper_packs_entry entry;
+        assert_non_null(taper_packs_file_find(file, &f.names[1], sizes[1], &entry));
+        assert_false(entry.checked);
+        taper_packs_file_close(file);
+        change_byte(checked, at);
+    }
+    assert_int_equal(truncate(checked, info.st_size - 1), 0);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_true(news);
+    assert_int_equal(count_checked(&f, &news), PACKS - 1);
+    // What is of a day before, or of a time to come.
+    struct utimbuf times = {.actime = time(NULL), .modtime = time(NULL) + 100};
+    assert_int_equal(utime(f.path, &times), 0);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_false(news);
+    times.modtime = times.actime - 100;
+    assert_int_equal(utime(f.path, &times), 0); // is a change, now
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_false(news);
+    sleep(4);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_true(news);
+    // The file is written to: all of it is looked at again.
+    change_byte(f.path, 4096);
+    assert_int_equal(count_checked(&f, &news), 0);
+    assert_true(count_in_file(&f) < PACKS);
+    assert_int_equal(unlink(checked), 0);
     close_fixture(&f);
 }
 
@@ -303,9 +395,9 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_again),    cmocka_unit_test(sums),       cmocka_unit_test(unasked_stay),
-        cmocka_unit_test(damaged),        cmocka_unit_test(of_another), cmocka_unit_test(who_writes),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(found_again),    cmocka_unit_test(sums),           cmocka_unit_test(unasked_stay),
+        cmocka_unit_test(looked_at_once), cmocka_unit_test(damaged),        cmocka_unit_test(of_another),
+        cmocka_unit_test(who_writes),     cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash)
     const verdict v = verdict_of(hash);
     char path[MOST_PATH];
     taper_mapping mapping;
-    if (!path_of(cache_dir, "", hash, ".ok", path) || !taper_kept_map(path, &mapping)) {
+    if (!path_of(cache_dir, "", hash, ".ok", path) || !taper_kept_map(path, &mapping, NULL)) {
         return false;
     }
     const bool same = mapping.size == sizeof v && memcmp(mapping.data, &v, sizeof v) == 0;
@@ -88,7 +88,7 @@ bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain)
     char path[MOST_PATH];
     taper_mapping mapping;
     bool known = false;
-    if (!path_of(cache_dir, "faster-", hash, ".ok", path) || !taper_kept_map(path, &mapping)) {
+    if (!path_of(cache_dir, "faster-", hash, ".ok", path) || !taper_kept_map(path, &mapping, NULL)) {
         return false;
     }
     for (int way = 0; way < 2 && mapping.size == sizeof(faster) && !known; way++) {
@@ -120,7 +120,8 @@ void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
     char path[MOST_PATH];
     taper_mapping mapping;
     learned l = {.count = 0};
-    if (!path_of(cache_dir, "learned-", taper_gpu_driver_hash(s), ".ok", path) || !taper_kept_map(path, &mapping)) {
+    if (!path_of(cache_dir, "learned-", taper_gpu_driver_hash(s), ".ok", path) ||
+        !taper_kept_map(path, &mapping, NULL)) {
         return;
     }
     if (mapping.size == sizeof l) {
@@ -169,7 +170,7 @@ void taper_gpu_take_compiled(taper_gpu_state *s, const char *cache_dir)
     taper_mapping mapping;
     compiled_head head;
     if (s->api->take_compiled == NULL || !path_of(cache_dir, "compiled-", taper_gpu_driver_hash(s), ".ok", path) ||
-        !taper_kept_map(path, &mapping)) {
+        !taper_kept_map(path, &mapping, NULL)) {
         return;
     }
     if (mapping.size > sizeof head && mapping.size <= MOST_COMPILED) {

@@ -144,6 +144,12 @@ static void write_items(void *user)
     taper_mutex_unlock(packs->mutex);
 }
 
+static void tell(void *user)
+{
+    const taper_packs *packs = user;
+    taper_packs_file_tell(packs->keeping.file);
+}
+
 static const char *write_after_run(taper_packs *packs)
 {
     keeping *k = &packs->keeping;
@@ -152,8 +158,10 @@ static const char *write_after_run(taper_packs *packs)
     const bool steady = k->made == k->made_before;
     k->made_before = k->made;
     // Once: what is made later (of other sizes, in other methods) is written when the model goes.
-    if (steady && k->made != 0 && k->written == 0 && list_items(packs)) {
+    if (steady && k->writer == NULL && k->made != 0 && k->written == 0 && list_items(packs)) {
         (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
+    } else if (steady && k->writer == NULL && k->made == 0 && taper_packs_file_take_news(k->file)) {
+        (void)taper_background_start(&packs->allocator, tell, packs, &k->writer);
     }
     return problem;
 }
@@ -352,14 +360,19 @@ static taper_status look_up(taper_run *run, const taper_pack_request *request, k
         kept->name = NULL;
         return TAPER_OK;
     }
-    uint64_t sum;
-    void *data = taper_packs_file_find(k->file, kept->name, request->bytes, &sum);
-    if (data != NULL) {
+    taper_packs_entry entry;
+    void *data = taper_packs_file_find(k->file, kept->name, request->bytes, &entry);
+    if (data != NULL && !entry.checked) {
         summing s = {.data = data, .bytes = request->bytes};
         atomic_init(&s.sum, 0u);
         TAPER_TRY(on_our_threads(run, sum_range, &s, taper_packs_parts(request->bytes), (double)request->bytes / 8));
-        *found = atomic_load_explicit(&s.sum, memory_order_relaxed) == sum ? data : NULL;
+        if (atomic_load_explicit(&s.sum, memory_order_relaxed) == entry.sum) {
+            taper_packs_file_good(k->file, &entry);
+        } else {
+            data = NULL;
+        }
     }
+    *found = data;
     k->made += *found == NULL;
     packs->mapped_bytes += *found != NULL ? request->bytes : 0;
     return TAPER_OK;

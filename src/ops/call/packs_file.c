@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The file: a header, the packs, and an index sorted by the hash of the names. Numbers are the machine's own: the
-// header tells whether they were this one's. Each pack has a hash, which is compared before it is first used: that
-// takes a tenth of packing, and a damaged disk gives no wrong numbers.
+// header tells whether they were this one's. Each pack has a hash, which is compared before it is first used, once a
+// day and whenever the file is not the one that it was (packs_checked.h): a damaged disk gives no wrong numbers.
 #include "ops/call/packs_file.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "ops/call/packs_build.h" // made while building: cmake/TaperPacksBuild.cmake
+#include "ops/call/packs_checked.h"
 #include "platform/kept_files.h"
 
 enum { MAGIC_BYTES = 16, FORMAT = 1, MOST_PACKS = 1 << 20, UNASKED_TIMES = 3 };
@@ -31,15 +32,20 @@ typedef struct index_entry {
 
 static const char magic[MAGIC_BYTES] = "Taper's packs\r\n";
 
+typedef struct kept_name {
+    char *text;
+    size_t bytes;
+} kept_name;
+
 struct taper_packs_file {
     taper_allocator allocator;
     taper_packs_source source;
-    char *path, *part;
-    size_t path_bytes, part_bytes;
+    kept_name path, part, checked_path, checked_part;
     taper_mapping mapping; // of the file that was there
     const index_entry *index;
     size_t count;
     bool *asked; // for each of them
+    taper_packs_checked checked;
 };
 
 // ---- names
@@ -141,21 +147,27 @@ static bool fits(taper_packs_file *file)
 static void forget(taper_packs_file *file)
 {
     taper_free(&file->allocator, file->asked, file->count * sizeof *file->asked);
+    taper_packs_checked_free(&file->checked, &file->allocator);
     file->asked = NULL;
     taper_unmap(&file->mapping);
     file->index = NULL;
     file->count = 0;
 }
 
-static char *name_file(const taper_packs_file *file, const char *directory, const char *end, size_t *bytes)
+static bool name_file(const taper_packs_file *file, const char *directory, const char *end, kept_name *name)
 {
-    *bytes = strlen(directory) + sizeof "/taper--.packs" + 16 + strlen(end);
-    char *path = taper_alloc(&file->allocator, *bytes);
-    if (path != NULL) {
-        (void)snprintf(path, *bytes, "%s/taper-%016llx.packs%s", directory, (unsigned long long)file->source.identity,
-                       end);
+    name->bytes = strlen(directory) + sizeof "/taper--.packs" + 16 + strlen(end);
+    name->text = taper_alloc(&file->allocator, name->bytes);
+    if (name->text != NULL) {
+        (void)snprintf(name->text, name->bytes, "%s/taper-%016llx.packs%s", directory,
+                       (unsigned long long)file->source.identity, end);
     }
-    return path;
+    return name->text != NULL;
+}
+
+static void free_name(const taper_packs_file *file, kept_name *name)
+{
+    taper_free(&file->allocator, name->text, name->bytes);
 }
 
 taper_status taper_packs_file_open(const taper_allocator *allocator, const char *directory,
@@ -167,14 +179,15 @@ taper_status taper_packs_file_open(const taper_allocator *allocator, const char 
     }
     f->allocator = *allocator;
     f->source = *source;
-    f->path = name_file(f, directory, "", &f->path_bytes);
-    f->part = name_file(f, directory, ".part", &f->part_bytes);
-    if (f->path == NULL || f->part == NULL) {
+    if (!name_file(f, directory, "", &f->path) || !name_file(f, directory, ".part", &f->part) ||
+        !name_file(f, directory, ".checked", &f->checked_path) ||
+        !name_file(f, directory, ".checked.part", &f->checked_part)) {
         taper_packs_file_close(f);
         *file = NULL;
         return taper_fail_memory(error);
     }
-    if (!taper_kept_map(f->path, &f->mapping)) {
+    taper_kept_stamp stamp;
+    if (!taper_kept_map(f->path.text, &f->mapping, &stamp)) {
         return TAPER_OK;
     }
     const bool good = fits(f);
@@ -182,6 +195,8 @@ taper_status taper_packs_file_open(const taper_allocator *allocator, const char 
     if (f->asked == NULL) {
         f->count = 0;
         forget(f);
+    } else {
+        taper_packs_checked_read(&f->checked, allocator, f->checked_path.text, &stamp, f->count);
     }
     return TAPER_OK;
 }
@@ -190,8 +205,10 @@ void taper_packs_file_close(taper_packs_file *file)
 {
     if (file != NULL) {
         forget(file);
-        taper_free(&file->allocator, file->path, file->path_bytes);
-        taper_free(&file->allocator, file->part, file->part_bytes);
+        free_name(file, &file->path);
+        free_name(file, &file->part);
+        free_name(file, &file->checked_path);
+        free_name(file, &file->checked_part);
         const taper_allocator allocator = file->allocator;
         taper_free(&allocator, file, sizeof *file);
     }
@@ -222,18 +239,36 @@ uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t en
     return sum;
 }
 
-void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name, size_t bytes, uint64_t *sum)
+void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name, size_t bytes, taper_packs_entry *entry)
 {
     const uint64_t hash = hash_of(name);
     for (size_t i = lower_bound(file, hash); i < file->count && file->index[i].hash == hash; i++) {
         const index_entry *e = &file->index[i];
         if (memcmp(&e->name, name, sizeof *name) == 0 && e->bytes == bytes) {
             file->asked[i] = true;
-            *sum = e->sum;
+            const bool checked = file->checked.known && file->checked.packs[i] == 1;
+            *entry = (taper_packs_entry){.sum = e->sum, .number = i, .checked = checked};
             return (void *)(uintptr_t)(file->mapping.data + e->at); // nobody writes to packs
         }
     }
     return NULL;
+}
+
+void taper_packs_file_good(taper_packs_file *file, const taper_packs_entry *entry)
+{
+    if (entry->number < file->checked.count && !file->checked.known) {
+        file->checked.packs[entry->number] = 1;
+    }
+}
+
+bool taper_packs_file_take_news(taper_packs_file *file)
+{
+    return taper_packs_checked_take(&file->checked);
+}
+
+void taper_packs_file_tell(const taper_packs_file *file)
+{
+    taper_packs_checked_write(&file->checked, file->checked_path.text, file->checked_part.text);
 }
 
 // ---- writing
@@ -328,7 +363,7 @@ const char *taper_packs_file_write(const taper_packs_file *file, const taper_pac
         return "there is no memory for its index";
     }
     const char *problem = NULL;
-    const taper_kept_state state = taper_kept_begin(file->path, file->part, &out.writer);
+    const taper_kept_state state = taper_kept_begin(file->path.text, file->part.text, &out.writer);
     if (state == TAPER_KEPT_BEGUN) {
         problem = taper_kept_end(&out.writer, write_all(file, &out, items, count)) ? NULL : "the disk may be full";
     } else if (state == TAPER_KEPT_REFUSED) {

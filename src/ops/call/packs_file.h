@@ -37,9 +37,19 @@ void taper_packs_file_close(taper_packs_file *file);
 uint64_t taper_pack_geometry(const taper_tensor *tensor);
 // False: it has none, a pack of such tensors is for this process alone.
 bool taper_packs_file_name(const taper_packs_file *file, const taper_pack_request *request, taper_pack_name *name);
-// The pack's bytes, mapped, with TAPER_OVERREAD bytes behind; NULL: not there. They are good if *sum is theirs. Not
-// from two threads.
-void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name, size_t bytes, uint64_t *sum);
+typedef struct taper_packs_entry {
+    uint64_t sum; // of the bytes, if they are good
+    size_t number;
+    bool checked; // they were, not long ago
+} taper_packs_entry;
+// The pack's bytes, mapped, with TAPER_OVERREAD bytes behind; NULL: not there. Not from two threads.
+void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name, size_t bytes,
+                            taper_packs_entry *entry);
+// Their sum is the entry's.
+void taper_packs_file_good(taper_packs_file *file, const taper_packs_entry *entry);
+// Whether there is something that later processes may know, once; and keeps it for them (packs_checked.h).
+bool taper_packs_file_take_news(taper_packs_file *file);
+void taper_packs_file_tell(const taper_packs_file *file);
 
 // The sum of bytes in parts, which may be taken one by one: those of all parts are added.
 enum { TAPER_PACKS_PART = 1 << 18 };
