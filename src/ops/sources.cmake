@@ -11,6 +11,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/packs.c
     src/ops/call/packs_checked.c
     src/ops/call/packs_file.c
+    src/ops/call/packs_keeping.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
     src/ops/engine/elementwise_run.c

@@ -6,64 +6,9 @@
 // New memory takes longer than packing does: its pages are half of ResNet50's first run. So the first call that asks
 // for a pack has it lent, in memory that goes to the next one; where it will lie is known, but not touched. Who asks a
 // second time gets it there.
-#include "ops/call/packs.h"
-
-#include "base/atomic.h"
 #include "base/hash.h"
-#include "ops/call/packs_file.h"
+#include "ops/call/packs_parts.h"
 #include "ops/call/parallel.h"
-#include "ops/call/slabs.h"
-#include "platform/kept_files.h"
-
-typedef struct tensor_key {
-    const taper_storage *origin;
-    int64_t offset;
-    uint64_t geometry; // hash of dtype, sizes and strides
-} tensor_key;
-
-typedef struct pack_key {
-    const void *kind;
-    tensor_key tensors[TAPER_PACK_TENSORS];
-    int64_t numbers[TAPER_PACK_NUMBERS];
-} pack_key;
-
-typedef struct kept_pack {
-    struct kept_pack *next; // in its bucket
-    pack_key key;
-    taper_pack pack;
-    atomic_bool is_there;
-    taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
-    taper_pack_name *name;                      // in the file; NULL: never there
-} kept_pack;
-
-// The file that packs come from and go to, and the thread that writes it.
-typedef struct keeping {
-    taper_packs_file *file; // NULL: none
-    size_t made, written;   // packs that the file had not; those of them that were handed to a writer
-    size_t made_before;     // when the run before ended
-    taper_background *writer;
-    taper_packs_item *items; // of the writer
-    size_t item_count, item_capacity;
-    const char *problem; // of the writer, until it was told; mutex
-} keeping;
-
-struct taper_packs {
-    taper_allocator allocator;
-    taper_mutex *mutex;
-    const taper_heap *heap; // of the model's values
-    kept_pack **buckets;    // by hash of the key; as many as there are packs, or twice
-    size_t count, bucket_count;
-    taper_slabs slabs;
-    struct {
-        void *raw;
-        size_t bytes;
-        bool taken;
-        atomic_bool is_there; // looked at without the lock when a run ends
-        atomic_bool never;    // that of packs which are made nowhere else
-    } lending;
-    size_t mapped_bytes; // of packs that lie in the file
-    keeping keeping;
-};
 
 taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs, taper_error *error)
 {
@@ -81,7 +26,7 @@ taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **
     return status;
 }
 
-static void drop(taper_packs *packs, kept_pack *kept)
+static void drop(taper_packs *packs, taper_kept_pack *kept)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         if (kept->holders[i] != NULL) {
@@ -102,70 +47,6 @@ static void drop_lending(taper_packs *packs)
     }
 }
 
-// ---- the file
-
-void taper_packs_use_file(taper_packs *packs, taper_packs_file *file)
-{
-    packs->keeping.file = file;
-}
-
-// What there is to write, as it is now: packs stay where they are. False: no memory for the list.
-static bool list_items(taper_packs *packs)
-{
-    keeping *k = &packs->keeping;
-    const size_t most = packs->count + taper_packs_file_count(k->file);
-    if (most > k->item_capacity) {
-        taper_free(&packs->allocator, k->items, k->item_capacity * sizeof *k->items);
-        k->items = taper_alloc(&packs->allocator, most * sizeof *k->items);
-        k->item_capacity = k->items != NULL ? most : 0;
-    }
-    k->item_count = 0;
-    if (k->items == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < packs->bucket_count; i++) {
-        for (const kept_pack *kept = packs->buckets[i]; kept != NULL; kept = kept->next) {
-            if (kept->name != NULL) {
-                k->items[k->item_count++] = (taper_packs_item){kept->name, kept->pack.data, kept->pack.bytes, NULL};
-            }
-        }
-    }
-    k->item_count += taper_packs_file_unasked(k->file, &k->items[k->item_count]);
-    k->written = k->made;
-    return true;
-}
-
-static void write_items(void *user)
-{
-    taper_packs *packs = user;
-    const char *problem = taper_packs_file_write(packs->keeping.file, packs->keeping.items, packs->keeping.item_count);
-    taper_mutex_lock(packs->mutex);
-    packs->keeping.problem = problem;
-    taper_mutex_unlock(packs->mutex);
-}
-
-static void tell(void *user)
-{
-    const taper_packs *packs = user;
-    taper_packs_file_tell(packs->keeping.file);
-}
-
-static const char *write_after_run(taper_packs *packs)
-{
-    keeping *k = &packs->keeping;
-    const char *problem = k->problem;
-    k->problem = NULL;
-    const bool steady = k->made == k->made_before;
-    k->made_before = k->made;
-    // Once: what is made later (of other sizes, in other methods) is written when the model goes.
-    if (steady && k->writer == NULL && k->made != 0 && k->written == 0 && list_items(packs)) {
-        (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
-    } else if (steady && k->writer == NULL && k->made == 0 && taper_packs_file_take_news(k->file)) {
-        (void)taper_background_start(&packs->allocator, tell, packs, &k->writer);
-    }
-    return problem;
-}
-
 const char *taper_packs_after_run(taper_packs *packs)
 {
     const char *problem = NULL;
@@ -177,26 +58,9 @@ const char *taper_packs_after_run(taper_packs *packs)
     if (lends || keeps) { // the usual run takes no lock
         taper_mutex_lock(packs->mutex);
         drop_lending(packs);
-        problem = keeps ? write_after_run(packs) : NULL;
+        problem = keeps ? taper_packs_keep_after_run(packs) : NULL;
         taper_mutex_unlock(packs->mutex);
     }
-    return problem;
-}
-
-const char *taper_packs_end(taper_packs *packs)
-{
-    if (!TAPER_WITH_PACKS_FILE || packs == NULL || packs->keeping.file == NULL) {
-        return NULL;
-    }
-    keeping *k = &packs->keeping;
-    taper_background_join(k->writer);
-    if ((k->made != k->written || (k->made != 0 && k->writer == NULL)) && list_items(packs)) {
-        write_items(packs);
-    }
-    const char *problem = k->problem;
-    taper_free(&packs->allocator, k->items, k->item_capacity * sizeof *k->items);
-    taper_packs_file_close(k->file);
-    *k = (keeping){0};
     return problem;
 }
 
@@ -208,7 +72,7 @@ void taper_packs_destroy(taper_packs *packs)
     (void)taper_packs_end(packs);
     for (size_t i = 0; i < packs->bucket_count; i++) {
         while (packs->buckets[i] != NULL) {
-            kept_pack *kept = packs->buckets[i];
+            taper_kept_pack *kept = packs->buckets[i];
             packs->buckets[i] = kept->next;
             drop(packs, kept);
         }
@@ -240,7 +104,7 @@ size_t taper_packs_bytes(const taper_packs *packs)
     return bytes;
 }
 
-static bool make_key(const taper_packs *packs, const taper_pack_request *request, pack_key *key)
+static bool make_key(const taper_packs *packs, const taper_pack_request *request, taper_pack_key *key)
 {
     memset(key, 0, sizeof *key);
     key->kind = request->kind;
@@ -253,12 +117,12 @@ static bool make_key(const taper_packs *packs, const taper_pack_request *request
         if (t->storage->kind != TAPER_STORAGE_SHARED || t->storage->origin->head.heap != packs->heap) {
             return false;
         }
-        key->tensors[i] = (tensor_key){t->storage->origin, t->offset, taper_pack_geometry(t)};
+        key->tensors[i] = (taper_pack_tensor_key){t->storage->origin, t->offset, taper_pack_geometry(t)};
     }
     return true;
 }
 
-static size_t bucket_of(const pack_key *key, size_t bucket_count)
+static size_t bucket_of(const taper_pack_key *key, size_t bucket_count)
 {
     uint64_t hash = (uintptr_t)key->kind;
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
@@ -272,10 +136,10 @@ static size_t bucket_of(const pack_key *key, size_t bucket_count)
 static void grow(taper_packs *packs)
 {
     const size_t count = packs->bucket_count == 0 ? 64 : 2 * packs->bucket_count;
-    kept_pack **buckets = taper_alloc_zeroed(&packs->allocator, count * sizeof *buckets);
+    taper_kept_pack **buckets = taper_alloc_zeroed(&packs->allocator, count * sizeof *buckets);
     for (size_t i = 0; buckets != NULL && i < packs->bucket_count; i++) {
         while (packs->buckets[i] != NULL) {
-            kept_pack *kept = packs->buckets[i], **bucket = &buckets[bucket_of(&kept->key, count)];
+            taper_kept_pack *kept = packs->buckets[i], **bucket = &buckets[bucket_of(&kept->key, count)];
             packs->buckets[i] = kept->next;
             kept->next = *bucket;
             *bucket = kept;
@@ -288,12 +152,12 @@ static void grow(taper_packs *packs)
     }
 }
 
-static kept_pack *find(taper_packs *packs, const pack_key *key)
+static taper_kept_pack *find(taper_packs *packs, const taper_pack_key *key)
 {
     if (packs->bucket_count == 0) {
         return NULL;
     }
-    for (kept_pack *kept = packs->buckets[bucket_of(key, packs->bucket_count)]; kept != NULL; kept = kept->next) {
+    for (taper_kept_pack *kept = packs->buckets[bucket_of(key, packs->bucket_count)]; kept != NULL; kept = kept->next) {
         if (memcmp(&kept->key, key, sizeof *key) == 0) {
             return kept;
         }
@@ -346,10 +210,10 @@ static void sum_range(void *argument, size_t begin, size_t end)
 }
 
 // Names the pack where it may be in a file, and finds it in ours.
-static taper_status look_up(taper_run *run, const taper_pack_request *request, kept_pack *kept, void **found)
+static taper_status look_up(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **found)
 {
     taper_packs *packs = run->packs;
-    keeping *k = &packs->keeping;
+    taper_packs_keeping *k = &packs->keeping;
     *found = NULL;
     kept->name = TAPER_WITH_PACKS_FILE && k->file != NULL ? taper_alloc(&packs->allocator, sizeof *kept->name) : NULL;
     if (kept->name == NULL) {
@@ -386,7 +250,7 @@ static taper_status fill_at(taper_run *run, const taper_pack_request *request, v
 }
 
 // Where it lies for good.
-static taper_status fill_kept(taper_run *run, const taper_pack_request *request, kept_pack *kept)
+static taper_status fill_kept(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
     taper_slabs_touch(&run->packs->slabs, kept->pack.data, request->bytes);
     TAPER_TRY(fill_at(run, request, kept->pack.data));
@@ -421,7 +285,7 @@ static void *take_lending(taper_packs *packs, size_t bytes)
 }
 
 // In a slab, filled or lent.
-static taper_status make_new(taper_run *run, const taper_pack_request *request, kept_pack *kept, void **lent)
+static taper_status make_new(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **lent)
 {
     taper_packs *packs = run->packs;
     kept->pack.data = taper_slabs_alloc(&packs->slabs, request->bytes);
@@ -440,11 +304,11 @@ static taper_status make_new(taper_run *run, const taper_pack_request *request, 
     return status;
 }
 
-static taper_status make(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **made,
-                         void **lent)
+static taper_status make(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
+                         taper_kept_pack **made, void **lent)
 {
     taper_packs *packs = run->packs;
-    kept_pack *kept = *made = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
+    taper_kept_pack *kept = *made = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
     if (kept == NULL) {
         return taper_fail_memory(run->error);
     }
@@ -485,8 +349,8 @@ static void unneeded(const taper_pack_request *request)
 }
 
 // A new pack, entered.
-static taper_status keep(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept,
-                         void **lent)
+static taper_status keep(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
+                         taper_kept_pack **kept, void **lent)
 {
     taper_packs *packs = run->packs;
     if (packs->count >= packs->bucket_count) {
@@ -496,7 +360,7 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
         return taper_fail_memory(run->error);
     }
     TAPER_TRY(make(run, request, key, kept, lent));
-    kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
+    taper_kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
     (*kept)->next = *bucket;
     *bucket = *kept;
     packs->count++;
@@ -506,13 +370,13 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-static bool is_there(const kept_pack *kept)
+static bool is_there(const taper_kept_pack *kept)
 {
     return !TAPER_LENDS_PACKS || atomic_load_explicit(&kept->is_there, memory_order_relaxed);
 }
 
 // It was asked for before.
-static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, kept_pack *kept)
+static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
     if (!is_there(kept)) {
         TAPER_TRY(fill_kept(run, request, kept));
@@ -533,8 +397,8 @@ static taper_status lend_alone(taper_run *run, const taper_pack_request *request
 }
 
 // Of what the model keeps. *kept is NULL: the run keeps no more than there is.
-static taper_status get_kept(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept,
-                             void **lent)
+static taper_status get_kept(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
+                             taper_kept_pack **kept, void **lent)
 {
     *kept = find(run->packs, key);
     if (TAPER_LENDS_PACKS && run->stands_in && (*kept == NULL || !is_there(*kept))) {
@@ -546,7 +410,7 @@ static taper_status get_kept(taper_run *run, const taper_pack_request *request, 
 
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
 {
-    pack_key key;
+    taper_pack_key key;
     return call->run->packs != NULL && make_key(call->run->packs, request, &key);
 }
 
@@ -573,11 +437,11 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
     if (request->bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
         TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
     }
-    pack_key key;
+    taper_pack_key key;
     if (run->packs == NULL || !make_key(run->packs, request, &key)) {
         return make_for_call(call, request, pack);
     }
-    kept_pack *kept = call->state != NULL ? *call->state : NULL;
+    taper_kept_pack *kept = call->state != NULL ? *call->state : NULL;
     void *lent = NULL;
     if (kept == NULL || memcmp(&kept->key, &key, sizeof key) != 0) {
         taper_mutex_lock(run->packs->mutex);
