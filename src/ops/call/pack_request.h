@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a kernel asks of packed weights: packs.h.
+// What a kernel asks of packed weights, and gets: packs.h.
 #ifndef TAPER_OPS_PACK_REQUEST_H
 #define TAPER_OPS_PACK_REQUEST_H
 
+#include "base/atomic.h"
 #include "ir/tensor.h"
 
 enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
@@ -21,5 +22,13 @@ typedef struct taper_pack_request {
     // What the format and the kernel are called in files of packs; NULL: it is never in one.
     const char *layout, *kernel;
 } taper_pack_request;
+
+typedef struct taper_pack {
+    void *data; // TAPER_ALIGNMENT; TAPER_OVERREAD readable bytes behind
+    size_t bytes;
+    bool kept;                   // in the model's cache
+    void *lies;                  // of one that is kept: where it lies as long as the model is there, and once *is_there
+    const atomic_bool *is_there; // NULL: it is, as data
+} taper_pack;
 
 #endif

@@ -6,6 +6,8 @@
 // New memory takes longer than packing does: its pages are half of ResNet50's first run. So the first call that asks
 // for a pack has it lent, in memory that goes to the next one; where it will lie is known, but not touched. Who asks a
 // second time gets it there.
+#include "ops/call/packs.h"
+
 #include "base/hash.h"
 #include "ops/call/packs_parts.h"
 #include "ops/call/parallel.h"

@@ -5,7 +5,6 @@
 #ifndef TAPER_OPS_PACKS_H
 #define TAPER_OPS_PACKS_H
 
-#include "base/atomic.h"
 #include "ops/call/call.h"
 #include "ops/call/pack_request.h"
 #include "ops/list/op_config.h"
@@ -15,14 +14,6 @@ enum { TAPER_LENDS_PACKS = !TAPER_SMALL };
 
 typedef struct taper_packs taper_packs;
 struct taper_packs_file;
-
-typedef struct taper_pack {
-    void *data; // TAPER_ALIGNMENT; TAPER_OVERREAD readable bytes behind
-    size_t bytes;
-    bool kept;                   // in the model's cache
-    void *lies;                  // of one that is kept: where it lies as long as the model is there, and once *is_there
-    const atomic_bool *is_there; // NULL: it is, as data
-} taper_pack;
 
 // Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);

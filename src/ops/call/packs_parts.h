@@ -4,7 +4,6 @@
 #ifndef TAPER_OPS_PACKS_PARTS_H
 #define TAPER_OPS_PACKS_PARTS_H
 
-#include "ops/call/packs.h"
 #include "ops/call/packs_file.h"
 #include "ops/call/slabs.h"
 #include "platform/kept_files.h"
@@ -60,6 +59,6 @@ struct taper_packs {
 };
 
 // A run has ended; under the lock. What went wrong in writing, to be told.
-const char *taper_packs_keep_after_run(taper_packs *packs);
+const char *taper_packs_keep_after_run(struct taper_packs *packs);
 
 #endif
