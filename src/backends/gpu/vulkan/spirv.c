@@ -4,16 +4,12 @@
 
 #include <string.h>
 
+#include "backends/gpu/vulkan/spirv_words.h"
 #include "ops/call/call.h"
 
 enum {
     MAGIC = 0x07230203,
-    HEADER = 5, // words before the first instruction
-    BOUND = 3,  // which of them says above all ids
-    MOST_IDS = 1 << 20,
     TYPE_BOOL = 20,
-    CONSTANT_TRUE = 41,
-    CONSTANT_FALSE = 42,
     CONSTANT = 43,
     CONSTANT_COMPOSITE = 44,
     SPEC_TRUE = 48,
@@ -21,7 +17,6 @@ enum {
     SPEC_CONSTANT = 50,
     SPEC_COMPOSITE = 51,
     SPEC_OP = 52,
-    DECORATE = 71,
     SPEC_ID = 1, // the decoration
 };
 
@@ -77,7 +72,9 @@ static meaning *id_of(const folding *f, uint32_t id)
 static void put_number(folding *f, uint32_t type, uint32_t id, uint32_t value)
 {
     const bool truth = id_of(f, type)->kind == BOOL_TYPE;
-    const uint32_t words = truth ? 3 : 4, code = !truth ? CONSTANT : value != 0 ? CONSTANT_TRUE : CONSTANT_FALSE;
+    const uint32_t words = truth ? 3 : 4, code = !truth       ? CONSTANT
+                                                 : value != 0 ? SPIRV_CONSTANT_TRUE
+                                                              : SPIRV_CONSTANT_FALSE;
     meaning *m = id_of(f, id);
     m->kind = NUMBER;
     m->value = value;
@@ -198,7 +195,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
 {
     const uint32_t code = from[0] & 0xffff;
     switch (code) {
-    case DECORATE:
+    case SPIRV_DECORATE:
         if (words == 4 && from[2] == SPEC_ID) {
             id_of(f, from[1])->given = from[3] < UINT32_MAX ? from[3] + 1 : 0;
             return true; // and is left out
@@ -211,8 +208,8 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
         break;
     case CONSTANT:
     case SPEC_CONSTANT:
-    case CONSTANT_TRUE:
-    case CONSTANT_FALSE:
+    case SPIRV_CONSTANT_TRUE:
+    case SPIRV_CONSTANT_FALSE:
     case SPEC_TRUE:
     case SPEC_FALSE: {
         const bool number = code == CONSTANT || code == SPEC_CONSTANT;
@@ -227,7 +224,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
         }
         const bool is_given = code == SPEC_CONSTANT || code == SPEC_TRUE || code == SPEC_FALSE;
         const uint32_t given = is_given ? id_of(f, from[2])->given : 0;
-        const uint32_t own = number ? from[3] : code == CONSTANT_TRUE || code == SPEC_TRUE;
+        const uint32_t own = number ? from[3] : code == SPIRV_CONSTANT_TRUE || code == SPEC_TRUE;
         put_number(f, from[1], from[2], given != 0 && given <= f->count ? f->values[given - 1] : own);
         return true;
     }
@@ -257,18 +254,18 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
 taper_status taper_spirv_fold(const taper_allocator *allocator, const uint32_t *code, size_t words,
                               const uint32_t *values, uint32_t count, uint32_t *made, size_t *made_words)
 {
-    if (words < HEADER || words > UINT32_MAX || code[0] != MAGIC || code[BOUND] > MOST_IDS) {
+    if (words < SPIRV_HEADER || words > UINT32_MAX || code[0] != MAGIC || code[SPIRV_BOUND] > SPIRV_MOST_IDS) {
         return TAPER_DECLINED;
     }
-    folding f = {.values = values, .count = count, .bound = code[BOUND], .made = made, .at = HEADER};
+    folding f = {.values = values, .count = count, .bound = code[SPIRV_BOUND], .made = made, .at = SPIRV_HEADER};
     const size_t room = ((size_t)f.bound + 1) * sizeof *f.ids;
     f.ids = taper_alloc_zeroed(allocator, room);
     if (f.ids == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
-    memcpy(made, code, HEADER * sizeof *code);
+    memcpy(made, code, SPIRV_HEADER * sizeof *code);
     bool folds = true;
-    for (size_t at = HEADER; folds && at < words;) {
+    for (size_t at = SPIRV_HEADER; folds && at < words;) {
         const uint32_t length = code[at] >> 16;
         folds = length != 0 && length <= words - at && fold_one(&f, code + at, length);
         at += length;

@@ -5,21 +5,16 @@
 
 #include <string.h>
 
+#include "backends/gpu/vulkan/spirv_words.h"
 #include "ops/call/call.h"
 
 enum {
-    HEADER = 5, // words before the first instruction
-    BOUND = 3,  // which of them says above all ids
-    MOST_IDS = 1 << 20,
     NAME = 5,
     MEMBER_NAME = 6,
     ENTRY_POINT = 15,
-    CONSTANT_TRUE = 41,
-    CONSTANT_FALSE = 42,
     FUNCTION = 54,
     FUNCTION_END = 56,
     FUNCTION_CALL = 57,
-    DECORATE = 71,
     MEMBER_DECORATE = 72,
     PHI = 245,
     LOOP_MERGE = 246,
@@ -83,11 +78,23 @@ static bool is_sound(cutting *c)
 {
     static const struct {
         uint16_t code, words;
-    } least[] = {{NAME, 2},       {MEMBER_NAME, 2},     {ENTRY_POINT, 3}, {CONSTANT_TRUE, 3},   {CONSTANT_FALSE, 3},
-                 {FUNCTION, 5},   {FUNCTION_CALL, 4},   {DECORATE, 2},    {MEMBER_DECORATE, 2}, {PHI, 3},
-                 {LOOP_MERGE, 3}, {SELECTION_MERGE, 3}, {LABEL, 2},       {BRANCH, 2},          {BRANCH_CONDITIONAL, 4},
+    } least[] = {{NAME, 2},
+                 {MEMBER_NAME, 2},
+                 {ENTRY_POINT, 3},
+                 {SPIRV_CONSTANT_TRUE, 3},
+                 {SPIRV_CONSTANT_FALSE, 3},
+                 {FUNCTION, 5},
+                 {FUNCTION_CALL, 4},
+                 {SPIRV_DECORATE, 2},
+                 {MEMBER_DECORATE, 2},
+                 {PHI, 3},
+                 {LOOP_MERGE, 3},
+                 {SELECTION_MERGE, 3},
+                 {LABEL, 2},
+                 {BRANCH, 2},
+                 {BRANCH_CONDITIONAL, 4},
                  {SWITCH, 3}};
-    for (size_t at = HEADER; at < c->words; at += length_at(c, at)) {
+    for (size_t at = SPIRV_HEADER; at < c->words; at += length_at(c, at)) {
         if (length_at(c, at) == 0 || length_at(c, at) > c->words - at) {
             return false;
         }
@@ -119,7 +126,7 @@ static void find_blocks(cutting *c)
     block *b = NULL;
     uint32_t function = 0;
     size_t count = 0, before_last = 0;
-    for (size_t at = HEADER; at < c->words; at += length_at(c, at)) {
+    for (size_t at = SPIRV_HEADER; at < c->words; at += length_at(c, at)) {
         const uint32_t code = code_at(c, at);
         if (b != NULL && (code == LABEL || code == FUNCTION_END)) {
             b->end = (uint32_t)at;
@@ -131,8 +138,8 @@ static void find_blocks(cutting *c)
             before_last = b->last;
             b->last = (uint32_t)at;
         }
-        if (code == CONSTANT_TRUE || code == CONSTANT_FALSE) {
-            id_of(c, c->code[at + 2])->truth = code == CONSTANT_TRUE ? 2 : 1;
+        if (code == SPIRV_CONSTANT_TRUE || code == SPIRV_CONSTANT_FALSE) {
+            id_of(c, c->code[at + 2])->truth = code == SPIRV_CONSTANT_TRUE ? 2 : 1;
         } else if (code == FUNCTION) {
             function = c->code[at + 2];
             id_of(c, function)->function = (uint32_t)at;
@@ -300,7 +307,7 @@ static void copy_block(cutting *c, const block *b)
 static bool is_of_gone(cutting *c, size_t at)
 {
     const uint32_t code = code_at(c, at);
-    return (code == NAME || code == MEMBER_NAME || code == DECORATE || code == MEMBER_DECORATE) &&
+    return (code == NAME || code == MEMBER_NAME || code == SPIRV_DECORATE || code == MEMBER_DECORATE) &&
            id_of(c, c->code[at + 1])->gone;
 }
 
@@ -310,7 +317,7 @@ static void walk(cutting *c, void (*of)(cutting *c, const block *b, uint32_t in,
 {
     uint32_t in = 0;
     size_t number = 0;
-    for (size_t at = HEADER; at < c->words;) {
+    for (size_t at = SPIRV_HEADER; at < c->words;) {
         const bool labels = code_at(c, at) == LABEL;
         in = code_at(c, at) == FUNCTION ? c->code[at + 2] : in;
         const block *b = labels ? &c->blocks[number++] : NULL;
@@ -348,7 +355,7 @@ static void copy_one(cutting *c, const block *b, uint32_t in, size_t begin, size
 static void cut(cutting *c)
 {
     find_blocks(c);
-    for (size_t at = HEADER; at < c->words; at += length_at(c, at)) {
+    for (size_t at = SPIRV_HEADER; at < c->words; at += length_at(c, at)) {
         if (code_at(c, at) == ENTRY_POINT) {
             reach_function(c, c->code[at + 2]);
         }
@@ -361,8 +368,8 @@ static void cut(cutting *c)
         return;
     }
     walk(c, forget_one);
-    memcpy(c->made, c->code, HEADER * sizeof *c->code);
-    c->made_words = HEADER;
+    memcpy(c->made, c->code, SPIRV_HEADER * sizeof *c->code);
+    c->made_words = SPIRV_HEADER;
     walk(c, copy_one);
 }
 
@@ -370,10 +377,10 @@ taper_status taper_spirv_cut(const taper_allocator *allocator, const uint32_t *c
                              size_t *made_words)
 {
     cutting c = {.code = code, .words = words, .made = made};
-    if (words < HEADER || words > UINT32_MAX || code[BOUND] > MOST_IDS || !is_sound(&c)) {
+    if (words < SPIRV_HEADER || words > UINT32_MAX || code[SPIRV_BOUND] > SPIRV_MOST_IDS || !is_sound(&c)) {
         return TAPER_DECLINED;
     }
-    c.bound = code[BOUND];
+    c.bound = code[SPIRV_BOUND];
     const size_t ids = ((size_t)c.bound + 1) * sizeof *c.ids, blocks = (c.block_count + 1) * sizeof *c.blocks,
                  waiting = (c.block_count + 1) * sizeof *c.waiting;
     c.ids = taper_alloc_zeroed(allocator, ids);
