@@ -35,6 +35,7 @@ static void describe(const struct stat *info, taper_kept_stamp *stamp)
                               (uint64_t)changed.tv_nsec};
     stamp->identity = taper_hash(0, facts, sizeof facts);
     stamp->changed = (int64_t)(written.tv_sec > changed.tv_sec ? written.tv_sec : changed.tv_sec);
+    stamp->changed = stamp->changed > 0 ? stamp->changed : 0;
     stamp->now = (int64_t)time(NULL);
 }
 

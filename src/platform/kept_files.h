@@ -8,7 +8,7 @@
 #include "platform/platform.h"
 
 // What tells a file from what it was: it is the one that it was, and nobody has written to it since, while `identity`
-// is the same (of its place, size and times). changed, now: seconds.
+// is the same (of its place, size and times). changed, now: seconds since 1970; changed is not below 0.
 typedef struct taper_kept_stamp {
     uint64_t identity;
     int64_t changed, now; // when it was last written to, renamed or given another mode; when this was asked

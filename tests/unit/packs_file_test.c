@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "ops/call/packs_checked.h"
 #include "ops/call/packs_file.h"
 #include "tests/unit/heap_fixture.h"
 
@@ -243,7 +244,7 @@ static void looked_at_once(void **state)
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(news);
     assert_int_equal(count_checked(&f, &news), PACKS - 1);
-    // What is of a day before, or of a time to come.
+    // The file's time is one to come, then another one than it was.
     struct utimbuf times = {.actime = time(NULL), .modtime = time(NULL) + 100};
     assert_int_equal(utime(f.path, &times), 0);
     assert_int_equal(count_checked(&f, &news), 0);
@@ -260,6 +261,38 @@ static void looked_at_once(void **state)
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(count_in_file(&f) < PACKS);
     assert_int_equal(unlink(checked), 0);
+    close_fixture(&f);
+}
+
+// What was said holds for a day, of that file as it was, and of one that was settled then.
+static void checked_for_a_day(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, NOW = 1000000, DAY = 24 * 60 * 60 };
+    static const struct {
+        taper_kept_stamp file;
+        size_t count;
+        bool known;
+    } cases[] = {
+        {{7, NOW - 3, NOW}, COUNT, true},        {{7, NOW - 3, NOW + DAY - 1}, COUNT, true},
+        {{7, NOW - 3, NOW + DAY}, COUNT, false}, {{7, NOW - 3, NOW - 1}, COUNT, false},
+        {{8, NOW - 3, NOW}, COUNT, false},       {{7, NOW - 2, NOW}, COUNT, false},
+        {{7, NOW + 1, NOW + 9}, COUNT, false},   {{7, NOW - 3, NOW}, COUNT - 1, false},
+        {{7, NOW - 3, NOW}, COUNT + 1, false},   {{7, 0, INT64_MAX}, COUNT, false},
+    };
+    fixture f;
+    open_fixture(&f);
+    uint8_t good[COUNT] = {1, 0, 1};
+    const taper_packs_checked said = {.file = {7, NOW - 3, NOW}, .packs = good, .count = COUNT};
+    taper_packs_checked_write(&said, f.path, f.part);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        taper_packs_checked c;
+        taper_packs_checked_read(&c, &f.memory.allocator, f.path, &cases[i].file, cases[i].count);
+        assert_int_equal(c.known, cases[i].known);
+        assert_true(!c.known || memcmp(c.packs, good, COUNT) == 0);
+        assert_true(c.known || memchr(c.packs, 1, c.count) == NULL);
+        taper_packs_checked_free(&c, &f.memory.allocator);
+    }
     close_fixture(&f);
 }
 
@@ -395,9 +428,11 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_again),    cmocka_unit_test(sums),           cmocka_unit_test(unasked_stay),
-        cmocka_unit_test(looked_at_once), cmocka_unit_test(damaged),        cmocka_unit_test(of_another),
-        cmocka_unit_test(who_writes),     cmocka_unit_test(without_memory),
+        cmocka_unit_test(found_again),       cmocka_unit_test(sums),
+        cmocka_unit_test(unasked_stay),      cmocka_unit_test(looked_at_once),
+        cmocka_unit_test(checked_for_a_day), cmocka_unit_test(damaged),
+        cmocka_unit_test(of_another),        cmocka_unit_test(who_writes),
+        cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

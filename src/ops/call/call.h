@@ -47,8 +47,7 @@ struct taper_run {
     bool draws;                        // its lock is held
     bool portable;   // the portable loops alone, which others are held against: no kernels of instruction sets
     bool low_memory; // no weights in a form that takes more memory than they do
-    bool
-        stands_in; // the CPU does once what a device will do from now on: it keeps no packed weights that are not there
+    bool stands_in;  // the CPU does once what a device will do from now on: no packs are kept for it
     taper_precision precision; // of the packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;

@@ -27,9 +27,11 @@ static uint64_t sum_of(const head *h, const void *packs)
 static bool holds(const taper_packs_checked *c, const head *h, const taper_mapping *mapping)
 {
     const taper_kept_stamp *file = &c->file;
+    // In this order differences are of times from 0 to now.
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->file == file->identity && h->count == c->count &&
-           mapping->size == sizeof *h + c->count && h->at <= file->now && file->now - h->at < A_DAY &&
-           h->at >= file->changed && h->at - file->changed >= SETTLED && sum_of(h, mapping->data + sizeof *h) == h->sum;
+           mapping->size == sizeof *h + c->count && h->at >= file->changed && h->at <= file->now &&
+           h->at - file->changed >= SETTLED && file->now - h->at < A_DAY &&
+           sum_of(h, mapping->data + sizeof *h) == h->sum;
 }
 
 void taper_packs_checked_read(taper_packs_checked *c, const taper_allocator *allocator, const char *path,
