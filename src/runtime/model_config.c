@@ -52,8 +52,8 @@ static void look(weight_walk *walk, taper_val value, int depth)
         if (t->rank == 4 && t->sizes[1] == 1 && t->sizes[2] == t->sizes[3] && t->sizes[2] < KERNEL_SIZE_LIMIT) {
             walk->sizes |= 1u << t->sizes[2];
         }
-        walk->transforms |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] == 3 && t->sizes[3] == 3 &&
-                            t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
+        walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
+                            t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
         // A group's inputs are the weights' second size; the stem of networks for photographs stays a product, and one
         // input is what depthwise convolutions have.
         walk->planes |=

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ops/kernels/gemm_i8.h"
 #include "platform/isa.h"
 #include "tests/cpu_mask.h"
 
@@ -213,18 +214,33 @@ bool check_failed(void)
     return entry_failed > 0;
 }
 
+uint8_t check_requantized(int32_t sum, float scale, const taper_i8_epilogue *e)
+{
+    const float y = nearbyintf((float)sum * scale);
+    int32_t q = y >= 32767.0f ? 32767 : y <= -32768.0f ? -32768 : (int32_t)y;
+    q += e->zero_point;
+    return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(bool bench);
     } families[] = {
-        {"gemm_f32", check_gemm_f32},     {"gemm_half", check_gemm_half},
-        {"gemm_i8", check_gemm_i8},       {"dwconv_f32", check_dwconv_f32},
-        {"dwconv_i8", check_dwconv_i8},   {"vector_f32", check_vector_f32},
-        {"vector_u8", check_vector_u8},   {"winograd_f32", check_winograd_f32},
-        {"planar_f32", check_planar_f32}, {"cast", check_cast},
-        {"native", check_native},         {"fft_f32", check_fft_f32},
+        {"gemm_f32", check_gemm_f32},
+        {"gemm_half", check_gemm_half},
+        {"gemm_i8", check_gemm_i8},
+        {"dwconv_f32", check_dwconv_f32},
+        {"dwconv_i8", check_dwconv_i8},
+        {"vector_f32", check_vector_f32},
+        {"vector_u8", check_vector_u8},
+        {"winograd_f32", check_winograd_f32},
+        {"winograd_i8", check_winograd_i8},
+        {"planar_f32", check_planar_f32},
+        {"cast", check_cast},
+        {"native", check_native},
+        {"fft_f32", check_fft_f32},
     };
     bool bench = false;
     const char *only = "";

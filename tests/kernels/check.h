@@ -42,6 +42,10 @@ bool check_close(float got, float want, float bound);
 // Distance in units in the last place of `want` (a double result rounded to float has at most 0.5).
 double check_ulp(float got, double want);
 
+// A quantized result, as QNNPACK makes it of a sum: to 16 bits, the zero point with saturation, the clamp.
+struct taper_i8_epilogue;
+uint8_t check_requantized(int32_t sum, float scale, const struct taper_i8_epilogue *e);
+
 // Of native.h with doubles (native_f64_check.c): operands, and whether a result is right.
 struct taper_native_numbers;
 void check_doubles_fill(double *x, size_t count);
@@ -67,6 +71,7 @@ void check_gemm_i8(bool bench);
 void check_vector_f32(bool bench);
 void check_vector_u8(bool bench);
 void check_winograd_f32(bool bench);
+void check_winograd_i8(bool bench);
 void check_planar_f32(bool bench);
 void check_cast(bool bench);
 void check_native(bool bench);

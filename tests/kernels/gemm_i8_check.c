@@ -29,15 +29,6 @@ static int32_t expected_sum(const problem *p, size_t i, size_t n, uint32_t shift
     return (int32_t)(uint32_t)(uint64_t)sum;
 }
 
-// As QNNPACK does it: to 16 bits, the zero point with saturation, the clamp.
-static uint8_t expected_byte(int32_t sum, float scale, const taper_i8_epilogue *e)
-{
-    const float y = nearbyintf((float)sum * scale);
-    int32_t q = y >= 32767.0f ? 32767 : y <= -32768.0f ? -32768 : (int32_t)y;
-    q += e->zero_point;
-    return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
-}
-
 static void fill_bytes(void *to, size_t count, bool extreme)
 {
     static const uint8_t ends[] = {0, 255, 128, 127, 1, 129};
@@ -137,7 +128,7 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
                 check_that(got == want, "floats, mr %zu nc %zu kc %zu ks %zu: (%zu, %zu) is %a, not %a", mr, nc, kc, ks,
                            i, n, (double)got, (double)want);
             } else {
-                const uint8_t want = n < nc ? expected_byte(sum, scale[n], &p.e) : 0x5A;
+                const uint8_t want = n < nc ? check_requantized(sum, scale[n], &p.e) : 0x5A;
                 check_that(c[at] == want, "mr %zu nc %zu kc %zu ks %zu: (%zu, %zu) is %d, not %d (sum %d)", mr, nc, kc,
                            ks, i, n, c[at], want, sum);
             }

@@ -50,6 +50,9 @@ static const struct {
 #define FAMILY "winograd_f32"
 #include "ops/kernels/winograd_f32_list.inc"
 #undef FAMILY
+#define FAMILY "winograd_i8"
+#include "ops/kernels/winograd_i8_list.inc"
+#undef FAMILY
 #define FAMILY "planar_f32"
 #include "ops/kernels/planar_f32_list.inc"
 #undef FAMILY

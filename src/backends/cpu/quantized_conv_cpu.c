@@ -6,6 +6,8 @@
 #include "ops/call/prepared.h"
 #include "ops/engine/matmul.h"
 
+enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && !TAPER_SMALL };
+
 // ---- the input in NHWC
 
 static bool has_slack(const taper_tensor *x)
@@ -174,14 +176,16 @@ static void say_bands(kept_conv *k, size_t weights)
 
 static size_t folded_bytes(const taper_conv2d_i8_plan *plan)
 {
-    return plan->layer.places * (sizeof *plan->bias + sizeof *plan->factor) + plan->padding_bytes;
+    const size_t middle = plan->centred ? sizeof *plan->middle : 0;
+    return plan->layer.places * (sizeof *plan->bias + sizeof *plan->factor + middle) + plan->padding_bytes;
 }
 
 static void place_folded(taper_conv2d_i8_plan *plan, uint8_t *folded)
 {
     plan->bias = (const int32_t *)(const void *)folded;
     plan->factor = (const float *)(const void *)(plan->bias + plan->layer.places);
-    plan->padding = (const uint8_t *)(plan->factor + plan->layer.places);
+    plan->middle = (const int32_t *)(const void *)(plan->factor + plan->layer.places);
+    plan->padding = (const uint8_t *)(plan->middle + (plan->centred ? plan->layer.places : 0));
 }
 
 static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, const taper_pack *pack)
@@ -219,6 +223,9 @@ taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_req
         plan->layer = taper_i8_layer_of(pack.data, plan->layer.places);
         place_folded(plan, folded);
         memset(folded + bytes - plan->padding_bytes, job->in_zero_point, plan->padding_bytes);
+        for (size_t p = 0; plan->centred && p < plan->layer.places; p++) {
+            ((int32_t *)(uintptr_t)plan->middle)[p] = taper_winograd_i8_middle(plan->layer.sums[p], job->in_zero_point);
+        }
         status = taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, plan->shift, job->out_scale,
                                      (int32_t *)(uintptr_t)plan->bias, (float *)(uintptr_t)plan->factor)
                      ? plan->run(plan)
@@ -321,7 +328,10 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     job.keeps = scratch == NULL && constant;
     if (status == TAPER_OK) {
         const bool depthwise = job.groups > 1 && job.groups == job.in_c && job.groups == job.out_c;
-        status = depthwise ? taper_conv2d_i8_depthwise(&job) : taper_conv2d_i8_dense(&job);
+        const taper_winograd_i8_entry *winograd = WINOGRAD && !depthwise ? taper_conv2d_i8_winograd_choose(&job) : NULL;
+        status = depthwise                      ? taper_conv2d_i8_depthwise(&job)
+                 : WINOGRAD && winograd != NULL ? taper_conv2d_i8_winograd(&job, winograd)
+                                                : taper_conv2d_i8_dense(&job);
     }
     taper_heap_free(run->heap, scratch, scratch != NULL ? scratch_bytes : 0);
     return status;

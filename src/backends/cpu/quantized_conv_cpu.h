@@ -35,9 +35,11 @@ typedef struct taper_conv2d_i8_plan {
     taper_i8_layer layer; // places; the rest once it is packed
     const int32_t *bias;  // of the layer's places, for these scales
     const float *factor;
+    const int32_t *middle;  // of what its sums can be, where `centred`
     const uint8_t *padding; // bytes of the input's zero point
     size_t padding_bytes;
-    uint32_t shift;   // of the kernel (taper_i8_layer_fold)
+    uint32_t shift; // of the kernel (taper_i8_layer_fold)
+    bool centred;
     const char *name; // for the profile
     double flops, work;
 } taper_conv2d_i8_plan;
@@ -46,6 +48,9 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
+// How to do it by Winograd's transforms; NULL: that is not faster, or not exact.
+const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
+TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
 // Of a stem: reads x, whatever its strides, and sets the job's.
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);

@@ -14,6 +14,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c
     src/backends/cpu/quantized_conv_windows.c
+    src/backends/cpu/quantized_conv_winograd.c
     src/backends/cpu/quantized_linear_cpu.c
     src/backends/cpu/cpu_backend.c
     src/backends/cpu/cpu_kernels.c

@@ -86,6 +86,16 @@ static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
 #undef KERNEL
 };
 
+static const taper_winograd_i8_entry winograd_i8_entries[] = {
+#define KERNEL(isa, mr, nr, inputs, lanes, cost)                                                                       \
+    TAPER_IF_ISA(isa,                                                                                                  \
+                 {"winograd_i8_" #isa, TAPER_ISA_##isa, mr, nr, inputs, lanes, cost, taper_winograd_i8_input_##isa,    \
+                  taper_winograd_i8_weights_##isa, taper_winograd_i8_product_##isa, taper_winograd_i8_output_##isa}, )
+#include "ops/kernels/winograd_i8_list.inc"
+#undef KERNEL
+    {.name = NULL}, // a build may have none
+};
+
 static const taper_vector_u8_entry *const vector_u8_entries[] = {
 #define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_u8_##isa, )
 #include "ops/kernels/vector_u8_list.inc"
@@ -233,6 +243,21 @@ const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu)
     while (!allows(cpu, dwconv_i8_entries[i].cpu))
         i++;
     return &dwconv_i8_entries[i];
+}
+
+const taper_winograd_i8_entry *taper_winograd_i8_entry_at(size_t index)
+{
+    return index + 1 < COUNT(winograd_i8_entries) ? &winograd_i8_entries[index] : NULL;
+}
+
+const taper_winograd_i8_entry *taper_winograd_i8_select(uint64_t cpu)
+{
+    const uint64_t direct = taper_gemm_i8_select(cpu)->cpu;
+    for (size_t i = 0; winograd_i8_entries[i].name != NULL; i++) {
+        if (winograd_i8_entries[i].cpu == direct)
+            return &winograd_i8_entries[i];
+    }
+    return NULL;
 }
 
 const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index)

@@ -45,6 +45,7 @@ set(TAPER_KERNEL_SOURCES
     src/ops/kernels/scalar/gemm_f32_pack.c
     src/ops/kernels/scalar/gemm_half_pack.c
     src/ops/kernels/scalar/gemm_i8_pack.c
+    src/ops/kernels/scalar/winograd_i8_pack.c
 )
 set(TAPER_LEVEL_DEFINITIONS) # for what includes the lists
 set(TAPER_BUILT_LEVELS)

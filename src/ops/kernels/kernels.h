@@ -43,5 +43,6 @@
 #include "ops/kernels/vector_f32.h"
 #include "ops/kernels/vector_u8.h"
 #include "ops/kernels/winograd_f32.h"
+#include "ops/kernels/winograd_i8.h"
 
 #endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Quantized 3x3 convolution with stride 1 by Winograd's transforms in integers (ops/kernels/winograd_i8.h): the same
+// bytes as by products alone. A dilation of d makes d x d convolutions of every d-th row and column.
+//
+// Tiles are taken in groups. Who has an item, a block of columns of a group, transforms the group's inputs, makes the
+// products of all positions and transforms them back, in a place of his own, as conv_winograd.c says.
+#include "backends/cpu/quantized_conv_cpu.h"
+#include "ops/call/packs.h"
+#include "ops/engine/tiles.h"
+
+enum {
+    SIDE = TAPER_WINOGRAD_I8_SIDE,
+    POSITIONS = TAPER_WINOGRAD_I8_POSITIONS,
+    OUTPUTS = 4,
+    BLOCK_COLUMNS = 64,
+    LINE_BYTES = 64,
+    LEAST_TILES = 4
+};
+
+typedef struct winograd_plan {
+    taper_conv2d_i8_plan head;
+    const taper_winograd_i8_entry *entry;
+    size_t phases_h, phases_w, down, along; // tiles of a phase
+    size_t tiles;                           // of all images
+    size_t most;                            // tiles of a group
+    size_t panels, panel, block, blocks;    // panel: numbers; block: panels of one
+} winograd_plan;
+
+typedef struct winograd_run {
+    const winograd_plan *plan;
+    size_t groups, items;      // groups: of the tiles, as even as can be
+    size_t v_stride, m_stride; // between positions
+    taper_places places;
+} winograd_run;
+
+// A place: behind this are the transformed inputs of the largest group, and a block of products.
+typedef struct winograd_place {
+    size_t group; // whose inputs are there, and one: 0 is none
+    char apart[LINE_BYTES - sizeof(size_t)];
+    int16_t v[];
+} winograd_place;
+
+// Where a tile's first output is.
+typedef struct place {
+    size_t image, y, x;
+    size_t rows, columns; // of outputs that exist
+} place;
+
+static size_t left_of(size_t first, size_t end, size_t step)
+{
+    return first >= end ? 0 : taper_min_size((end - first - 1) / step + 1, OUTPUTS);
+}
+
+static place place_of(const winograd_plan *plan, size_t tile)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    const size_t column = tile % plan->along, row = tile / plan->along % plan->down;
+    const size_t phase = tile / (plan->along * plan->down);
+    place p = {.image = phase / (plan->phases_w * plan->phases_h),
+               .y = phase / plan->phases_w % plan->phases_h + row * OUTPUTS * job->dilation_h,
+               .x = phase % plan->phases_w + column * OUTPUTS * job->dilation_w};
+    p.rows = left_of(p.y, job->out_h, job->dilation_h);
+    p.columns = left_of(p.x, job->out_w, job->dilation_w);
+    return p;
+}
+
+// ---- an item
+
+static size_t first_of(const winograd_run *r, size_t group)
+{
+    return (size_t)((uint64_t)r->plan->tiles * group / r->groups);
+}
+
+static void transform_inputs(const winograd_run *r, size_t begin, size_t end, int16_t *v)
+{
+    const winograd_plan *plan = r->plan;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const uint8_t *x[POSITIONS];
+    for (size_t tile = begin; tile < end; tile++, v += job->in_c) {
+        const place p = place_of(plan, tile);
+        const uint8_t *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
+        for (size_t i = 0; i < SIDE; i++) {
+            const size_t y = p.y + i * job->dilation_h - job->pad_top; // of what lies above: far more than in_h
+            for (size_t j = 0; j < SIDE; j++) {
+                const size_t at = p.x + j * job->dilation_w - job->pad_left;
+                x[SIDE * i + j] =
+                    y < job->in_h && at < job->in_w ? image + (y * job->in_w + at) * job->in_c : plan->head.padding;
+            }
+        }
+        plan->entry->input(job->in_c, x, job->in_zero_point, v, r->v_stride);
+    }
+}
+
+static void finish_tile(const winograd_run *r, size_t tile, const int32_t *m, size_t column, size_t columns)
+{
+    const winograd_plan *plan = r->plan;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const place p = place_of(plan, tile);
+    if (p.rows == 0 || p.columns == 0) {
+        return;
+    }
+    const taper_winograd_i8_output o = {.middle = plan->head.middle + column,
+                                        .y = job->y + ((p.image * job->out_h + p.y) * job->out_w + p.x) * job->out_c +
+                                             column,
+                                        .row = job->dilation_h * job->out_w * job->out_c,
+                                        .pixel = job->dilation_w * job->out_c,
+                                        .rows = p.rows,
+                                        .columns = p.columns,
+                                        .e = {.bias = plan->head.bias + column,
+                                              .scale = plan->head.factor + column,
+                                              .zero_point = job->zero_point,
+                                              .min = job->min}};
+    plan->entry->output(columns, m, r->m_stride, &o);
+}
+
+// Tiles from `begin` to `end`, columns of the panels from `panel` on.
+static void multiply(const winograd_run *r, size_t begin, size_t end, size_t panel, const int16_t *v, int32_t *m)
+{
+    const winograd_plan *plan = r->plan;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const size_t nr = plan->entry->nr, panels = taper_min_size(plan->block, plan->panels - panel);
+    const size_t column = panel * nr, columns = taper_min_size(panels * nr, job->out_c - column);
+    const size_t position_numbers = panels * plan->panel;
+    const taper_gemm_strips cut = taper_gemm_cut(end - begin, plan->entry->mr);
+    const int16_t *weights = (const int16_t *)(const void *)plan->head.layer.weights + panel * POSITIONS * plan->panel;
+    taper_winograd_i8_product product = {
+        .columns = columns, .depth = job->in_c, .c_stride = panels * nr, .parts = cut.count};
+    for (size_t position = 0; position < POSITIONS; position++) {
+        product.w = weights + position * position_numbers;
+        product.a = v + position * r->v_stride;
+        product.c = m + position * r->m_stride;
+        product.next = (const char *)(product.w + position_numbers);
+        for (size_t s = 0; s < cut.count; s++) {
+            product.rows = cut.even + (s < cut.longer);
+            plan->entry->product(&product);
+            product.a += product.rows * job->in_c;
+            product.c += product.rows * product.c_stride;
+            product.next += position_numbers * sizeof *product.w / cut.count;
+        }
+    }
+    for (size_t tile = begin; tile < end; tile++) {
+        finish_tile(r, tile, m + (tile - begin) * product.c_stride, column, columns);
+    }
+}
+
+static void run_items(void *argument, size_t begin, size_t end) // number: group * blocks + block of columns
+{
+    winograd_run *r = argument;
+    const winograd_plan *plan = r->plan;
+    winograd_place *own = taper_place_take(&r->places, begin, r->items);
+    for (size_t item = begin; item < end; item++) {
+        const size_t group = item / plan->blocks, tile = first_of(r, group), last = first_of(r, group + 1);
+        if (own->group != group + 1) {
+            transform_inputs(r, tile, last, own->v);
+            own->group = group + 1;
+        }
+        multiply(r, tile, last, item % plan->blocks * plan->block, own->v,
+                 (int32_t *)(void *)(own->v + POSITIONS * r->v_stride));
+    }
+    taper_place_leave(own);
+}
+
+static taper_status run_plan(const taper_conv2d_i8_plan *head)
+{
+    const winograd_plan *plan = (const winograd_plan *)(const void *)head;
+    taper_run *run = head->job->call->run;
+    winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
+    const size_t threads = taper_pool_threads(run->pool);
+    // Threads have tiles of their own where there are enough, for inputs are transformed once then; else blocks.
+    if (plan->tiles / threads >= plan->entry->mr || (plan->blocks < threads && plan->tiles / threads >= LEAST_TILES)) {
+        r.groups = ((r.groups - 1) / threads + 1) * threads;
+    }
+    const size_t tiles = (plan->tiles - 1) / r.groups + 1;
+    r.items = r.groups * plan->blocks;
+    r.v_stride = tiles * head->job->in_c + LINE_BYTES / sizeof(int16_t);
+    r.m_stride = tiles * plan->block * plan->entry->nr + LINE_BYTES / sizeof(int32_t);
+    const size_t bytes =
+        sizeof(winograd_place) + POSITIONS * (r.v_stride * sizeof(int16_t) + r.m_stride * sizeof(int32_t));
+    if (!taper_places_open(run, bytes, r.items, &r.places)) {
+        return taper_fail_memory(run->error);
+    }
+    const taper_status status = taper_run_range(run, run_items, &r, r.items, 1, head->work);
+    taper_places_close(run, &r.places);
+    return status;
+}
+
+// ---- preparation
+
+static size_t place_of_channel(const void *context, size_t channel)
+{
+    (void)context;
+    return channel;
+}
+
+static void fill_channels(const taper_pack_request *request, void *data)
+{
+    const winograd_plan *plan = request->user;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const taper_i8_layer layer = taper_i8_layer_of(data, plan->head.layer.places);
+    taper_i8_fill_channels(&layer, job->params.weight, job->params.bias, job->out_c, place_of_channel, plan);
+}
+
+// Block of panels by block, position by position.
+static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
+{
+    const winograd_plan *plan = request->user;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const taper_tensor *w = job->params.weight;
+    const taper_i8_layer layer = taper_i8_layer_of(data, plan->head.layer.places);
+    const size_t nr = plan->entry->nr;
+    for (size_t panel = begin; panel < end; panel++) {
+        const size_t first = panel / plan->block * plan->block;
+        int16_t *block = (int16_t *)(void *)layer.weights + first * POSITIONS * plan->panel;
+        const taper_winograd_i8_pack_job pack = {
+            .columns = taper_min_size(nr, job->out_c - panel * nr),
+            .depth = job->in_c,
+            .n_stride = (size_t)w->strides[0],
+            .k_stride = (size_t)w->strides[1],
+            .tap_stride = (size_t)w->strides[3],
+            .w = (const int8_t *)taper_tensor_data(w) + panel * nr * (size_t)w->strides[0],
+            .u = block + (panel - first) * plan->panel,
+            .u_stride = taper_min_size(plan->block, plan->panels - first) * plan->panel,
+            .sums = layer.sums + panel * nr};
+        taper_winograd_i8_pack(plan->entry, &pack);
+    }
+}
+
+// Everything but the pack's request. False: some size is more than a size_t counts.
+static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry, winograd_plan *plan,
+                      size_t *packed)
+{
+    const size_t nr = entry->nr;
+    *plan = (winograd_plan){.head = {.job = job, .run = run_plan, .bytes = sizeof *plan},
+                            .entry = entry,
+                            .phases_h = taper_min_size(job->dilation_h, job->out_h),
+                            .phases_w = taper_min_size(job->dilation_w, job->out_w),
+                            .down = ((job->out_h - 1) / job->dilation_h + OUTPUTS) / OUTPUTS,
+                            .along = ((job->out_w - 1) / job->dilation_w + OUTPUTS) / OUTPUTS,
+                            .panels = (job->out_c - 1) / nr + 1,
+                            .block = taper_max_size(BLOCK_COLUMNS / nr, 1)};
+    plan->blocks = (plan->panels - 1) / plan->block + 1;
+    size_t phases, tiles, tile;
+    if (!taper_mul_size(plan->phases_h, plan->phases_w, &phases) || !taper_mul_size(phases, job->batch, &phases) ||
+        !taper_mul_size(plan->down, plan->along, &tiles) || !taper_mul_size(phases, tiles, &plan->tiles) ||
+        !taper_mul_size(job->in_c, nr, &plan->panel) ||
+        !taper_mul_size(plan->panels, POSITIONS * sizeof(int16_t), packed) ||
+        !taper_mul_size(*packed, plan->panel, packed) || *packed > SIZE_MAX / 4 ||
+        !taper_mul_size(POSITIONS * sizeof(int32_t), job->in_c + plan->block * nr, &tile)) {
+        return false;
+    }
+    // Inputs and products may have half of the cache, but weights are worth long strips of tiles.
+    const size_t most = taper_pool_caches(job->call->run->pool).l2 / 2 / tile;
+    plan->most = taper_max_size(most / entry->mr, 2) * entry->mr;
+    size_t all;
+    return taper_mul_size(taper_min_size(plan->most, plan->tiles), tile, &all) && all < SIZE_MAX / 4;
+}
+
+// ---- the choice
+
+// Whether sums of all channels are exact.
+static bool all_hold(const taper_conv2d_i8 *job)
+{
+    if (taper_winograd_i8_holds((uint64_t)job->in_c * 9 * 128)) {
+        return true;
+    }
+    const taper_tensor *w = job->params.weight;
+    const size_t n_stride = (size_t)w->strides[0], k_stride = (size_t)w->strides[1], tap = (size_t)w->strides[3];
+    for (size_t n = 0; n < job->out_c; n++) {
+        uint64_t magnitudes = 0;
+        for (size_t k = 0; k < job->in_c; k++) {
+            const int8_t *from = (const int8_t *)taper_tensor_data(w) + n * n_stride + k * k_stride;
+            for (size_t t = 0; t < 9; t++) {
+                magnitudes += (uint64_t)(from[t * tap] < 0 ? -from[t * tap] : from[t * tap]);
+            }
+        }
+        if (!taper_winograd_i8_holds(magnitudes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// In products of a vector of bytes. Weights of 16 bits are eight times as many bytes, and come from memory for each
+// group of tiles: with few tiles they are what is waited for.
+static bool pays(const winograd_plan *plan, size_t packed)
+{
+    enum { LEAST_STREAMED = 28 }; // tiles
+    const taper_conv2d_i8 *job = plan->head.job;
+    const taper_winograd_i8_entry *entry = plan->entry;
+    const double pixels = (double)(job->batch * job->out_h * job->out_w), tiles = (double)plan->tiles;
+    const double inputs = (double)job->in_c / entry->inputs, columns = (double)job->out_c / entry->lanes;
+    const double product = (double)job->in_c / 4 * columns, into = 180, out_of = 250;
+    const double direct = 9 * pixels * product;
+    const double transformed = tiles * (POSITIONS * product * entry->cost / 16 + into * inputs + out_of * columns);
+    return transformed < direct &&
+           (packed <= taper_pool_caches(job->call->run->pool).l2 || plan->tiles >= LEAST_STREAMED);
+}
+
+const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job)
+{
+    const taper_run *run = job->call->run;
+    const taper_winograd_i8_entry *entry = taper_winograd_i8_select(run->cpu);
+    winograd_plan plan;
+    size_t packed;
+    taper_pack_request request;
+    if (entry == NULL || run->low_memory || job->stem || job->kernel_h != 3 || job->kernel_w != 3 ||
+        job->stride_h != 1 || job->stride_w != 1 || job->groups != 1 || job->in_c % 2 != 0 ||
+        job->in_c < entry->inputs || job->out_c < entry->lanes || !make_plan(job, entry, &plan, &packed) ||
+        !pays(&plan, packed)) {
+        return NULL;
+    }
+    taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request); // else transformed in every run
+    return taper_packs_keep(job->call, &request) && all_hold(job) ? entry : NULL;
+}
+
+taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry)
+{
+    winograd_plan plan;
+    size_t packed, bytes;
+    if (!make_plan(job, entry, &plan, &packed) ||
+        (bytes = taper_i8_layer_bytes(plan.panels * entry->nr, packed)) == 0) {
+        return taper_conv2d_i8_dense(job);
+    }
+    const double sums = (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c;
+    plan.head.layer.places = plan.panels * entry->nr;
+    plan.head.padding_bytes = job->in_c + TAPER_OVERREAD;
+    plan.head.shift = (uint32_t)job->in_zero_point;
+    plan.head.centred = true;
+    plan.head.name = entry->name;
+    plan.head.flops = 18 * sums * (double)job->in_c;
+    plan.head.work = taper_gemm_i8_work(taper_gemm_i8_select(job->call->run->cpu), plan.head.flops / 2);
+    taper_pack_request request;
+    taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
+    request.layout = "quantized Winograd";
+    request.kernel = entry->name;
+    request.numbers[1] = (int64_t)plan.block;
+    request.bytes = bytes;
+    request.fill = fill_channels;
+    request.fill_parts = fill_panels;
+    request.parts = plan.panels;
+    request.user = &plan;
+    return taper_conv2d_i8_do(&plan.head, &request);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// winograd_i8.h for x86, in the words of simd_i8_x86.h: what differs between widths of registers is store_row. The
+// including file defines MR_MAX and EACH_MR.
+#include "ops/kernels/simd_i8_x86.h"
+#include "ops/kernels/winograd_i8.h"
+
+#define W Q
+#define W_LANES (I8_BYTES / 2)
+#define N Q
+#define N_LANES LANES
+#define NR (2 * LANES)
+#define LIMITS I8(range)
+
+TAPER_TEMPLATE W w_widen(const uint8_t *p)
+{
+#if I8_BYTES == 64
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+#else
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+#endif
+}
+
+TAPER_TEMPLATE W w_widen_signed(const int8_t *p)
+{
+#if I8_BYTES == 64
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+#else
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+#endif
+}
+
+TAPER_TEMPLATE void w_store(int16_t *p, W x)
+{
+    B(storeu)((Q *)(void *)p, x);
+}
+
+#define w_set(x) P(set1_epi16)(x)
+#define w_add(a, b) P(add_epi16)(a, b)
+#define w_sub(a, b) P(sub_epi16)(a, b)
+#define w_shl(a, by) P(slli_epi16)(a, by)
+#define n_load(p) I8(load)(p)
+#define n_set(x) P(set1_epi32)(x)
+#define n_add(a, b) P(add_epi32)(a, b)
+#define n_sub(a, b) P(sub_epi32)(a, b)
+#define n_shl(a, by) P(slli_epi32)(a, by)
+#define n_sra(a, by) P(srai_epi32)(a, by)
+#define n_mul(a, b) P(mullo_epi32)(a, b)
+
+TAPER_TEMPLATE LIMITS limits_of(const taper_i8_epilogue *e)
+{
+    return I8(range_of)(e->zero_point, e->min);
+}
+
+// y: in each 128 bits four channels of each of the pixels.
+TAPER_TEMPLATE void store_pixels(uint8_t *to, size_t pixel, size_t pixels, Q y);
+
+TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N *sums, const float *scales,
+                              LIMITS limits)
+{
+    const F scale = P(loadu_ps)(scales);
+    Q r[4];
+    TAPER_UNROLL
+    for (size_t j = 0; j < 4; j++)
+        r[j] = I8(scaled)((S)sums[j], scale);
+    store_pixels(to, pixel, pixels, I8(narrow)(r[0], r[1], r[2], r[3], limits));
+}
+
+#include "ops/kernels/winograd_i8_tmpl.h"
+
+// ---- products: per two inputs two loads of weights, and a pair of inputs in every lane for each row
+
+TAPER_TEMPLATE S dot_words(S sum, Q a, Q w)
+{
+#if I8_VNNI
+    return (S)P(dpwssd_epi32)((Q)sum, a, w);
+#else
+    return (S)P(add_epi32)((Q)sum, P(madd_epi16)(a, w));
+#endif
+}
+
+// Each third row has a pointer, from which the two behind it are reached.
+TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
+                                 const char *next)
+{
+    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
+    S acc[MR_MAX][2];
+    const char *p[POINTERS];
+    const size_t step = t->depth * sizeof *t->a, asked = 4 * NR / t->parts;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        acc[i][0] = acc[i][1] = (S)B(setzero)();
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = (const char *)t->a + i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = t->depth / 2; k > 0; k--, w += 2 * NR, next += asked) {
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+        const Q b[2] = {I8(load)(w), I8(load)(w + NR)};
+        _mm_prefetch(next, _MM_HINT_T0);
+        if (4 * NR > 64)
+            _mm_prefetch(next + 64, _MM_HINT_T0);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const Q x = I8(four)((const uint8_t *)p[i / OF_A_POINTER] + i % OF_A_POINTER * step);
+            acc[i][0] = dot_words(acc[i][0], x, b[0]);
+            acc[i][1] = dot_words(acc[i][1], x, b[1]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER] += 4;
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        B(storeu)((Q *)(void *)(c + i * t->c_stride), (Q)acc[i][0]);
+        B(storeu)((Q *)(void *)(c + i * t->c_stride + LANES), (Q)acc[i][1]);
+    }
+}
+
+TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_product *t)
+{
+    const int16_t *w = t->w;
+    const char *next = t->next;
+    for (size_t column = 0; column < t->columns; column += NR, w += t->depth * NR) {
+        product_tile(mr, t, w, t->c + column, next);
+        next += t->depth / 2 * (4 * NR / t->parts);
+    }
+}
+
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void product_strip_##mr(const taper_winograd_i8_product *t)                                         \
+    {                                                                                                                  \
+        product_strip(mr, t);                                                                                          \
+    }
+#define STRIP_NAME(mr) product_strip_##mr,
+#define WINOGRAD_I8_PRODUCT(isa)                                                                                       \
+    EACH_MR(STRIP)                                                                                                     \
+    static void (*const strips[])(const taper_winograd_i8_product *t) = {EACH_MR(STRIP_NAME)};                         \
+    void taper_winograd_i8_product_##isa(const taper_winograd_i8_product *job)                                         \
+    {                                                                                                                  \
+        strips[job->rows - 1](job);                                                                                    \
+    }
