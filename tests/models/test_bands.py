@@ -123,6 +123,26 @@ class QuantizedResidual(nn.Module):
         return self.sum.add(x, self.inner(x))
 
 
+class QuantizedSum(nn.Module):
+    """Of what two layers make of the same; `order` says which is made last, and which is the first summand."""
+    def __init__(self, first, second, order):
+        super().__init__()
+        self.first, self.second, self.order, self.sum = first, second, order, nnq.QFunctional()
+        self.sum.scale, self.sum.zero_point = 0.15, 20
+
+    def forward(self, x):
+        if self.order == 0:
+            a = self.first(x)
+            return self.sum.add_relu(a, self.second(x))
+        if self.order == 1:
+            b = self.second(x)
+            return self.sum.add_relu(self.first(x), b)
+        if self.order == 2:
+            return self.sum.add_relu(self.first(x), x)
+        a = self.first(x)
+        return self.sum.add(a, a)
+
+
 def quantized_ends(channels, *layers):
     return nn.Sequential(nnq.Quantize(0.03, 121, torch.quint8), quantized(channels, channels), *layers, nnq.DeQuantize())
 
@@ -146,6 +166,14 @@ def quantized_cases():
         nnq.Quantize(0.03, 121, torch.quint8), quantized(3, 32, 3, 2), quantized(32, 32, 3, groups=32), quantized(32, 16, act=False),
         quantized_inverted(16, 96, 24, stride=2), nnq.DeQuantize()), (2, 3, 289, 320), True
     yield "int8, narrow and tall", quantized_ends(16, quantized_inverted(16, 96, 16)), (1, 16, 1500, 15), True
+    yield "int8, small images and their sum", quantized_ends(48, QuantizedResidual(quantized(48, 48, act=False))), (1, 48, 21, 19), True
+    yield "int8, sums of two layers", quantized_ends(
+        32, QuantizedSum(quantized(32, 48), quantized(32, 48, act=False), 0), QuantizedSum(quantized(48, 80, act=False), quantized(48, 80), 1),
+        QuantizedSum(quantized(80, 80), None, 2)), (2, 32, 35, 17), True
+    yield "int8, a chain of sums", quantized_ends(40, *(QuantizedResidual(nn.Sequential(
+        quantized(40, 24), quantized(24, 24, 3), quantized(24, 40, act=False))) for _ in range(4))), (3, 40, 29, 31), True
+    yield "int8, twice the same", quantized_ends(40, QuantizedSum(quantized(40, 48), None, 3)), (1, 40, 21, 19), False
+    yield "int8, few rows and a sum", quantized_ends(48, QuantizedResidual(quantized(48, 48, act=False))), (1, 48, 5, 70), False
     yield "int8, small images", quantized_ends(16, quantized_inverted(16, 96, 16)), (1, 16, 14, 14), False
 
 

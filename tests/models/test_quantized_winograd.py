@@ -37,11 +37,11 @@ class Layer(torch.nn.Module):
 
 
 def cases():
-    """in, out, height, width, batch, padding, dilation, zero point, relu, magnitude of weights, transformed with 14 tiles in registers"""
+    """in, out, height, width, batch, padding, dilation, zero point, relu, magnitude of weights, whether it is transformed (None: that is a close call)"""
     yield 64, 64, 56, 56, 1, 1, 1, 0, True, 30, True
     yield 128, 128, 28, 28, 1, 1, 1, 0, False, 30, True
     yield 256, 128, 28, 28, 1, 1, 1, 7, True, 127, True
-    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, False  # few tiles for so many weights
+    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, None  # few tiles for so many weights
     yield 96, 80, 29, 31, 1, 1, 1, 128, False, 127, True
     yield 34, 50, 33, 18, 3, 0, 1, 3, True, 60, True
     yield 64, 48, 41, 37, 2, (2, 1), (2, 1), 255, False, 127, True
@@ -111,7 +111,7 @@ def main():
                           f"{np.abs(y[f'{k}.output'].astype(int) - wanted[k]).max()}")
             for s in sets:
                 kernel = kernel_of(taper, model, inputs[0].shape, "--cpu", s)
-                if s.startswith("avx512") or number in (0, 1, 8, 9, 10):
+                if pays is not None and (s.startswith("avx512") or number in (0, 1, 8, 9, 10)):
                     check(kernel.startswith("winograd_i8") == pays, f"{name}: {kernel} was chosen by {s}")
                 check(not kernel_of(taper, model, inputs[0].shape, "--cpu", s, "--memory", "low").startswith("winograd"),
                       f"{name}: transformed by {s} with --memory low")

@@ -287,8 +287,9 @@ static taper_status run_kept(taper_call *call, void *data)
 
 // ---- in bands
 
-static taper_status begin_bands(taper_call *call, void *data)
+static taper_status begin_bands(taper_call *call, void *data, size_t through)
 {
+    (void)through;
     kept_conv *k = data;
     take_arguments(&k->job, call);
     return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
@@ -348,7 +349,9 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
         memcpy(kept->plan, plan, plan->bytes);
         kept->plan->job = &kept->job;
         kept->plan->packed = pack->lies;
-        say_bands(kept, pack->bytes);
+        if (TAPER_WITH_RECORDINGS) {
+            say_bands(kept, pack->bytes);
+        }
         taper_prepared_reads(job->call, pack);
     }
 }

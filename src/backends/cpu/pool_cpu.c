@@ -148,9 +148,9 @@ static taper_status run_kept(taper_call *call, void *data)
     return run_job(&k->job);
 }
 
-static taper_status begin_bands(taper_call *call, void *data)
+static taper_status begin_bands(taper_call *call, void *data, size_t through)
 {
-    (void)call, (void)data;
+    (void)call, (void)data, (void)through;
     return TAPER_OK;
 }
 
@@ -195,7 +195,9 @@ static void keep(const pool_job *job)
         kept->job = *job;
         kept->pooling = *job->pooling;
         kept->job.pooling = &kept->pooling;
-        say_bands(job->call, kept);
+        if (TAPER_WITH_RECORDINGS) {
+            say_bands(job->call, kept);
+        }
     }
 }
 

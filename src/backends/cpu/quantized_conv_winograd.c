@@ -4,6 +4,8 @@
 //
 // Tiles are taken in groups. Who has an item, a block of columns of a group, transforms the group's inputs, makes the
 // products of all positions and transforms them back, in a place of his own, as conv_winograd.c says.
+#include <math.h>
+
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/call/packs.h"
 #include "ops/engine/tiles.h"
@@ -280,20 +282,22 @@ static bool all_hold(const taper_conv2d_i8 *job)
     return true;
 }
 
-// In products of a vector of bytes. Weights of 16 bits are eight times as many bytes, and come from memory for each
-// group of tiles: with few tiles they are what is waited for.
+// Counted in products of a vector of bytes. Weights of 16 bits are eight times as many bytes: where they do not stay in
+// a cache all threads wait for the same memory, although a part of that passes while they multiply.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 28 }; // tiles
+    const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;
+    const taper_pool *pool = job->call->run->pool;
     const double pixels = (double)(job->batch * job->out_h * job->out_w), tiles = (double)plan->tiles;
     const double inputs = (double)job->in_c / entry->inputs, columns = (double)job->out_c / entry->lanes;
-    const double product = (double)job->in_c / 4 * columns, into = 180, out_of = 250;
+    const double product = (double)job->in_c / 4 * columns, groups = ceil(tiles / (double)plan->most);
     const double direct = 9 * pixels * product;
     const double transformed = tiles * (POSITIONS * product * entry->cost / 16 + into * inputs + out_of * columns);
-    return transformed < direct &&
-           (packed <= taper_pool_caches(job->call->run->pool).l2 || plan->tiles >= LEAST_STREAMED);
+    const double waiting =
+        packed <= taper_pool_caches(pool).l2 ? 0 : (double)packed * groups * taper_pool_threads(pool) / bytes_meanwhile;
+    return transformed + waiting < direct;
 }
 
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job)

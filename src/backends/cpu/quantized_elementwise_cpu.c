@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on quantized tensors element by element: quantizing, dequantizing, sums. Tensors of quint8, quantized per
-// tensor, that lie densely in the order the result has; everything else is left to the references.
+// Operators on quantized tensors element by element: quantizing, dequantizing, products (quantized_sum_cpu.c: sums).
+// Tensors of quint8, quantized per tensor, that lie densely in the order the result has; everything else is left to the
+// references.
 #include <math.h>
 
 #include "backends/cpu/quantized_sum_cpu.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
-
-// Does the tensor lie in the format that its strides suggest? That format's strides, which are those of a result.
-static bool lies_in_format(const taper_tensor *x, int64_t *strides)
-{
-    if (x->hidden_nhwc || taper_tensor_numel(x) == 0) {
-        return false;
-    }
-    if (taper_tensor_suggests_channels_last(x)) {
-        taper_strides_channels_last(x->rank, x->sizes, strides);
-        return taper_tensor_is_channels_last(x);
-    }
-    taper_strides_contiguous(x->rank, x->sizes, strides);
-    return taper_tensor_is_contiguous(x);
-}
-
-static bool is_plain_quint8(const taper_tensor *x)
-{
-    const taper_quantizer *z = x->quantizer;
-    return x->dtype == TAPER_QU8 && z != NULL && z->scales == NULL && z->scale > 0 && !isinf(z->scale) &&
-           z->zero_point >= 0 && z->zero_point <= 255;
-}
 
 typedef struct convert_job {
     const taper_vector_u8_entry *vector;
@@ -62,8 +42,8 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
     TAPER_TRY(taper_arg_double(call, 1, &scale));
     TAPER_TRY(taper_arg_int(call, 2, &zero_point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
-    if (dtype != TAPER_QU8 || x->dtype != TAPER_F32 || !lies_in_format(x, strides) || !(scale > 0) || isinf(scale) ||
-        zero_point < 0 || zero_point > 255) {
+    if (dtype != TAPER_QU8 || x->dtype != TAPER_F32 || !taper_u8_lies_in_format(x, strides) || !(scale > 0) ||
+        isinf(scale) || zero_point < 0 || zero_point > 255) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_quantized(call, 0, dtype, x->rank, x->sizes, strides, scale, zero_point, &y));
@@ -82,7 +62,7 @@ taper_status taper_cpu_dequantize(taper_call *call)
     taper_tensor *x, *y;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (!is_plain_quint8(x) || !lies_in_format(x, strides)) {
+    if (!taper_is_plain_quint8(x) || !taper_u8_lies_in_format(x, strides)) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, strides, &y));
@@ -93,78 +73,6 @@ taper_status taper_cpu_dequantize(taper_call *call)
                        .zero_point = (int32_t)x->quantizer->zero_point};
     call->run->kernel = job.vector->name;
     return taper_run_floats(call->run, dequantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
-}
-
-// ---- sums
-
-typedef struct sum_job {
-    const taper_vector_u8_entry *vector;
-    const uint8_t *a, *b;
-    uint8_t *y;
-    taper_u8_sum sum;
-} sum_job;
-
-static void sum_range(void *argument, size_t begin, size_t end)
-{
-    const sum_job *job = argument;
-    job->vector->add(end - begin, job->a + begin, job->b + begin, &job->sum, job->y + begin);
-}
-
-bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, double scale, taper_u8_sum *sum)
-{
-    const float of_a = (float)a->scale / (float)scale, of_b = (float)b->scale / (float)scale;
-    const float greater = of_a > of_b ? of_a : of_b;
-    if (!(of_a >= 0x1p-14f && of_b >= 0x1p-14f && greater >= 0x1p-10f && greater < 256.0f)) {
-        return false;
-    }
-    int exponent;
-    frexpf(greater, &exponent);
-    const int shift = 22 - exponent; // 14 .. 31
-    sum->shift = (uint32_t)shift;
-    sum->a_factor = (int32_t)lrintf(ldexpf(of_a, shift));
-    sum->b_factor = (int32_t)lrintf(ldexpf(of_b, shift));
-    sum->offset = (int32_t) - ((int64_t)sum->a_factor * a->zero_point + (int64_t)sum->b_factor * b->zero_point);
-    return true;
-}
-
-static taper_status add(taper_call *call, bool relu)
-{
-    taper_tensor *a, *b, *y;
-    double scale;
-    int64_t zero_point, strides[TAPER_MAX_RANK], other[TAPER_MAX_RANK];
-    TAPER_TRY(taper_arg_quantized(call, 0, &a));
-    TAPER_TRY(taper_arg_quantized(call, 1, &b));
-    TAPER_TRY(taper_arg_double(call, 2, &scale));
-    TAPER_TRY(taper_arg_int(call, 3, &zero_point));
-    sum_job job = {.vector = taper_vector_u8_select(call->run->cpu)};
-    if (!is_plain_quint8(a) || !is_plain_quint8(b) || a->rank != b->rank ||
-        memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0 || !lies_in_format(a, strides) ||
-        !lies_in_format(b, other) || memcmp(strides, other, a->rank * sizeof *strides) != 0 || !(scale > 0) ||
-        isinf(scale) || zero_point < 0 || zero_point > 255 ||
-        !taper_u8_sum_factors(a->quantizer, b->quantizer, scale, &job.sum)) {
-        return TAPER_DECLINED;
-    }
-    TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, a->rank, a->sizes, strides, scale, zero_point, &y));
-    job.a = taper_tensor_data(a);
-    job.b = taper_tensor_data(b);
-    job.y = taper_tensor_mutable(y);
-    job.sum.zero_point = (int32_t)zero_point;
-    job.sum.min = relu ? (int32_t)zero_point : 0;
-    job.sum.max = 255;
-    call->run->kernel = job.vector->name;
-    return taper_run_floats(call->run, sum_range, &job, (size_t)taper_tensor_numel(a), 0.5);
-}
-
-taper_status taper_cpu_quantized_add(taper_call *call);
-taper_status taper_cpu_quantized_add(taper_call *call)
-{
-    return add(call, false);
-}
-
-taper_status taper_cpu_quantized_add_relu(taper_call *call);
-taper_status taper_cpu_quantized_add_relu(taper_call *call)
-{
-    return add(call, true);
 }
 
 // ---- products

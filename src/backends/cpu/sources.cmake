@@ -22,6 +22,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/linear_cpu.c
     src/backends/cpu/quantized_decomposed_cpu.c
     src/backends/cpu/quantized_elementwise_cpu.c
+    src/backends/cpu/quantized_sum_cpu.c
     src/backends/cpu/fusion.c
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c

@@ -14,15 +14,25 @@ typedef struct sum_words {
     __m128i shift;
 } sum_words;
 
+// x, less one where it is less than bound.
+TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
+{
+#if I8_BYTES == 64
+    return _mm512_mask_sub_epi32(x, _mm512_cmplt_epi32_mask(x, bound), x, _mm512_set1_epi32(1));
+#else
+    return P(add_epi32)(x, P(cmpgt_epi32)(bound, x));
+#endif
+}
+
 // pairs: a and b in 16 bits each. The factors have 22 bits: two products of 11 by 8 bits. roomy: half a step more is
 // still in 32 bits.
 TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
     const Q sum = P(add_epi32)(P(add_epi32)(high, P(madd_epi16)(pairs, s->low)), s->offset);
+    if (roomy) // halves away from zero: of negative numbers, to which a half was added as to all, a little less
+        return P(sra_epi32)(I8(less_one_below)(sum, s->half), s->shift);
     const Q negative = P(srai_epi32)(sum, 31);
-    if (roomy) // halves away from zero: of negative numbers a little less than half is added
-        return P(sra_epi32)(P(add_epi32)(P(add_epi32)(sum, s->half), negative), s->shift);
     const Q rest = P(add_epi32)(B(and)(sum, s->mask), negative);
     const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 where rest is more
     return P(add_epi32)(P(sra_epi32)(sum, s->shift), up);
@@ -36,12 +46,11 @@ TAPER_TEMPLATE size_t add_blocks(const bool roomy, size_t n, const uint8_t *a, c
     size_t i = 0;
     for (; i + I8_BYTES <= n; i += I8_BYTES) {
         const Q va = I8(load)(a + i), vb = I8(load)(b + i);
-        const Q a0 = P(unpacklo_epi8)(va, none), a1 = P(unpackhi_epi8)(va, none);
-        const Q b0 = P(unpacklo_epi8)(vb, none), b1 = P(unpackhi_epi8)(vb, none);
-        const Q y0 =
-            P(packs_epi32)(sum_of(roomy, P(unpacklo_epi16)(a0, b0), s), sum_of(roomy, P(unpackhi_epi16)(a0, b0), s));
-        const Q y1 =
-            P(packs_epi32)(sum_of(roomy, P(unpacklo_epi16)(a1, b1), s), sum_of(roomy, P(unpackhi_epi16)(a1, b1), s));
+        const Q lower = P(unpacklo_epi8)(va, vb), upper = P(unpackhi_epi8)(va, vb);
+        const Q y0 = P(packs_epi32)(sum_of(roomy, P(unpacklo_epi8)(lower, none), s),
+                                    sum_of(roomy, P(unpackhi_epi8)(lower, none), s));
+        const Q y1 = P(packs_epi32)(sum_of(roomy, P(unpacklo_epi8)(upper, none), s),
+                                    sum_of(roomy, P(unpackhi_epi8)(upper, none), s));
         const Q bytes = P(packus_epi16)(P(adds_epi16)(y0, zero_point), P(adds_epi16)(y1, zero_point));
         B(storeu)((Q *)(void *)(y + i), P(min_epu8)(P(max_epu8)(bytes, low), high));
     }
@@ -52,15 +61,16 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
 {
     const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
     const uint32_t fa = (uint32_t)p->a_factor, fb = (uint32_t)p->b_factor;
-    const sum_words s = {.high = P(set1_epi32)((int32_t)(fa >> 11 | fb >> 11 << 16)),
-                         .low = P(set1_epi32)((int32_t)((fa & 2047) | (fb & 2047) << 16)),
-                         .offset = P(set1_epi32)(p->offset),
-                         .mask = P(set1_epi32)((int32_t)mask),
-                         .threshold = P(set1_epi32)((int32_t)(mask >> 1)),
-                         .half = P(set1_epi32)((int32_t)(mask / 2 + 1)),
-                         .shift = _mm_cvtsi32_si128((int32_t)p->shift)};
     // Sums are not further from zero than what the factors make of 255.
     const bool roomy = UINT64_C(255) * ((uint64_t)fa + fb) + mask / 2 + 1 <= INT32_MAX;
+    const uint32_t half = mask / 2 + 1;
+    const sum_words s = {.high = P(set1_epi32)((int32_t)(fa >> 11 | fb >> 11 << 16)),
+                         .low = P(set1_epi32)((int32_t)((fa & 2047) | (fb & 2047) << 16)),
+                         .offset = P(set1_epi32)((int32_t)((uint32_t)p->offset + (roomy ? half : 0))),
+                         .mask = P(set1_epi32)((int32_t)mask),
+                         .threshold = P(set1_epi32)((int32_t)(mask >> 1)),
+                         .half = P(set1_epi32)((int32_t)half),
+                         .shift = _mm_cvtsi32_si128((int32_t)p->shift)};
     size_t i = roomy ? add_blocks(true, n, a, b, p, &s, y) : add_blocks(false, n, a, b, p, &s, y);
     for (; i < n; i++)
         y[i] = one_sum(a[i], b[i], p);
