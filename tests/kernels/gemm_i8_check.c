@@ -45,10 +45,12 @@ static float random_scale(size_t kind)
                        : check_uniform(0.5f, 0.99999994f);
 }
 
-static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, size_t step)
+// many: the entry's function for rows; whether it had something for these.
+static bool one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, size_t step, bool many)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
-    const bool extreme = check_below(3) == 0, floats = check_below(4) == 0;
+    const bool extreme = check_below(3) == 0, floats = !many && check_below(4) == 0;
+    bool done = true;
     const size_t whole = (nc + entry->nr - 1) / entry->nr * entry->nr, rows = step != 0 ? ks : mr * ks;
     problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .offset = check_below(2) ? check_below(20) : 0, .step = step};
     const size_t reach = kc + (mr - 1) * step, stride = reach + (check_below(2) ? check_below(9) : 0);
@@ -59,7 +61,7 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
     fill_bytes(weights, nc * kc * ks, extreme);
     p.weights = weights;
     p.tap_stride = mr + check_below(3);
-    const bool even = step == 0 && ks == 1 && check_below(2);
+    const bool even = many || (step == 0 && ks == 1 && check_below(2));
     p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof *p.pointers, CHECK_TAIL, 0);
     for (size_t t = 0; t < ks; t++) {
         for (size_t i = 0; i < mr && step == 0; i++)
@@ -113,10 +115,14 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
                                .e = p.e};
     if (step != 0) {
         entry->windows(&job, step);
+    } else if (many) {
+        done = entry->rows(&job);
     } else {
         entry->run(&job);
     }
-    for (size_t i = 0; i < mr && !check_failed(); i++) {
+    for (size_t i = 0; i < c_count * each && !done; i++)
+        check_that(c[i] == 0x5A, "rows %zu nc %zu kc %zu are left, but result %zu is not", mr, nc, kc, i);
+    for (size_t i = 0; i < mr && done && !check_failed(); i++) {
         for (size_t n = 0; n < c_stride && i * c_stride + n < c_count; n++) {
             const size_t at = i * c_stride + n;
             const int32_t sum = n < nc ? expected_sum(&p, i, n, entry->shift) : 0;
@@ -135,11 +141,26 @@ static void one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
         }
     }
     check_memory_reset();
+    return done;
 }
 
 static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks)
 {
-    one_of(entry, mr, nc, kc, ks, 0);
+    (void)one_of(entry, mr, nc, kc, ks, 0, false);
+}
+
+// Of any number: whole tiles, a row more or less, more than pass at a time.
+static void many_rows(const taper_gemm_i8_entry *entry)
+{
+    size_t done = 0, tried = 0;
+    for (size_t mr = 1; mr < 90; mr++) {
+        for (size_t nc = 1; nc <= 3 * entry->nr;
+             nc += nc % entry->nr == 0 ? entry->nr / 2 : 1 + check_below(7), tried++)
+            done += one_of(entry, mr, nc, 1 + check_below(check_below(4) == 0 ? 600 : 50), 1, 0, true);
+    }
+    for (size_t kc = 1; kc < 70; kc++, tried++)
+        done += one_of(entry, 350 + check_below(200), (1 + check_below(3)) * entry->nr, kc, 1, 0, true);
+    check_that(done > tried / 4, "%zu of %zu jobs of many rows were made", done, tried);
 }
 
 void check_gemm_i8(bool benchmark)
@@ -161,8 +182,10 @@ void check_gemm_i8(bool benchmark)
         }
         for (size_t m = entry->mr; entry->windows != NULL && m <= 3 * entry->mr + 1; m++) {
             for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5)
-                one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2));
+                (void)one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2), false);
         }
+        if (entry->rows != NULL)
+            many_rows(entry);
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
         // Where tiles of 64 bytes begin and end.
         for (size_t kc = 40; kc < 200; kc++) {

@@ -88,11 +88,41 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 
 // ---- tiles
 
+// What the kernel is to make of a tile for one group.
+static void aim(const dense_plan *plan, const taper_tile *t, size_t group, taper_gemm_i8 *call)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    const size_t column = t->panel * plan->entry->nr, place = group * plan->group_places + column;
+    call->mr = t->count;
+    call->nc = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column;
+    call->a_tap_stride = t->count;
+    call->a_offset = group * plan->group_in;
+    call->w = plan->head.layer.weights + group * plan->group_bytes + t->panel * plan->panel_bytes;
+    call->c = job->y + t->first * job->out_c + group * plan->group_out + column;
+    call->e.bias = plan->head.bias + place;
+    call->e.scale = plan->head.factor + place;
+}
+
+// So many strips as follow one another, at most, where the kernel does all their rows. How many; 0: it does not.
+static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
+{
+    const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;
+    taper_tile all = *t;
+    const size_t joined = taper_tile_join(&plan->tiles, &all, most);
+    taper_gemm_i8 many = *call;
+    many.a = &first;
+    aim(plan, &all, 0, &many);
+    if (!plan->entry->rows(&many)) {
+        return 0;
+    }
+    *t = all;
+    return joined;
+}
+
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
-    const size_t nr = plan->entry->nr, groups = job->groups;
     const uint8_t *pointers[STRIP_POINTERS];
     taper_gemm_i8 call = {.kc = plan->group_in,
                           .ks = plan->taps,
@@ -100,22 +130,21 @@ static void run_tiles(void *argument, size_t begin, size_t end)
                           .a_step = plan->pointwise ? job->in_c : 0,
                           .c_stride = job->out_c,
                           .e = {.zero_point = job->zero_point, .min = job->min}};
+    bool many = plan->entry->rows != NULL && plan->pointwise && job->groups == 1;
     taper_tile t = taper_tile_at(&plan->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &t)) {
-        const size_t column = t.panel * nr;
+    for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &t)) {
+        const size_t made = many ? run_many(plan, &t, end - i, &call) : 0;
+        many = made > 0;
+        if (many) {
+            i += made;
+            continue;
+        }
         gather_pointers(plan, t.first, t.count, pointers);
-        call.mr = t.count;
-        call.nc = taper_min_size(t.panel_end * nr, plan->group_out) - column;
-        call.a_tap_stride = t.count;
-        for (size_t group = 0; group < groups; group++) {
-            const size_t place = group * plan->group_places + column;
-            call.a_offset = group * plan->group_in;
-            call.w = plan->head.layer.weights + group * plan->group_bytes + t.panel * plan->panel_bytes;
-            call.c = job->y + t.first * job->out_c + group * plan->group_out + column;
-            call.e.bias = plan->head.bias + place;
-            call.e.scale = plan->head.factor + place;
+        for (size_t group = 0; group < job->groups; group++) {
+            aim(plan, &t, group, &call);
             plan->entry->run(&call);
         }
+        i++;
     }
 }
 
@@ -124,11 +153,11 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
 {
     const dense_plan *plan = (const dense_plan *)(const void *)head;
     const taper_conv2d_i8 *job = head->job;
-    const taper_gemm_strips cut = taper_gemm_cut((band->end - band->begin) * job->out_w, plan->entry->mr);
     const uint8_t *pointers[STRIP_POINTERS];
     const uint8_t *x =
         (const uint8_t *)band->x.at + (band->begin - band->x.from) % band->x.ring * job->in_w * job->in_c;
     taper_gemm_i8 call = {
+        .mr = (band->end - band->begin) * job->out_w,
         .nc = job->out_c,
         .kc = job->in_c,
         .ks = 1,
@@ -138,6 +167,11 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
         .c = band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c,
         .c_stride = job->out_c,
         .e = {.bias = head->bias, .scale = head->factor, .zero_point = job->zero_point, .min = job->min}};
+    pointers[0] = x;
+    if (plan->entry->rows != NULL && plan->entry->rows(&call)) {
+        return;
+    }
+    const taper_gemm_strips cut = taper_gemm_cut(call.mr, plan->entry->mr);
     for (size_t s = 0; s < cut.count; s++) {
         call.mr = cut.even + (s < cut.longer);
         for (size_t i = 0; i < call.mr; i++, x += job->in_c) {

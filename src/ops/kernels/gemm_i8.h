@@ -48,6 +48,9 @@ typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
 // Rows that overlap, as windows of gemm_f32.h: a has a pointer for each tap, row i of it is i * step bytes further;
 // step is 1 or 2, mr the entry's or more. Every row of a tap is read to a whole group of kr.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
+// Any number of rows of one tap, a_step apart, of which a has the first; bytes only. Returns 0 when the kernel has
+// nothing better for such a job than strips of its rows, and has done nothing then.
+typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
 typedef struct taper_gemm_i8_entry {
     const char *name;
@@ -58,13 +61,15 @@ typedef struct taper_gemm_i8_entry {
     uint32_t over_read; // bytes
     taper_gemm_i8_function *run;
     taper_gemm_i8_windows_function *windows; // NULL: it has none
+    taper_gemm_i8_rows_function *rows;       // NULL: it has none
 } taper_gemm_i8_entry;
 
-#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, windows)                                                       \
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, windows, rows)                                                 \
     taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;                                                               \
     taper_gemm_i8_windows_function taper_gemm_i8_windows_##tile##_##isa;
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
+taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni;
 
 // ---- packed weights: panels of nr columns, each: for every tap, for every group of kr k, for every column: kr
 // weights; missing ones are zero. Element (n, tap, k) of the source is at

@@ -215,109 +215,6 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 #endif
 }
 
-#ifdef EACH_EVEN_MR
-// One tap whose rows lie the same distance apart: each third has a pointer, from which the two behind it are reached.
-// With few inputs scaling the sums takes as long as making them, on other ports: with tiles of half the rows, which
-// begin fast, the CPU has the sums of one and the scaling of another at hand.
-TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, const int8_t *w,
-                              size_t column, size_t n)
-{
-    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
-    S acc[MR_MAX][2];
-    const uint8_t *p[POINTERS];
-    const size_t step = t->a_step;
-    TAPER_UNROLL
-    for (size_t j = 0; j < nv; j++) {
-        const S bias = I8(load_sums)(t->e.bias + column + LANES * j);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++)
-            acc[i][j] = bias;
-    }
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i += OF_A_POINTER)
-        p[i / OF_A_POINTER] = t->a[0] + t->a_offset + (row + i) * step;
-    TAPER_NO_UNROLL
-    for (size_t k = (t->kc + 3) / 4; k > 0; k--) {
-        Q b[2];
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            b[j] = I8(load)(w + I8_BYTES * j);
-        FETCH(w);
-        w += 4 * NR;
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            const Q x = I8(four)(p[i / OF_A_POINTER] + i % OF_A_POINTER * step);
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
-        }
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            p[i / OF_A_POINTER] += 4;
-    }
-    finish_bytes(mr, nv, t, row, column, n, acc);
-}
-
-TAPER_TEMPLATE void even_strip(const size_t mr, const taper_gemm_i8 *t, size_t row)
-{
-    const size_t panel = (t->kc + 3) / 4 * (4 * NR);
-    const int8_t *w = t->w;
-    size_t column = 0;
-    for (; t->nc - column > LANES; w += panel) {
-        const size_t n = t->nc - column < NR ? t->nc - column : NR;
-        even_tile(mr, 2, t, row, w, column, n);
-        if ((column += n) == t->nc)
-            return;
-    }
-    even_tile(mr, 1, t, row, w, column, t->nc - column);
-}
-
-#define EVEN_STRIP(mr)                                                                                                 \
-    TAPER_INSTANCE void even_strip_##mr(const taper_gemm_i8 *t, size_t row)                                            \
-    {                                                                                                                  \
-        even_strip(mr, t, row);                                                                                        \
-    }
-EACH_EVEN_MR(EVEN_STRIP)
-#undef EVEN_STRIP
-
-#define ENTRY(mr) even_strip_##mr,
-static void (*const even_strips[])(const taper_gemm_i8 *t, size_t row) = {EACH_EVEN_MR(ENTRY)};
-#undef ENTRY
-#endif
-
-#ifdef EACH_EVEN_MR
-// One register of columns, for which a pointer of each row, fetched from the stack, is as much work as a product.
-TAPER_INSTANCE void even_narrow(const taper_gemm_i8 *t)
-{
-    even_tile(MR_MAX, 1, t, 0, t->w, 0, t->nc);
-}
-#endif
-
-// nc is not 0. False: that is not for tiles of even rows.
-TAPER_TEMPLATE int run_even(const taper_gemm_i8 *t)
-{
-#ifdef EACH_EVEN_MR
-    enum { MOST_INPUTS = 96 };
-    if (t->a_step == 0 || t->e.shift != NULL)
-        return 0;
-    if (t->nc <= LANES && t->mr == MR_MAX) {
-        even_narrow(t);
-        return 1;
-    }
-    if (t->kc > MOST_INPUTS || t->nc <= NR || t->mr < MOST_EVEN + LEAST_EVEN)
-        return 0;
-    even_strips[MOST_EVEN - LEAST_EVEN](t, 0);
-    even_strips[t->mr - MOST_EVEN - LEAST_EVEN](t, MOST_EVEN);
-    return 1;
-#else
-    (void)t;
-    return 0;
-#endif
-}
-
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t)                                                             \
     {                                                                                                                  \
@@ -330,11 +227,16 @@ TAPER_TEMPLATE int run_even(const taper_gemm_i8 *t)
     static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
-        if (job->nc > 0 && !run_even(job))                                                                             \
+        if (job->nc > 0)                                                                                               \
             strips[TAPER_STRIP(job->mr)](job);                                                                         \
     }
 
 // ---- windows: rows of A that overlap, a fixed number of bytes apart. The last tile goes over some rows once more.
+
+// gemm_i8_rows.h: whether it has made them all.
+#ifndef WINDOWS_IN_ROWS
+#define WINDOWS_IN_ROWS(job, step) 0
+#endif
 
 #if !TAPER_SMALL
 // One tile of the most rows, from t->c on; at: bytes, of its first row. That step is a constant makes all addresses one
@@ -396,6 +298,8 @@ TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size
     }                                                                                                                  \
     void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
     {                                                                                                                  \
+        if (WINDOWS_IN_ROWS(job, step))                                                                                \
+            return;                                                                                                    \
         for (size_t i = 0; i < job->mr && job->nc > 0; i += MR_MAX) {                                                  \
             i = i + MR_MAX > job->mr ? job->mr - MR_MAX : i;                                                           \
             taper_gemm_i8 t = *job;                                                                                    \

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AVX-512 VNNI: 14 rows by 32 columns in 28 accumulators.
+#include <stdbool.h>
+
 #include "ops/kernels/gemm_i8.h"
 
-#if !TAPER_SMALL
-#define LEAST_EVEN 4
-#define MOST_EVEN 8
-#define EACH_EVEN_MR(X) X(4) X(5) X(6) X(7) X(8)
-#endif
 #define I8_BYTES 64
 #define I8_VNNI 1
 #define MR_MAX 14
@@ -17,7 +14,13 @@
     X(4)                                                                                                               \
     TAPER_ODD_MR(X(5))                                                                                                 \
     X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
+#if !TAPER_SMALL
+#define WINDOWS_IN_ROWS(job, step) windows_in_rows(job, step)
+#endif
 #include "ops/kernels/gemm_i8_avx512.h"
+#if !TAPER_SMALL
+#include "ops/kernels/gemm_i8_rows.h"
+#endif
 
 GEMM_I8(14x32_avx512vnni)
 GEMM_I8_WINDOWS(14x32_avx512vnni)

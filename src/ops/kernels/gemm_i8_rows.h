@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Many rows of one tap for the AVX-512 VNNI entry, in the words of gemm_i8_tmpl.h (included before): panel by panel, of
+// which all rows pass in tiles of 6 by 32 or 12 by 16 sums. From its last product to its bytes a sum has 30 cycles to
+// go, of which the CPU cannot see enough products ahead while four tiles' worth of instructions wait: the sums of a
+// tile become bytes between the first products of the next one instead, for which there are registers.
+
+enum {
+    ROWS_SUMS = 12,         // registers of a tile
+    ROWS_UNITS = 3,         // of 64 sums, which become bytes together
+    ROWS_INPUTS = 512,      // more come from the L2 cache for each tile: other tiles have more rows
+    ROWS_BYTES = 24 * 1024, // of rows that pass for all panels, which stay in the L1 cache
+    ROWS_BYTES_OF_C = 64,   // of each in C: a line
+};
+
+// Where the inputs of a tile's first row are, four by four; of windows that is in each tap so many bytes on.
+typedef struct rows_source {
+    const uint8_t *x;
+    const uint8_t *const *tap;
+    size_t at, left, groups; // left: of a tap's groups
+} rows_source;
+
+// Four inputs' products. step: bytes from row to row of windows; 0: of rows, whose distance is a_step.
+TAPER_TEMPLATE void rows_group(const size_t step, const size_t rows, const size_t nv, size_t a_step, rows_source *a,
+                               const int8_t **w, S acc[ROWS_SUMS])
+{
+    Q b[2];
+    if (step != 0 && a->left == 0) {
+        a->x = *a->tap++ + a->at;
+        a->left = a->groups;
+    }
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        b[j] = I8(load)(*w + I8_BYTES * j);
+    if (nv == 2 && step == 0)
+        FETCH(*w);
+    *w += 4 * NR;
+    TAPER_UNROLL
+    for (size_t i = 0; i < rows; i++) {
+        const Q x = I8(four)(a->x + i * (step != 0 ? step : a_step));
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            acc[i * nv + j] = I8(dot)(acc[i * nv + j], x, b[j]);
+    }
+    a->x += 4;
+    a->left--;
+}
+
+// Where the bytes of a tile go.
+typedef struct rows_place {
+    uint8_t *c;
+    size_t c_stride;
+    const float *scale;
+    I8(range) range;
+    __mmask16 mask; // of a panel of no more than 16 columns
+} rows_place;
+
+// 64 sums to bytes: of two rows or of four; where there is no such row, of the last one once more.
+TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_place *p, size_t unit, S acc[ROWS_SUMS])
+{
+    const Q order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    Q r[4];
+    uint8_t *to[4];
+    TAPER_UNROLL
+    for (size_t k = 0; k < 4; k++) {
+        const size_t row = unit * 4 / nv + k / nv, real = row < rows ? row : rows - 1;
+        r[k] = I8(scaled)(acc[real * nv + k % nv], P(loadu_ps)(p->scale + LANES * (k % nv)));
+        to[k / nv] = p->c + real * p->c_stride;
+    }
+    const Q y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
+    if (nv == 2) {
+        _mm256_storeu_si256((__m256i *)(void *)to[1], _mm512_extracti64x4_epi64(y, 1));
+        _mm256_storeu_si256((__m256i *)(void *)to[0], _mm512_castsi512_si256(y));
+    } else {
+        _mm_mask_storeu_epi8(to[3], p->mask, _mm512_extracti32x4_epi32(y, 3));
+        _mm_mask_storeu_epi8(to[2], p->mask, _mm512_extracti32x4_epi32(y, 2));
+        _mm_mask_storeu_epi8(to[1], p->mask, _mm512_extracti32x4_epi32(y, 1));
+        _mm_mask_storeu_epi8(to[0], p->mask, _mm512_castsi512_si128(y));
+    }
+}
+
+// Tiles of rows that follow one another, of panels.
+typedef struct rows_part {
+    size_t row, count;      // the first one's; tiles
+    size_t last;            // the last tile begins no later, so that it may go over some rows once more
+    size_t column, columns; // of the first panel; of all
+} rows_part;
+
+TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_t nv, const taper_gemm_i8 *t,
+                               const rows_part *part)
+{
+    // Results are bytes, which might be anything: what loops read of the job is read before.
+    const size_t groups = (t->kc + 3) / 4, taps = t->ks, count = part->count;
+    const size_t a_step = step != 0 ? step : t->a_step, a_last = t->a_offset + part->last * a_step;
+    const uint8_t *const *const a = t->a;
+    const uint8_t *const x = t->a[0];
+    const int8_t *panel = t->w + part->column * 4 * groups * taps;
+    const int32_t *bias = t->e.bias + part->column;
+    uint8_t *c = (uint8_t *)t->c + part->row * t->c_stride + part->column;
+    uint8_t *c_last = (uint8_t *)t->c + part->last * t->c_stride + part->column;
+    rows_place next = {.c_stride = t->c_stride,
+                       .scale = t->e.scale + part->column,
+                       .range = I8(range_of)(t->e.zero_point, t->e.min),
+                       .mask = (__mmask16)((UINT32_C(1) << part->columns % NR) - 1)};
+    rows_place before = next;
+    S sums[ROWS_SUMS], done[ROWS_SUMS]; // of the tile, of the one before it
+    bool first = true;
+    TAPER_UNROLL
+    for (size_t j = 0; j < ROWS_SUMS; j++)
+        done[j] = (S)B(setzero)();
+    for (size_t left = part->columns; left > 0; left -= nv == 2 ? NR : left) {
+        size_t at = t->a_offset + part->row * a_step;
+        next.c = c;
+        TAPER_NO_UNROLL
+        for (size_t i = count; i > 0; i--) {
+            rows_source from = {.x = x + at, .tap = a, .at = at, .groups = groups};
+            const int8_t *w = panel;
+            size_t k = groups * taps;
+            TAPER_UNROLL
+            for (size_t j = 0; j < rows * nv; j++)
+                sums[j] = I8(load_sums)(bias + LANES * (j % nv));
+            if (!first) {
+                TAPER_UNROLL
+                for (size_t u = 0; u < ROWS_UNITS; u++) {
+                    rows_group(step, rows, nv, a_step, &from, &w, sums);
+                    rows_unit(rows, nv, &before, u, done);
+                }
+                k -= ROWS_UNITS;
+            }
+            first = false;
+            TAPER_NO_UNROLL
+            for (; k > 0; k--)
+                rows_group(step, rows, nv, a_step, &from, &w, sums);
+            TAPER_UNROLL
+            for (size_t j = 0; j < rows * nv; j++)
+                done[j] = sums[j];
+            before.c = next.c;
+            before.scale = next.scale;
+            at += rows * a_step;
+            next.c += rows * next.c_stride;
+            if (nv == 1 || step != 0) { // others never do
+                at = at < a_last ? at : a_last;
+                next.c = next.c < c_last ? next.c : c_last;
+            }
+        }
+        panel += groups * taps * 4 * NR;
+        bias += NR;
+        next.scale += NR;
+        c += NR;
+        c_last += NR;
+    }
+    TAPER_UNROLL
+    for (size_t u = 0; u < ROWS_UNITS; u++)
+        rows_unit(rows, nv, &before, u, done);
+}
+
+enum { WIDE_ROWS = ROWS_SUMS / 2, NARROW_ROWS = ROWS_SUMS };
+typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
+
+#define ROWS_TILES(name, step, rows, nv)                                                                               \
+    TAPER_INSTANCE void name##_##rows##x##nv(const taper_gemm_i8 *t, const rows_part *part)                            \
+    {                                                                                                                  \
+        rows_tiles(step, rows, nv, t, part);                                                                           \
+    }
+// Functions of panels of 32 columns and of a last one of at most 16, each of the most rows and of one less.
+#define ROWS_FUNCTIONS(name, step)                                                                                     \
+    ROWS_TILES(name, step, 6, 2)                                                                                       \
+    ROWS_TILES(name, step, 5, 2)                                                                                       \
+    ROWS_TILES(name, step, 12, 1)                                                                                      \
+    ROWS_TILES(name, step, 11, 1)                                                                                      \
+    static rows_function *const name##_tiles[] = {name##_6x2, name##_5x2, name##_12x1, name##_11x1};
+ROWS_FUNCTIONS(plain, 0)
+ROWS_FUNCTIONS(windows_1, 1)
+ROWS_FUNCTIONS(windows_2, 2)
+
+// Tiles of `most` rows and of one row less, or, where that cannot be, of `most` rows.
+static void rows_columns(const taper_gemm_i8 *t, rows_part part, size_t rows, size_t most,
+                         rows_function *const tiles[2])
+{
+    const size_t count = (rows + most - 1) / most, over = count * most - rows;
+    const size_t shorter = over <= count ? over : 0;
+    part.last = part.row + rows - most;
+    part.count = count - shorter;
+    if (part.count > 0)
+        tiles[0](t, &part);
+    part.row += part.count * most;
+    part.count = shorter;
+    part.last++;
+    if (shorter > 0)
+        tiles[1](t, &part);
+}
+
+static void rows_all(const taper_gemm_i8 *t, size_t row, size_t rows, rows_function *const tiles[4])
+{
+    const size_t narrow = t->nc % NR, wide = t->nc - narrow;
+    if (wide > 0)
+        rows_columns(t, (rows_part){.row = row, .columns = wide}, rows, WIDE_ROWS, tiles);
+    if (narrow > 0) {
+        rows_columns(t, (rows_part){.row = row, .column = wide, .columns = narrow}, rows, NARROW_ROWS, tiles + 2);
+    }
+}
+
+static int rows_are_for(const taper_gemm_i8 *t)
+{
+    const size_t groups = (t->kc + 3) / 4 * t->ks;
+    return t->e.shift == NULL && groups >= ROWS_UNITS && t->nc % NR <= LANES && t->mr >= NARROW_ROWS;
+}
+
+TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
+{
+    if (!rows_are_for(job))
+        return 0;
+    rows_all(job, 0, job->mr, step == 1 ? windows_1_tiles : windows_2_tiles);
+    return 1;
+}
+
+int taper_gemm_i8_rows_avx512vnni(const taper_gemm_i8 *job)
+{
+    const size_t tiles = (job->mr + WIDE_ROWS - 1) / WIDE_ROWS;
+    // From 20 rows on all numbers are of tiles of 6 and 5.
+    if (!rows_are_for(job) || job->kc > ROWS_INPUTS || tiles * (WIDE_ROWS - 1) > job->mr)
+        return 0;
+    const size_t most = ROWS_BYTES / (job->kc + ROWS_BYTES_OF_C) / WIDE_ROWS * WIDE_ROWS;
+    for (size_t row = 0, rows; row < job->mr; row += rows) {
+        rows = job->mr - row < most + 20 ? job->mr - row : most;
+        rows_all(job, row, rows, plain_tiles);
+    }
+    return 1;
+}
