@@ -7,6 +7,7 @@
 enum {
     ROWS_SUMS = 12,         // registers of a tile
     ROWS_UNITS = 3,         // of 64 sums, which become bytes together
+    MIXED = 3,              // of a panel of 24 columns: 16 of each row, and 8 of two together
     ROWS_INPUTS = 512,      // more come from the L2 cache for each tile: other tiles have more rows
     ROWS_BYTES = 24 * 1024, // of rows that pass for all panels, which stay in the L1 cache
     ROWS_BYTES_OF_C = 64,   // of each in C: a line
@@ -23,23 +24,27 @@ typedef struct rows_source {
 TAPER_TEMPLATE void rows_group(const size_t step, const size_t rows, const size_t nv, size_t a_step, rows_source *a,
                                const int8_t **w, S acc[ROWS_SUMS])
 {
-    Q b[2];
     if (step != 0 && a->left == 0) {
         a->x = *a->tap++ + a->at;
         a->left = a->groups;
     }
-    TAPER_UNROLL
-    for (size_t j = 0; j < nv; j++)
-        b[j] = I8(load)(*w + I8_BYTES * j);
+    const Q b = I8(load)(*w), second = nv == MIXED ? I8(twice)(*w + I8_BYTES) : I8(load)(*w + I8_BYTES * (nv - 1));
+    Q x[2];
     if (nv == 2 && step == 0)
         FETCH(*w);
     *w += 4 * NR;
     TAPER_UNROLL
     for (size_t i = 0; i < rows; i++) {
-        const Q x = I8(four)(a->x + i * (step != 0 ? step : a_step));
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            acc[i * nv + j] = I8(dot)(acc[i * nv + j], x, b[j]);
+        x[i % 2] = I8(four)(a->x + i * (step != 0 ? step : a_step));
+        if (nv != MIXED) {
+            acc[i * nv] = I8(dot)(acc[i * nv], x[i % 2], b);
+            if (nv == 2)
+                acc[2 * i + 1] = I8(dot)(acc[2 * i + 1], x[i % 2], second);
+        } else {
+            acc[i] = I8(dot)(acc[i], x[i % 2], b);
+            if (i % 2 == 1 || i + 1 == rows)
+                acc[8 + i / 2] = I8(dot)(acc[8 + i / 2], I8(halves)(x[0], x[i % 2]), second);
+        }
     }
     a->x += 4;
     a->left--;
@@ -54,27 +59,50 @@ typedef struct rows_place {
     __mmask16 mask; // of a panel of no more than 16 columns
 } rows_place;
 
-// 64 sums to bytes: of two rows or of four; where there is no such row, of the last one once more.
+// 16 sums that are the unit's number k, and their scales: of a row's columns, or 8 of two rows.
+TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_place *p, size_t k, S acc[ROWS_SUMS])
+{
+    if (nv == MIXED && k >= 8)
+        return I8(scaled)(acc[k - 8 < (rows + 1) / 2 ? k : 8], I8(twice_scales)(p->scale + LANES));
+    const size_t each = nv == MIXED ? 1 : nv, row = k / each < rows ? k / each : rows - 1;
+    return I8(scaled)(acc[row * each + k % each], P(loadu_ps)(p->scale + LANES * (k % each)));
+}
+
+// 64 sums to bytes; where there is no such row, of the last one once more.
 TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_place *p, size_t unit, S acc[ROWS_SUMS])
 {
     const Q order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    Q r[4];
-    uint8_t *to[4];
+    Q r[4], y;
+    uint8_t *to[8];
     TAPER_UNROLL
-    for (size_t k = 0; k < 4; k++) {
-        const size_t row = unit * 4 / nv + k / nv, real = row < rows ? row : rows - 1;
-        r[k] = I8(scaled)(acc[real * nv + k % nv], P(loadu_ps)(p->scale + LANES * (k % nv)));
-        to[k / nv] = p->c + real * p->c_stride;
+    for (size_t k = 0; k < 4; k++)
+        r[k] = rows_scaled(rows, nv, p, 4 * unit + k, acc);
+    y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
+    const bool whole = nv != MIXED || unit < 2; // rows of 16 columns at least
+    TAPER_UNROLL
+    for (size_t k = 0; k < 8; k++) {
+        const size_t row = (nv == 2 ? 2 : whole ? 4 : 0) * unit + k;
+        to[k] = p->c + (row < rows ? row : rows - 1) * p->c_stride;
     }
-    const Q y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
+    const __m128i z[4] = {_mm512_castsi512_si128(y), _mm512_extracti32x4_epi32(y, 1), _mm512_extracti32x4_epi32(y, 2),
+                          _mm512_extracti32x4_epi32(y, 3)};
     if (nv == 2) {
         _mm256_storeu_si256((__m256i *)(void *)to[1], _mm512_extracti64x4_epi64(y, 1));
         _mm256_storeu_si256((__m256i *)(void *)to[0], _mm512_castsi512_si256(y));
-    } else {
-        _mm_mask_storeu_epi8(to[3], p->mask, _mm512_extracti32x4_epi32(y, 3));
-        _mm_mask_storeu_epi8(to[2], p->mask, _mm512_extracti32x4_epi32(y, 2));
-        _mm_mask_storeu_epi8(to[1], p->mask, _mm512_extracti32x4_epi32(y, 1));
-        _mm_mask_storeu_epi8(to[0], p->mask, _mm512_castsi512_si128(y));
+        return;
+    }
+    TAPER_UNROLL
+    for (size_t k = 4; k-- > 0;) {
+        if (nv == 1) {
+            _mm_mask_storeu_epi8(to[k], p->mask, z[k]);
+        } else if (whole) {
+            _mm_storeu_si128((__m128i *)(void *)to[k], z[k]);
+        } else {
+            if (2 * k + 1 < rows)
+                _mm_storeh_pd((double *)(void *)(to[2 * k + 1] + LANES), _mm_castsi128_pd(z[k]));
+            if (2 * k < rows)
+                _mm_storel_epi64((__m128i *)(void *)(to[2 * k] + LANES), z[k]);
+        }
     }
 }
 
@@ -116,8 +144,10 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
             const int8_t *w = panel;
             size_t k = groups * taps;
             TAPER_UNROLL
-            for (size_t j = 0; j < rows * nv; j++)
-                sums[j] = I8(load_sums)(bias + LANES * (j % nv));
+            for (size_t j = 0; j < ROWS_SUMS; j++)
+                sums[j] = nv != MIXED ? I8(load_sums)(bias + LANES * (j % nv))
+                          : j < 8     ? I8(load_sums)(bias)
+                                      : I8(twice_sums)(bias + LANES);
             if (!first) {
                 TAPER_UNROLL
                 for (size_t u = 0; u < ROWS_UNITS; u++) {
@@ -131,13 +161,13 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
             for (; k > 0; k--)
                 rows_group(step, rows, nv, a_step, &from, &w, sums);
             TAPER_UNROLL
-            for (size_t j = 0; j < rows * nv; j++)
+            for (size_t j = 0; j < ROWS_SUMS; j++)
                 done[j] = sums[j];
             before.c = next.c;
             before.scale = next.scale;
             at += rows * a_step;
             next.c += rows * next.c_stride;
-            if (nv == 1 || step != 0) { // others never do
+            if (nv != 2 || step != 0) { // others never do
                 at = at < a_last ? at : a_last;
                 next.c = next.c < c_last ? next.c : c_last;
             }
@@ -153,7 +183,7 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
         rows_unit(rows, nv, &before, u, done);
 }
 
-enum { WIDE_ROWS = ROWS_SUMS / 2, NARROW_ROWS = ROWS_SUMS };
+enum { WIDE_ROWS = ROWS_SUMS / 2, NARROW_ROWS = ROWS_SUMS, MIXED_ROWS = 8 };
 typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
 
 #define ROWS_TILES(name, step, rows, nv)                                                                               \
@@ -171,6 +201,9 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
 ROWS_FUNCTIONS(plain, 0)
 ROWS_FUNCTIONS(windows_1, 1)
 ROWS_FUNCTIONS(windows_2, 2)
+// And of one of 24.
+ROWS_TILES(plain, 0, 8, MIXED)
+ROWS_TILES(plain, 0, 7, MIXED)
 
 // Tiles of `most` rows and of one row less, or, where that cannot be, of `most` rows.
 static void rows_columns(const taper_gemm_i8 *t, rows_part part, size_t rows, size_t most,
@@ -191,23 +224,27 @@ static void rows_columns(const taper_gemm_i8 *t, rows_part part, size_t rows, si
 
 static void rows_all(const taper_gemm_i8 *t, size_t row, size_t rows, rows_function *const tiles[4])
 {
+    static rows_function *const mixed[] = {plain_8xMIXED, plain_7xMIXED};
     const size_t narrow = t->nc % NR, wide = t->nc - narrow;
+    const rows_part rest = {.row = row, .column = wide, .columns = narrow};
     if (wide > 0)
         rows_columns(t, (rows_part){.row = row, .columns = wide}, rows, WIDE_ROWS, tiles);
-    if (narrow > 0) {
-        rows_columns(t, (rows_part){.row = row, .column = wide, .columns = narrow}, rows, NARROW_ROWS, tiles + 2);
+    if (narrow > LANES) {
+        rows_columns(t, rest, rows, MIXED_ROWS, mixed);
+    } else if (narrow > 0) {
+        rows_columns(t, rest, rows, NARROW_ROWS, tiles + 2);
     }
 }
 
 static int rows_are_for(const taper_gemm_i8 *t)
 {
     const size_t groups = (t->kc + 3) / 4 * t->ks;
-    return t->e.shift == NULL && groups >= ROWS_UNITS && t->nc % NR <= LANES && t->mr >= NARROW_ROWS;
+    return t->e.shift == NULL && groups >= ROWS_UNITS && t->mr >= NARROW_ROWS;
 }
 
 TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
 {
-    if (!rows_are_for(job))
+    if (!rows_are_for(job) || job->nc % NR > LANES)
         return 0;
     rows_all(job, 0, job->mr, step == 1 ? windows_1_tiles : windows_2_tiles);
     return 1;
@@ -217,7 +254,8 @@ int taper_gemm_i8_rows_avx512vnni(const taper_gemm_i8 *job)
 {
     const size_t tiles = (job->mr + WIDE_ROWS - 1) / WIDE_ROWS;
     // From 20 rows on all numbers are of tiles of 6 and 5.
-    if (!rows_are_for(job) || job->kc > ROWS_INPUTS || tiles * (WIDE_ROWS - 1) > job->mr)
+    if (!rows_are_for(job) || (job->nc % NR > LANES && job->nc % NR != LANES + LANES / 2) || job->kc > ROWS_INPUTS ||
+        tiles * (WIDE_ROWS - 1) > job->mr)
         return 0;
     const size_t most = ROWS_BYTES / (job->kc + ROWS_BYTES_OF_C) / WIDE_ROWS * WIDE_ROWS;
     for (size_t row = 0, rows; row < job->mr; row += rows) {
