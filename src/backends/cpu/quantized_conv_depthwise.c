@@ -67,16 +67,23 @@ static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t fi
     }
 }
 
+// Items of an image: rows that are made together.
+static size_t items_of(const depthwise_plan *plan)
+{
+    return (plan->head.job->out_h - 1) / plan->rows + 1;
+}
+
 static void run_rows(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
-    while (begin < end) {
-        const size_t image = begin / job->out_h, first = begin % job->out_h;
-        const size_t count = taper_min_size(end - begin, job->out_h - first);
+    const size_t items = items_of(plan);
+    for (size_t count; begin < end; begin += count) {
+        const size_t image = begin / items, item = begin % items, first = item * plan->rows;
+        count = taper_min_size(end - begin, items - item);
         const taper_ring x = {(char *)(uintptr_t)(job->x + image * job->in_h * job->in_w * job->in_c), 0, SIZE_MAX};
-        make_rows(plan, &x, first, first + count, job->y + begin * job->out_w * job->out_c);
-        begin += count;
+        make_rows(plan, &x, first, taper_min_size(first + count * plan->rows, job->out_h),
+                  job->y + (image * job->out_h + first) * job->out_w * job->out_c);
     }
 }
 
@@ -108,10 +115,14 @@ static void fill_pack(const taper_pack_request *request, void *data)
 
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
+    const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
     const taper_conv2d_i8 *job = head->job;
-    const size_t rows = ((const depthwise_plan *)head)->rows;
-    return taper_run_range(job->call->run, run_rows, (void *)(uintptr_t)head, job->batch * job->out_h,
-                           taper_round_up(taper_max_size(1, BAND_BYTES / (job->out_w * job->out_c)), rows), head->work);
+    taper_run *run = job->call->run;
+    const size_t count = job->batch * items_of(plan);
+    // Small images are a piece for each thread, which has its part of their pixels from the layer before.
+    const size_t grain = taper_min_size(BAND_BYTES / (plan->rows * job->out_w * job->out_c),
+                                        count / (size_t)taper_pool_threads(run->pool));
+    return taper_run_range(run, run_rows, (void *)(uintptr_t)head, count, taper_max_size(1, grain), head->work);
 }
 
 taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
