@@ -6,6 +6,7 @@
 
 #include "backends/cpu/quantized_sum_cpu.h"
 #include "ops/call/parallel.h"
+#include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
 
@@ -15,13 +16,17 @@ typedef struct convert_job {
     void *y;
     float scale; // or its inverse
     int32_t zero_point;
+    size_t planes, plane, row, rows; // floats of a plane, of a row
 } convert_job;
 
+// Of every plane the same rows: so the first layer's threads find theirs where they wrote them.
 static void quantize_range(void *argument, size_t begin, size_t end)
 {
     const convert_job *job = argument;
-    job->vector->quantize(end - begin, (const float *)job->x + begin, job->scale, job->zero_point,
-                          (uint8_t *)job->y + begin);
+    for (size_t i = 0, at = begin * job->row; i < job->planes; i++, at += job->plane) {
+        job->vector->quantize((end - begin) * job->row, (const float *)job->x + at, job->scale, job->zero_point,
+                              (uint8_t *)job->y + at);
+    }
 }
 
 static void dequantize_range(void *argument, size_t begin, size_t end)
@@ -31,9 +36,26 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
                             (float *)job->y + begin);
 }
 
+static taper_status run_quantize(taper_call *call, convert_job *job)
+{
+    call->run->kernel = job->vector->name;
+    return taper_run_floats(call->run, quantize_range, job, job->rows, 0.5 * (double)(job->planes * job->row));
+}
+
+static taper_status quantize_kept(taper_call *call, void *data)
+{
+    convert_job job = *(const convert_job *)data;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    job.x = taper_tensor_data(call->args[0].as.tensor);
+    job.y = taper_tensor_mutable(y);
+    return run_quantize(call, &job);
+}
+
 taper_status taper_cpu_quantize_per_tensor(taper_call *call);
 taper_status taper_cpu_quantize_per_tensor(taper_call *call)
 {
+    enum { MOST_PLANES = 4 };
     taper_tensor *x, *y;
     double scale;
     int64_t zero_point, strides[TAPER_MAX_RANK];
@@ -47,13 +69,28 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_quantized(call, 0, dtype, x->rank, x->sizes, strides, scale, zero_point, &y));
+    const size_t count = (size_t)taper_tensor_numel(x);
     convert_job job = {.vector = taper_vector_u8_select(call->run->cpu),
                        .x = taper_tensor_data(x),
                        .y = taper_tensor_mutable(y),
                        .scale = 1.0f / (float)scale,
-                       .zero_point = (int32_t)zero_point};
-    call->run->kernel = job.vector->name;
-    return taper_run_floats(call->run, quantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
+                       .zero_point = (int32_t)zero_point,
+                       .planes = 1,
+                       .plane = count,
+                       .row = 1,
+                       .rows = count};
+    if (x->rank == 4 && x->sizes[0] == 1 && x->sizes[1] <= MOST_PLANES && taper_tensor_is_contiguous(x)) {
+        job.planes = (size_t)x->sizes[1];
+        job.plane = count / job.planes;
+        job.row = (size_t)x->sizes[3];
+        job.rows = (size_t)x->sizes[2];
+    }
+    TAPER_TRY(run_quantize(call, &job));
+    convert_job *kept = taper_prepare(call, quantize_kept, sizeof *kept);
+    if (kept != NULL) {
+        *kept = job;
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_cpu_dequantize(taper_call *call);
