@@ -34,6 +34,10 @@ for name, body in POOLS.items():
 for name in ("max2", "max_ceil", "avg_ceil", "adaptive57"):
     quantized("pool/unbatched/" + name, F + POOLS[name].replace("q", "q[0]", 1), *PLANES, qparams=FEW if "max" not in name or "ceil" in name else OTHERS)  # QNNPACK wants a batch
 quantized("pool/unbatched/others", f"({F}avg_pool2d(q[0], 2), {F}adaptive_avg_pool2d(q[0], 2))", *PLANES, qparams=OTHERS)
+# Rows of more than what is pooled at once, and pixels of more.
+BROAD = [numbers(1, 600, 5, 31).to(memory_format=torch.channels_last), numbers(1, 4100, 4, 5).to(memory_format=torch.channels_last),
+         numbers(2, 16, 6, 700).to(memory_format=torch.channels_last)]
+quantized("pool/max_broad", f"({F}max_pool2d(q, 3, 2, 1), {F}max_pool2d(q, [2, 4], 1, [1, 2], [1, 1], True))", *BROAD, qparams=BYTES[:1])
 quantized("pool/max1", f"{F}max_pool1d(q[0], 2)", *PLANES)
 quantized("pool/max1_batch", f"{F}max_pool1d(q[0], 3, 2, 1)", *PLANES)
 quantized("pool/avg1", f"{F}avg_pool1d(q[0], 2)", *PLANES)

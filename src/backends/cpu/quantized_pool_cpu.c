@@ -10,7 +10,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
-enum { MOST_TAPS = 1024 };
+enum { MOST_TAPS = 1024, MAX_ROW_BYTES = 8192 };
 
 typedef struct pool_u8 {
     const taper_pooling *pooling;
@@ -47,6 +47,73 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
     job->vector->max_pool(1, job->channels, (size_t)(h.taps * w.taps), pointers, 1, out, 0);
 }
 
+// ---- rows of maxima: first of the rows of a window, then of what these come to
+
+typedef struct max_span {
+    size_t begin, end; // outputs
+    int64_t first;     // input of the leftmost one
+    size_t inputs, taps;
+} max_span;
+
+// From output `begin` on as many as there is room for; no outputs where one alone has none.
+static max_span max_span_at(const pool_u8 *job, size_t begin)
+{
+    const taper_pool_axis *axis = &job->pooling->axis[2];
+    max_span span = {.begin = begin, .end = begin, .first = taper_pool_window_at(axis, (int64_t)begin).first};
+    for (; span.end < job->out_w; span.end++) {
+        const taper_pool_window w = taper_pool_window_at(axis, (int64_t)span.end);
+        const size_t inputs = (size_t)(w.first + (w.taps - 1) * w.step + 1 - span.first);
+        const size_t taps = taper_max_size(span.taps, (size_t)w.taps);
+        if (inputs > MAX_ROW_BYTES / job->channels || (span.end + 1 - begin) * taps > MOST_TAPS) {
+            break;
+        }
+        span.inputs = taper_max_size(span.inputs, inputs);
+        span.taps = taps;
+    }
+    return span;
+}
+
+static void max_row(const pool_u8 *job, size_t image, size_t oy, const max_span *span, uint8_t *out)
+{
+    const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], (int64_t)oy);
+    const uint8_t *pointers[MOST_TAPS];
+    uint8_t row[MAX_ROW_BYTES];
+    const size_t outputs = span->end - span->begin;
+    for (int64_t ky = 0; ky < h.taps; ky++) {
+        pointers[ky] = pixel(job, image, h.first + ky * h.step, span->first);
+    }
+    job->vector->max_pool(1, span->inputs * job->channels, (size_t)h.taps, pointers, 1, row, 0);
+    for (size_t i = 0; i < outputs; i++) {
+        const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], (int64_t)(span->begin + i));
+        for (size_t t = 0; t < span->taps; t++) { // where there are fewer, the last one again
+            const int64_t tap = taper_min_i64((int64_t)t, w.taps - 1);
+            pointers[t * outputs + i] = row + (size_t)(w.first + tap * w.step - span->first) * job->channels;
+        }
+    }
+    job->vector->max_pool(outputs, job->channels, span->taps, pointers, outputs, out, job->channels);
+}
+
+static void max_rows(void *argument, size_t begin, size_t end)
+{
+    const pool_u8 *job = argument;
+    for (size_t ox = 0; ox < job->out_w;) {
+        const max_span span = max_span_at(job, ox);
+        const size_t last = taper_max_size(span.end, ox + 1);
+        for (size_t i = begin; i < end; i++) {
+            const size_t image = i / job->out_h, oy = i % job->out_h;
+            uint8_t *out = job->y + (i * job->out_w + ox) * job->channels;
+            if (span.end > ox) {
+                max_row(job, image, oy, &span, out);
+            } else {
+                max_pixel(job, image, oy, ox, out);
+            }
+        }
+        ox = last;
+    }
+}
+
+// ---- averages
+
 static void average_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, uint8_t *out)
 {
     const taper_pool_axis *h = &job->pooling->axis[1], *w = &job->pooling->axis[2];
@@ -75,17 +142,12 @@ static void average_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox
     }
 }
 
-static void pixels_range(void *argument, size_t begin, size_t end)
+static void average_pixels(void *argument, size_t begin, size_t end)
 {
     const pool_u8 *job = argument;
     for (size_t i = begin; i < end; i++) {
         const size_t image = i / (job->out_h * job->out_w), rest = i % (job->out_h * job->out_w);
-        uint8_t *out = job->y + i * job->channels;
-        if (job->entry == NULL) {
-            max_pixel(job, image, rest / job->out_w, rest % job->out_w, out);
-        } else {
-            average_pixel(job, image, rest / job->out_w, rest % job->out_w, out);
-        }
+        average_pixel(job, image, rest / job->out_w, rest % job->out_w, job->y + i * job->channels);
     }
 }
 
@@ -127,12 +189,6 @@ static size_t average_taps(const taper_pooling *pooling)
     return size[0] * size[1] > 1 && size[0] * size[1] <= MOST_TAPS ? (size_t)(size[0] * size[1]) : 0;
 }
 
-static taper_status run_all(taper_run *run, pool_u8 *job, size_t images)
-{
-    return taper_run_floats(run, pixels_range, job, images * job->out_h * job->out_w,
-                            (double)(job->channels * job->taps) / 2);
-}
-
 static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
 {
     const size_t block = job->entry->block, weights = (job->taps + 3) / 4 * 4 * block;
@@ -153,7 +209,8 @@ static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
     job->ones = (const int8_t *)scratch + block * 8;
     memset(scratch + block * 8 + weights, job->zero_point, block + TAPER_OVERREAD);
     job->padding = scratch + block * 8 + weights;
-    const taper_status status = run_all(run, job, images);
+    const taper_status status = taper_run_floats(run, average_pixels, job, images * job->out_h * job->out_w,
+                                                 (double)(job->channels * job->taps) / 2);
     taper_heap_free(run->heap, scratch, bytes);
     return status;
 }
@@ -193,5 +250,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, 4, sizes, strides, z->scale, z->zero_point, &y));
     job.y = taper_tensor_mutable(y);
     run->kernel = max ? job.vector->name : job.entry->name;
-    return max ? run_all(run, &job, (size_t)x->sizes[0]) : run_averages(run, &job, (size_t)x->sizes[0]);
+    return max ? taper_run_floats(run, max_rows, &job, (size_t)x->sizes[0] * job.out_h,
+                                  (double)(job.out_w * job.channels * job.taps) / 16)
+               : run_averages(run, &job, (size_t)x->sizes[0]);
 }
