@@ -130,7 +130,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
                           .a_step = plan->pointwise ? job->in_c : 0,
                           .c_stride = job->out_c,
                           .e = {.zero_point = job->zero_point, .min = job->min}};
-    bool many = plan->entry->rows != NULL && plan->pointwise && job->groups == 1;
+    bool many = !TAPER_SMALL && plan->entry->rows != NULL && plan->pointwise && job->groups == 1;
     taper_tile t = taper_tile_at(&plan->tiles, begin);
     for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &t)) {
         const size_t made = many ? run_many(plan, &t, end - i, &call) : 0;
@@ -168,7 +168,7 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
         .c_stride = job->out_c,
         .e = {.bias = head->bias, .scale = head->factor, .zero_point = job->zero_point, .min = job->min}};
     pointers[0] = x;
-    if (plan->entry->rows != NULL && plan->entry->rows(&call)) {
+    if (!TAPER_SMALL && plan->entry->rows != NULL && plan->entry->rows(&call)) {
         return;
     }
     const taper_gemm_strips cut = taper_gemm_cut(call.mr, plan->entry->mr);

@@ -10,7 +10,7 @@ typedef struct depthwise_plan {
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end;               // of the run inside
-    size_t rows;                     // made together
+    size_t rows, items;              // made together; how many times of an image
     size_t begin_of_two, end_of_two; // of their run
 } depthwise_plan;
 
@@ -67,17 +67,11 @@ static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t fi
     }
 }
 
-// Items of an image: rows that are made together.
-static size_t items_of(const depthwise_plan *plan)
-{
-    return (plan->head.job->out_h - 1) / plan->rows + 1;
-}
-
 static void run_rows(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
-    const size_t items = items_of(plan);
+    const size_t items = plan->items;
     for (size_t count; begin < end; begin += count) {
         const size_t image = begin / items, item = begin % items, first = item * plan->rows;
         count = taper_min_size(end - begin, items - item);
@@ -118,7 +112,7 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
     const taper_conv2d_i8 *job = head->job;
     taper_run *run = job->call->run;
-    const size_t count = job->batch * items_of(plan);
+    const size_t count = job->batch * plan->items;
     // Small images are a piece for each thread, which has its part of their pixels from the layer before.
     const size_t grain = taper_min_size(BAND_BYTES / (plan->rows * job->out_w * job->out_c),
                                         count / (size_t)taper_pool_threads(run->pool));
@@ -144,6 +138,7 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
                         job->dilation_h == 1 && job->dilation_w == 1
                     ? plan.entry->rows
                     : 1;
+    plan.items = (job->out_h - 1) / plan.rows + 1;
     // A pixel at each border goes with those inside.
     const bool inside = plan.begin < plan.end;
     plan.begin_of_two = plan.begin - (inside && plan.begin == 1);

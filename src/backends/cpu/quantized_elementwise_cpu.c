@@ -23,8 +23,9 @@ typedef struct convert_job {
 static void quantize_range(void *argument, size_t begin, size_t end)
 {
     const convert_job *job = argument;
-    for (size_t i = 0, at = begin * job->row; i < job->planes; i++, at += job->plane) {
-        job->vector->quantize((end - begin) * job->row, (const float *)job->x + at, job->scale, job->zero_point,
+    const size_t planes = TAPER_SMALL ? 1 : job->planes, row = TAPER_SMALL ? 1 : job->row;
+    for (size_t i = 0, at = begin * row; i < planes; i++, at += job->plane) {
+        job->vector->quantize((end - begin) * row, (const float *)job->x + at, job->scale, job->zero_point,
                               (uint8_t *)job->y + at);
     }
 }
@@ -79,7 +80,8 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
                        .plane = count,
                        .row = 1,
                        .rows = count};
-    if (x->rank == 4 && x->sizes[0] == 1 && x->sizes[1] <= MOST_PLANES && taper_tensor_is_contiguous(x)) {
+    if (!TAPER_SMALL && x->rank == 4 && x->sizes[0] == 1 && x->sizes[1] <= MOST_PLANES &&
+        taper_tensor_is_contiguous(x)) {
         job.planes = (size_t)x->sizes[1];
         job.plane = count / job.planes;
         job.row = (size_t)x->sizes[3];
