@@ -160,7 +160,9 @@ static void many_rows(const taper_gemm_i8_entry *entry)
     }
     for (size_t kc = 1; kc < 70; kc++, tried++)
         done += one_of(entry, 350 + check_below(200), (1 + check_below(3)) * entry->nr, kc, 1, 0, true);
-    check_that(done > tried / 4, "%zu of %zu jobs of many rows were made", done, tried);
+    // AMX's is that of VNNI, which a library may be without.
+    check_that(done > tried / 4 || (done == 0 && entry->cpu == TAPER_ISA_amx), "%zu of %zu jobs of many rows were made",
+               done, tried);
 }
 
 void check_gemm_i8(bool benchmark)

@@ -69,7 +69,7 @@ typedef struct taper_gemm_i8_entry {
     taper_gemm_i8_windows_function taper_gemm_i8_windows_##tile##_##isa;
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
-taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni;
+taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni, taper_gemm_i8_rows_amx;
 
 // ---- packed weights: panels of nr columns, each: for every tap, for every group of kr k, for every column: kr
 // weights; missing ones are zero. Element (n, tap, k) of the source is at

@@ -289,6 +289,17 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
+// Of no more K than a step has, vectors are faster.
+int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
+{
+#if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
+    return job->kc <= STEP && taper_gemm_i8_rows_avx512vnni(job);
+#else
+    (void)job;
+    return 0;
+#endif
+}
+
 void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
 {
     if (job->nc == 0 || job->mr == 0)
