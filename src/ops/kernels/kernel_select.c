@@ -87,10 +87,11 @@ static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
 };
 
 static const taper_winograd_i8_entry winograd_i8_entries[] = {
-#define KERNEL(isa, mr, nr, inputs, lanes, cost)                                                                       \
+#define KERNEL(isa, mr, nr, kr, inputs, lanes, cost)                                                                   \
     TAPER_IF_ISA(isa,                                                                                                  \
-                 {"winograd_i8_" #isa, TAPER_ISA_##isa, mr, nr, inputs, lanes, cost, taper_winograd_i8_input_##isa,    \
-                  taper_winograd_i8_weights_##isa, taper_winograd_i8_product_##isa, taper_winograd_i8_output_##isa}, )
+                 {"winograd_i8_" #isa, TAPER_ISA_##isa, mr, nr, kr, inputs, lanes, cost,                               \
+                  taper_winograd_i8_input_##isa, taper_winograd_i8_weights_##isa, taper_winograd_i8_product_##isa,     \
+                  taper_winograd_i8_output_##isa}, )
 #include "ops/kernels/winograd_i8_list.inc"
 #undef KERNEL
     {.name = NULL}, // a build may have none

@@ -30,7 +30,8 @@ enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOG
 typedef void taper_winograd_i8_input_function(size_t channels, const uint8_t *const *x, int32_t zero_point, int16_t *v,
                                               size_t v_stride);
 
-// u[position * u_stride + i] of the 3x3 weights g[tap * 2 * nr + i], i < 2 * nr: two inputs of each column of a panel.
+// u[position * u_stride + i] of the 3x3 weights g[tap * 2 * nr + i], i < 2 * nr: two inputs of each column of a panel,
+// in its order.
 typedef void taper_winograd_i8_weights_function(const int8_t *g, int16_t *u, size_t u_stride);
 
 typedef struct taper_winograd_i8_product {
@@ -60,7 +61,7 @@ typedef void taper_winograd_i8_output_function(size_t channels, const int32_t *m
 typedef struct taper_winograd_i8_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t mr, nr;        // as of gemm_i8.h
+    uint32_t mr, nr, kr;    // as of gemm_i8.h; kr: 1 or 2
     uint32_t inputs, lanes; // of a vector of input() and of output()
     uint32_t cost;          // of a product, in sixteenths of one of the same set's of bytes
     taper_winograd_i8_input_function *input;
@@ -82,8 +83,8 @@ static inline bool taper_winograd_i8_holds(uint64_t magnitudes)
     return magnitudes <= ((UINT64_C(1) << 26) - 4) / 255;
 }
 
-// Packs columns from `first` on, a panel of nr or fewer: for every two inputs, for every column, two transformed
-// weights; missing ones are zero. Position p's are at u + p * u_stride. Weight (column n, tap t, input k) of the source
+// Packs columns from `first` on, a panel of nr or fewer: for every kr inputs, for every column, kr transformed weights;
+// missing ones are zero. Position p's are at u + p * u_stride. Weight (column n, tap t, input k) of the source
 // is w[n * n_stride + t * tap_stride + k * k_stride]. sums: of each column's weights, for the whole panel.
 typedef struct taper_winograd_i8_pack_job {
     size_t columns, depth;
@@ -95,7 +96,7 @@ typedef struct taper_winograd_i8_pack_job {
 } taper_winograd_i8_pack_job;
 void taper_winograd_i8_pack(const taper_winograd_i8_entry *entry, const taper_winograd_i8_pack_job *job);
 
-#define KERNEL(isa, mr, nr, inputs, lanes, cost)                                                                       \
+#define KERNEL(isa, mr, nr, kr, inputs, lanes, cost)                                                                   \
     taper_winograd_i8_input_function taper_winograd_i8_input_##isa;                                                    \
     taper_winograd_i8_weights_function taper_winograd_i8_weights_##isa;                                                \
     taper_winograd_i8_product_function taper_winograd_i8_product_##isa;                                                \

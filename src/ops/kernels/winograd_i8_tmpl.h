@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the transforms of winograd_i8.h. The including file gives the words: vectors W of 16 bits and N of 32,
-// with w_widen and w_widen_signed (of bytes), w_store, w_set; n_load, n_mul, n_sra; add, sub and shl of both; and
-// store_row, which requantizes up to four pixels of N_LANES channels.
+// The body of winograd_i8.h's functions. The including file gives the words: vectors W of 16 bits and N of 32, with
+// w_widen and w_widen_signed (of bytes), w_store, w_set; n_load, n_mul, n_sra; add, sub and shl of both; store_row,
+// which requantizes up to four pixels of N_LANES channels; and product_tile.
 #include "ops/kernels/winograd_i8.h"
 
 enum { SIDE = TAPER_WINOGRAD_I8_SIDE, OUTPUTS = 4 };
@@ -119,6 +119,30 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
     }
 }
 
+// ---- products
+
+// A panel's, of mr rows. Of what comes next some is asked for meanwhile, `asked` bytes for two inputs.
+TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
+                                 const char *next, size_t asked);
+
+TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_product *t)
+{
+    const int16_t *w = t->w;
+    const char *next = t->next;
+    const size_t asked = 4 * NR / t->parts;
+    for (size_t column = 0; column < t->columns; column += NR, w += t->depth * NR) {
+        product_tile(mr, t, w, t->c + column, next, asked);
+        next += t->depth / 2 * asked;
+    }
+}
+
+// ---- the functions
+
+// Builds for size have no rows for these.
+#if TAPER_SMALL
+#define WINOGRAD_I8(isa)
+#define WINOGRAD_I8_PRODUCT(isa)
+#else
 #define WINOGRAD_I8(isa)                                                                                               \
     void taper_winograd_i8_input_##isa(size_t channels, const uint8_t *const *x, int32_t zero_point, int16_t *v,       \
                                        size_t v_stride)                                                                \
@@ -143,3 +167,18 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
             output_block(m + c, m_stride, o, c, limits);                                                               \
         }                                                                                                              \
     }
+
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void product_strip_##mr(const taper_winograd_i8_product *t)                                         \
+    {                                                                                                                  \
+        product_strip(mr, t);                                                                                          \
+    }
+#define STRIP_NAME(mr) product_strip_##mr,
+#define WINOGRAD_I8_PRODUCT(isa)                                                                                       \
+    EACH_MR(STRIP)                                                                                                     \
+    static void (*const strips[])(const taper_winograd_i8_product *t) = {EACH_MR(STRIP_NAME)};                         \
+    void taper_winograd_i8_product_##isa(const taper_winograd_i8_product *job)                                         \
+    {                                                                                                                  \
+        strips[job->rows - 1](job);                                                                                    \
+    }
+#endif

@@ -67,8 +67,6 @@ TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N 
 
 #include "ops/kernels/winograd_i8_tmpl.h"
 
-// ---- products: per two inputs two loads of weights, and a pair of inputs in every lane for each row
-
 TAPER_TEMPLATE S dot_words(S sum, Q a, Q w)
 {
 #if I8_VNNI
@@ -78,66 +76,4 @@ TAPER_TEMPLATE S dot_words(S sum, Q a, Q w)
 #endif
 }
 
-// Each third row has a pointer, from which the two behind it are reached.
-TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
-                                 const char *next)
-{
-    enum { OF_A_POINTER = 3, POINTERS = (MR_MAX + OF_A_POINTER - 1) / OF_A_POINTER };
-    S acc[MR_MAX][2];
-    const char *p[POINTERS];
-    const size_t step = t->depth * sizeof *t->a, asked = 4 * NR / t->parts;
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++)
-        acc[i][0] = acc[i][1] = (S)B(setzero)();
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i += OF_A_POINTER)
-        p[i / OF_A_POINTER] = (const char *)t->a + i * step;
-    TAPER_NO_UNROLL
-    for (size_t k = t->depth / 2; k > 0; k--, w += 2 * NR, next += asked) {
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
-        const Q b[2] = {I8(load)(w), I8(load)(w + NR)};
-        _mm_prefetch(next, _MM_HINT_T0);
-        if (4 * NR > 64)
-            _mm_prefetch(next + 64, _MM_HINT_T0);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            const Q x = I8(four)((const uint8_t *)p[i / OF_A_POINTER] + i % OF_A_POINTER * step);
-            acc[i][0] = dot_words(acc[i][0], x, b[0]);
-            acc[i][1] = dot_words(acc[i][1], x, b[1]);
-        }
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            p[i / OF_A_POINTER] += 4;
-    }
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        B(storeu)((Q *)(void *)(c + i * t->c_stride), (Q)acc[i][0]);
-        B(storeu)((Q *)(void *)(c + i * t->c_stride + LANES), (Q)acc[i][1]);
-    }
-}
-
-TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_product *t)
-{
-    const int16_t *w = t->w;
-    const char *next = t->next;
-    for (size_t column = 0; column < t->columns; column += NR, w += t->depth * NR) {
-        product_tile(mr, t, w, t->c + column, next);
-        next += t->depth / 2 * (4 * NR / t->parts);
-    }
-}
-
-#define STRIP(mr)                                                                                                      \
-    TAPER_INSTANCE void product_strip_##mr(const taper_winograd_i8_product *t)                                         \
-    {                                                                                                                  \
-        product_strip(mr, t);                                                                                          \
-    }
-#define STRIP_NAME(mr) product_strip_##mr,
-#define WINOGRAD_I8_PRODUCT(isa)                                                                                       \
-    EACH_MR(STRIP)                                                                                                     \
-    static void (*const strips[])(const taper_winograd_i8_product *t) = {EACH_MR(STRIP_NAME)};                         \
-    void taper_winograd_i8_product_##isa(const taper_winograd_i8_product *job)                                         \
-    {                                                                                                                  \
-        strips[job->rows - 1](job);                                                                                    \
-    }
+#include "ops/kernels/winograd_i8_pairs_tmpl.h"
