@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of simd_i8_x86.h that gemm_i8_tmpl.h and dwconv_i8_tmpl.h use, for WebAssembly's 128-bit vectors.
+// The words of simd_i8_x86.h that gemm_i8_tmpl.h, dwconv_i8_tmpl.h and winograd_i8_pairs_tmpl.h use, for WebAssembly's
+// 128-bit vectors.
 #ifndef TAPER_KERNELS_SIMD_I8_WASM_H
 #define TAPER_KERNELS_SIMD_I8_WASM_H
 
@@ -21,6 +22,10 @@
 TAPER_TEMPLATE Q B(setzero)(void)
 {
     return wasm_i32x4_const_splat(0);
+}
+TAPER_TEMPLATE void B(storeu)(void *p, Q x)
+{
+    wasm_v128_store(p, x);
 }
 TAPER_TEMPLATE F P(loadu_ps)(const float *p)
 {
