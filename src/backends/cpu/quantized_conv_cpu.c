@@ -6,7 +6,7 @@
 #include "ops/call/prepared.h"
 #include "ops/engine/matmul.h"
 
-enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && !TAPER_SMALL };
+enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
 // ---- the input in NHWC
 

@@ -24,6 +24,13 @@
 
 #include "ops/kernels/gemm_i8.h"
 
+// Whether some row of the list may be in this build.
+#if TAPER_SMALL && !defined __aarch64__ && !defined __arm__
+#define TAPER_WINOGRAD_I8 0
+#else
+#define TAPER_WINOGRAD_I8 1
+#endif
+
 enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOGRAD_I8_MOST_NR = 32 };
 
 // v[position * v_stride + c] of the channels c, which are at least the entry's `inputs`.
