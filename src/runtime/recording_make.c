@@ -52,12 +52,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     }
     if (r == NULL) {
         ++*(h->what == HOLDS_RESULT ? &m->steps[h->index].uses : &m->inputs[h->index].uses);
-        const taper_banded *banded = m->steps[i].prepared->banded;
-        const bool sum = banded != NULL && banded->sum && at == 1 && h->index + 1 == i;
-        if (h->what == HOLDS_RESULT && (at == 0 || sum)) {
-            m->steps[i].source = h->index;
-            m->steps[i].through = (uint32_t)at;
-        }
+        m->steps[i].source = at == 0 && h->what == HOLDS_RESULT ? h->index : m->steps[i].source;
         const uint32_t first = m->steps[i].program->operands[m->steps[i].in->in];
         m->steps[i].varies += at == 0 || (operand & TAPER_OPERAND_INDEX) != (first & TAPER_OPERAND_INDEX);
     } else if (h->what == HOLDS_RESULT && !r->steps[h->index].fresh) {
@@ -131,7 +126,7 @@ static bool count(making *m)
 {
     m->to = NULL;
     for (size_t i = 0; i < m->step_count; i++) {
-        m->steps[i].uses = m->steps[i].varies = m->steps[i].through = 0;
+        m->steps[i].uses = m->steps[i].varies = 0;
         m->steps[i].source = UINT32_MAX;
         m->steps[i].dies = false;
     }
@@ -215,7 +210,6 @@ static void use_bands(taper_recording *r, const taper_noted_step *noted, const t
         }
         if (noted[i].joined > 1 && may_join(r, noted, i, i + noted[i].joined - 1) &&
             taper_bands_plan(run, calls, noted[i].joined, &r->bands[made]) > 0) {
-            r->bands[made].through = noted[i + noted[i].joined - 1].through;
             taper_bands_keep_scratch(run, &r->bands[made]);
             r->steps[i].bands = &r->bands[made++];
         }

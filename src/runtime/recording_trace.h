@@ -12,16 +12,15 @@ typedef struct taper_noted_step {
     taper_call call;
     taper_prepared *prepared; // a reference
     uint32_t birth, uses;
-    uint32_t source;  // the step that made argument `through`; UINT32_MAX: none
-    uint32_t through; // 0; of a sum 1, where that is the step before
-    uint32_t varies;  // arguments that are no constants, the same one counted once
-    uint32_t passed;  // checks behind it, which what the stretch's guards compare has passed for good
-    uint32_t joined;  // so many steps from this one on are run together
-    double saved;     // by joints from here on
-    size_t origin;    // the birth that argument 0 lies in; SIZE_MAX: none of this run
-    uint32_t inputs;  // of the first one of a stretch: the stretch's
-    bool first;       // of a stretch
-    bool dies;        // its result is emptied in the stretch
+    uint32_t source; // the step that made argument 0; UINT32_MAX: none
+    uint32_t varies; // arguments that are no constants, the same one counted once
+    uint32_t passed; // checks behind it, which what the stretch's guards compare has passed for good
+    uint32_t joined; // so many steps from this one on are run together
+    double saved;    // by joints from here on
+    size_t origin;   // the birth that argument 0 lies in; SIZE_MAX: none of this run
+    uint32_t inputs; // of the first one of a stretch: the stretch's
+    bool first;      // of a stretch
+    bool dies;       // its result is emptied in the stretch
 } taper_noted_step;
 
 typedef struct taper_noted_input {

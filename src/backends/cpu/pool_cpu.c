@@ -148,9 +148,9 @@ static taper_status run_kept(taper_call *call, void *data)
     return run_job(&k->job);
 }
 
-static taper_status begin_bands(taper_call *call, void *data, size_t through)
+static taper_status begin_bands(taper_call *call, void *data)
 {
-    (void)call, (void)data, (void)through;
+    (void)call, (void)data;
     return TAPER_OK;
 }
 

@@ -130,9 +130,8 @@ static taper_status run_kept(taper_call *call, void *data)
 
 // ---- in bands
 
-static taper_status begin_bands(taper_call *call, void *data, size_t through)
+static taper_status begin_bands(taper_call *call, void *data)
 {
-    (void)through;
     kept_conv *k = data;
     k->job.call = call;
     return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums of quint8, quantized per tensor, that lie densely in the order the result has; everything else is left to the
-// reference. Behind a layer that can make some rows alone they are made with these (ops/call/bands.h).
+// reference.
 #include "backends/cpu/quantized_sum_cpu.h"
 
 #include <math.h>
 
-#include "ops/call/bands.h"
 #include "ops/call/parallel.h"
+#include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
 
@@ -57,12 +57,6 @@ typedef struct sum_job {
     size_t count;
 } sum_job;
 
-typedef struct kept_sum {
-    sum_job job;
-    taper_banded banded;
-    bool first; // argument 0 is what comes in bands
-} kept_sum;
-
 static void sum_range(void *argument, size_t begin, size_t end)
 {
     const sum_job *job = argument;
@@ -80,52 +74,10 @@ static taper_status run_job(taper_call *call, sum_job *job, taper_tensor *y)
 
 static taper_status run_kept(taper_call *call, void *data)
 {
-    kept_sum *k = data;
+    sum_job job = *(const sum_job *)data;
     taper_tensor *y;
     TAPER_TRY(taper_ret_prepared(call, &y));
-    return run_job(call, &k->job, y);
-}
-
-static taper_status begin_bands(taper_call *call, void *data, size_t through)
-{
-    kept_sum *k = data;
-    k->first = through == 0;
-    k->job.a = k->job.b = taper_tensor_data(call->args[1 - through].as.tensor);
-    return TAPER_OK;
-}
-
-static void run_band(void *data, const taper_band *band)
-{
-    const kept_sum *k = data;
-    const size_t row = k->banded.out_row;
-    const uint8_t *x = (const uint8_t *)band->x.at + (band->begin - band->x.from) % band->x.ring * row;
-    const uint8_t *other = k->job.a + (band->image * k->banded.out_rows + band->begin) * row;
-    uint8_t *y = (uint8_t *)band->y.at + (band->begin - band->y.from) % band->y.ring * row;
-    k->job.vector->add((band->end - band->begin) * row, k->first ? x : other, k->first ? other : x, &k->job.sum, y);
-}
-
-static void keep(taper_call *call, const sum_job *job, const taper_tensor *a)
-{
-    kept_sum *kept = taper_prepare(call, run_kept, sizeof *kept);
-    if (kept == NULL) {
-        return;
-    }
-    *kept = (kept_sum){.job = *job};
-    if (TAPER_WITH_RECORDINGS && a->rank == 4 && taper_tensor_suggests_channels_last(a)) {
-        const size_t rows = (size_t)a->sizes[2], row = (size_t)(a->sizes[3] * a->sizes[1]);
-        kept->banded = (taper_banded){.images = (size_t)a->sizes[0],
-                                      .in_rows = rows,
-                                      .out_rows = rows,
-                                      .in_row = row,
-                                      .out_row = row,
-                                      .stride = 1,
-                                      .span = 1,
-                                      .sum = true,
-                                      .work = taper_floats_work((double)job->count / 2),
-                                      .begin = begin_bands,
-                                      .run = run_band};
-        taper_prepare_bands(call, &kept->banded);
-    }
+    return run_job(call, &job, y);
 }
 
 static taper_status add(taper_call *call, bool relu)
@@ -151,7 +103,10 @@ static taper_status add(taper_call *call, bool relu)
     job.sum.max = 255;
     job.count = (size_t)taper_tensor_numel(a);
     TAPER_TRY(run_job(call, &job, y));
-    keep(call, &job, a);
+    sum_job *kept = taper_prepare(call, run_kept, sizeof *kept);
+    if (kept != NULL) {
+        *kept = job;
+    }
     return TAPER_OK;
 }
 

@@ -43,7 +43,7 @@ static size_t cut(taper_bands *bands, size_t step)
                               bands->stages[i]->in_rows); // there are no more
         bands->rings[i - 1] = rows;
         bands->scratch += rows * bands->stages[i]->in_row;
-        touched += bands->stages[i]->weights + (bands->stages[i]->sum ? step * bands->stages[i]->out_row : 0);
+        touched += bands->stages[i]->weights;
     }
     const taper_banded *first = bands->stages[0];
     return touched + bands->scratch + first->weights + ((rows - 1) * first->stride + first->span) * first->in_row;
@@ -52,31 +52,26 @@ static size_t cut(taper_bands *bands, size_t step)
 // Rows are worth a band where what lies between the calls would leave the cache, and a few of them do not.
 static double saved(const taper_run *run, taper_bands *bands)
 {
-    enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7, ROWS_OF_A_THREAD = 7 };
-    const taper_banded *last = bands->stages[bands->count - 1];
+    enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7 };
     const size_t cache = taper_pool_caches(run->pool).l2;
     size_t halo = 0;
-    double between = 0, to_sum = 0;
+    double between = 0;
     bands->work = 0;
     for (size_t i = 0; i < bands->count; i++) {
         const taper_banded *b = bands->stages[i];
         bands->work += b->work;
         if (i > 0) {
             halo = taper_max_size(halo, b->span - taper_min_size(b->span, b->stride));
-            *(b->sum ? &to_sum : &between) += (double)b->in_rows * (double)b->in_row;
+            between += (double)b->in_rows * (double)b->in_row;
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. A sum is made for nothing where its summand still is in a nearer one, if only
-    // rows can be divided among the threads.
-    const unsigned threads = taper_pool_threads(run->pool);
-    const bool alone = last->sum && bands->count == 2 && last->out_rows * last->images >= ROWS_OF_A_THREAD * threads;
-    if (between < (double)cache / 2 * threads && !alone) {
+    if (between < (double)cache / 2 * taper_pool_threads(run->pool)) { // each has a cache of its own
         return 0;
     }
     for (size_t step = MOST_ROWS; step >= LEAST_ROWS; step /= 2) {
         if (cut(bands, step) <= cache / 2) {
-            return step < last->out_rows ? between + to_sum : 0;
+            return step < bands->stages[bands->count - 1]->out_rows ? between : 0;
         }
     }
     return 0;
@@ -214,7 +209,7 @@ static taper_status run_all(banded_run *r, taper_call *const *calls, size_t part
     taper_tensor *y;
     for (size_t i = 0; i < bands->count; i++) {
         r->data[i] = (*calls[i]->prepared)->data;
-        if (bands->stages[i]->begin(calls[i], r->data[i], i == last ? bands->through : 0) != TAPER_OK) {
+        if (bands->stages[i]->begin(calls[i], r->data[i]) != TAPER_OK) {
             end_stages(r, calls, i);
             return TAPER_DECLINED;
         }

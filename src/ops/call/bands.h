@@ -29,14 +29,13 @@ typedef struct taper_banded {
     size_t images, in_rows, out_rows; // rows of an image
     size_t in_row, out_row;           // bytes
     // Row y of the result needs the rows y * stride - pad to y * stride - pad + span - 1 of argument 0, as far as there
-    // are such. A sum may as well have them as argument 1; its other summand lies in memory, whole.
+    // are such.
     size_t stride, span, pad;
-    bool sum;
     size_t weights; // bytes that each band reads
     double work;    // of the whole call, as for taper_run_range
-    // begin: in the calling thread, before all bands; through: the argument that comes in bands. run: of a band, in any
-    // thread. end: after a begin that succeeded; NULL: nothing to do.
-    taper_status (*begin)(taper_call *call, void *data, size_t through);
+    // begin: in the calling thread, before all bands. run: of a band, in any thread. end: after a begin that succeeded;
+    // NULL: nothing to do.
+    taper_status (*begin)(taper_call *call, void *data);
     void (*run)(void *data, const taper_band *band);
     void (*end)(taper_call *call, void *data);
 } taper_banded;
@@ -46,12 +45,11 @@ void taper_prepare_bands(taper_call *call, const taper_banded *banded);
 
 // ---- for who joins calls
 
-enum { TAPER_BANDS_MOST = 4 };
+enum { TAPER_BANDS_MOST = 3 };
 
 typedef struct taper_bands {
     const taper_banded *stages[TAPER_BANDS_MOST];
     size_t count;
-    size_t through;                 // argument of the last one that the one before makes
     size_t step;                    // rows of the last result at a time
     size_t rings[TAPER_BANDS_MOST]; // rows of each result but the last
     size_t scratch;                 // bytes of all rings, and TAPER_OVERREAD
@@ -60,7 +58,7 @@ typedef struct taper_bands {
 } taper_bands;
 
 // Whether these calls are faster in bands than one after the other: each but the last has one user, the next one, as
-// its argument 0, or a sum's, which is the last one. The bytes that then need not leave the cache; 0: they are not.
+// its argument 0. The bytes that then need not leave the cache; 0: they are not.
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands);
 // Has the heap keep the memory that running them takes, so that the first time asks nobody for any.
 void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands);

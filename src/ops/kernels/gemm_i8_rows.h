@@ -99,7 +99,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
             _mm_storeu_si128((__m128i *)(void *)to[k], z[k]);
         } else {
             if (2 * k + 1 < rows)
-                _mm_storeh_pd((double *)(void *)(to[2 * k + 1] + LANES), _mm_castsi128_pd(z[k]));
+                _mm_storel_epi64((__m128i *)(void *)(to[2 * k + 1] + LANES), _mm_unpackhi_epi64(z[k], z[k]));
             if (2 * k < rows)
                 _mm_storel_epi64((__m128i *)(void *)(to[2 * k] + LANES), z[k]);
         }
