@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_layer.h"
 
@@ -51,6 +52,7 @@ static taper_status run_static(taper_call *call, bool relu)
         memcpy(copy, job.x, bytes);
         job.x = copy;
     }
+    job.keeps = copy == NULL && taper_call_has_constant_weights(call, job.params.weight, job.params.bias);
     taper_status status =
         taper_ret_quantized(call, 0, TAPER_QU8, input->rank, sizes, NULL, job.out_scale, zero_point, &y);
     if (status == TAPER_OK) {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ops/call/prepared.h"
 #include "ops/quantized/quantized_layer.h"
 
 enum { MOST_ROWS = 64 }; // of a strip
@@ -66,6 +67,45 @@ static void fill_pack(const taper_pack_request *request, void *data)
     taper_gemm_i8_pack_weights(job->entry, &pack, layer.weights, layer.sums);
 }
 
+// ---- runs, and what is kept for others
+
+static taper_status run_job(taper_linear_i8 *job)
+{
+    taper_run *run = job->call->run;
+    run->kernel = job->entry->name;
+    run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
+    return taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
+}
+
+typedef struct kept_linear {
+    taper_linear_i8 job; // its bias and factor lie behind
+    int32_t folded[];
+} kept_linear;
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    kept_linear *k = data;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    k->job.call = call;
+    k->job.x = taper_tensor_data(call->args[0].as.tensor);
+    k->job.y = taper_tensor_mutable(y);
+    return run_job(&k->job);
+}
+
+static void keep(const taper_linear_i8 *job, const uint8_t *folded, size_t bytes, const taper_pack *pack)
+{
+    kept_linear *kept = taper_prepare(job->call, run_kept, sizeof *kept + bytes);
+    if (kept != NULL) {
+        kept->job = *job;
+        memcpy(kept->folded, folded, bytes);
+        kept->job.bias = kept->folded;
+        kept->job.factor = (const float *)(const void *)(kept->folded + job->layer.places);
+        kept->job.layer = taper_i8_layer_of(pack->lies, job->layer.places);
+        taper_prepared_reads(job->call, pack);
+    }
+}
+
 static taper_status run_packed(taper_linear_i8 *job, size_t weight_bytes)
 {
     taper_run *run = job->call->run;
@@ -92,9 +132,12 @@ static taper_status run_packed(taper_linear_i8 *job, size_t weight_bytes)
         job->factor = factor;
         if (taper_i8_layer_fold(&job->layer, job->in_scale, job->in_zero_point, job->entry->shift, job->out_scale, bias,
                                 factor)) {
-            status = taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
+            status = run_job(job);
         } else {
             status = TAPER_DECLINED;
+        }
+        if (status == TAPER_OK && job->keeps && pack.kept) {
+            keep(job, scratch, scratch_bytes, &pack);
         }
         taper_pack_done(job->call, &pack);
     }
@@ -113,9 +156,7 @@ taper_status taper_linear_i8_run(taper_linear_i8 *job)
     if (weight_bytes == 0 || taper_i8_layer_bytes(job->layer.places, weight_bytes) == 0) {
         return TAPER_DECLINED;
     }
-    run->kernel = entry->name;
-    run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
-    job->work = taper_gemm_i8_work(entry, run->flops);
+    job->work = taper_gemm_i8_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out);
     job->tiles =
         taper_tiles_make(run, job->rows, taper_min_size(entry->mr, MOST_ROWS), panels, job->panel_bytes, job->work);
     return run_packed(job, weight_bytes);

@@ -18,6 +18,7 @@ typedef struct taper_linear_i8 {
     double in_scale, out_scale; // out_scale 0: dynamic
     int32_t in_zero_point, zero_point;
     bool relu;
+    bool keeps; // argument 0 is read where it lies, and the weights are constants: the call may be prepared
     const int32_t *bias;
     const float *factor;
     size_t panel_bytes;
