@@ -259,33 +259,44 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
 
 // ---- the choice
 
-// Whether sums of all channels are exact.
+// A loop that compilers make vectors of.
+static uint64_t magnitudes_of(const int8_t *w, size_t count)
+{
+    enum { BLOCK = 4096 };
+    uint64_t all = 0;
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t n = taper_min_size(count - first, BLOCK);
+        uint32_t sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            const int x = w[first + i];
+            sum += (uint32_t)(x < 0 ? -x : x);
+        }
+        all += sum;
+    }
+    return all;
+}
+
+// Whether sums of all channels are exact. Others than dense weights are not looked at one by one.
 static bool all_hold(const taper_conv2d_i8 *job)
 {
     if (taper_winograd_i8_holds((uint64_t)job->in_c * 9 * 128)) {
         return true;
     }
     const taper_tensor *w = job->params.weight;
-    const size_t n_stride = (size_t)w->strides[0], k_stride = (size_t)w->strides[1], tap = (size_t)w->strides[3];
-    for (size_t n = 0; n < job->out_c; n++) {
-        uint64_t magnitudes = 0;
-        for (size_t k = 0; k < job->in_c; k++) {
-            const int8_t *from = (const int8_t *)taper_tensor_data(w) + n * n_stride + k * k_stride;
-            for (size_t t = 0; t < 9; t++) {
-                magnitudes += (uint64_t)(from[t * tap] < 0 ? -from[t * tap] : from[t * tap]);
-            }
-        }
-        if (!taper_winograd_i8_holds(magnitudes)) {
-            return false;
-        }
+    const size_t k_stride = (size_t)w->strides[1], tap = (size_t)w->strides[3], count = 9 * job->in_c;
+    bool hold = (k_stride == 1 && tap == job->in_c) || (tap == 1 && k_stride == 9);
+    for (size_t n = 0; hold && n < job->out_c; n++) {
+        const int8_t *of_channel = (const int8_t *)taper_tensor_data(w) + n * (size_t)w->strides[0];
+        hold = taper_winograd_i8_holds(magnitudes_of(of_channel, count));
     }
-    return true;
+    return hold;
 }
 
 // Counted in products of a vector of bytes. Weights of 16 bits are eight times as many bytes: where they do not stay in
 // a cache all threads wait for the same memory, although a part of that passes while they multiply.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
+    enum { LEAST_STREAMED = 12 }; // tiles that are worth so much memory
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;
@@ -295,9 +306,9 @@ static bool pays(const winograd_plan *plan, size_t packed)
     const double product = (double)job->in_c / 4 * columns, groups = ceil(tiles / (double)plan->most);
     const double direct = 9 * pixels * product;
     const double transformed = tiles * (POSITIONS * product * entry->cost / 16 + into * inputs + out_of * columns);
-    const double waiting =
-        packed <= taper_pool_caches(pool).l2 ? 0 : (double)packed * groups * taper_pool_threads(pool) / bytes_meanwhile;
-    return transformed + waiting < direct;
+    const bool stays = packed <= taper_pool_caches(pool).l2;
+    const double waiting = stays ? 0 : (double)packed * groups * taper_pool_threads(pool) / bytes_meanwhile;
+    return transformed + waiting < direct && (stays || plan->tiles >= LEAST_STREAMED);
 }
 
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job)
