@@ -5,6 +5,7 @@
 // Which kernel for what
 //   convolution 1x1 stride 1, fully connected, matrix products    gemm_f32.h, gemm
 //   convolution k x k, strided 1x1, dilated, grouped, transposed  gemm_f32.h, igemm (pointers per pixel and tap)
+//   3x3 convolutions with stride 1 or 2, of bytes with 1           winograd_f32.h, winograd_i8.h
 //   first layer with 3 channels                                   gemm_f32.h, igemm over kernel rows
 //   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm, mr = 1
 //   few channels, groups of few                                   planar_f32.h, over planes
