@@ -48,3 +48,5 @@ printf 'small: '
 "$qemu" -cpu "$cpu" "$out/kernel_check" gemm_f32
 printf 'small: '
 "$qemu" -cpu "$cpu" "$out/kernel_check" gemm_half
+printf 'small: '
+"$qemu" -cpu "$cpu" "$out/kernel_check" winograd_i8

@@ -139,7 +139,7 @@ TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_produ
 // ---- the functions
 
 // Builds for size have no rows for these.
-#if TAPER_SMALL
+#if !TAPER_WINOGRAD_I8
 #define WINOGRAD_I8(isa)
 #define WINOGRAD_I8_PRODUCT(isa)
 #else
