@@ -25,6 +25,7 @@ from torch.nn.intrinsic.quantized import ConvReLU2d
 from torch.nn.quantized import Conv2d
 
 torch.backends.quantized.engine = "qnnpack"
+TRANSFORM = ("avx2", "avx512", "avx512vnni", "neon", "neon32", "simd128")
 
 
 class Layer(torch.nn.Module):
@@ -102,7 +103,7 @@ def main():
             name = f"{i} to {o}, {n} x {h} x {w}, padding {padding}, dilation {dilation}, zero point {zero_point}"
             if number == 0:  # which sets this machine has that transform
                 there = subprocess.run([taper, "run", model, "--cpu", "none"], capture_output=True, text=True).stderr.rpartition("there are: ")[2].strip().split(", ")
-                sets = [s for s in there if kernel_of(taper, model, inputs[0].shape, "--cpu", s) == "winograd_i8_" + s]
+                sets = [s for s in there if s in TRANSFORM]
             for options in ([], ["--memory", "low"], *(["--threads", str(t)] for t in (2, 3, 6)), *(["--cpu", s] for s in sets), ["--cpu", "scalar"]):
                 run(taper, "run", model, "--calls", os.path.join(scratch, "calls.json"), "-o", out, *options)
                 y = np.load(out)

@@ -5,8 +5,7 @@
 // With the points 0, +-1, +-2 and infinity all transforms are of integers once the weights' denominators (4, -6, -6,
 // 24, 24, 1 of each position's row, and of its column) are left out; 24 divided by them is what the outputs' transform
 // weighs its lines with instead. Then
-// - inputs x - z, where x and z are bytes, become at most 100 * 255: 16 bits hold them. Weights become at most 49 *
-// 128.
+// - inputs x - z, where x and z are bytes, become at most 100 * 255, weights at most 49 * 128: 16 bits hold them.
 // - what a tile comes to is 576 times the sum, in 32 bits modulo 2^32. 576 is 64 * 9, and 9 has an inverse modulo 2^32:
 //   what is left is 64 times the sum, so the sum modulo 2^26. A sum lies within 255 times its weights' magnitudes,
 //   around the middle of what it can be (taper_winograd_i8_middle): a channel where that is less than 2^26 is exact
@@ -90,7 +89,7 @@ static inline bool taper_winograd_i8_holds(uint64_t magnitudes)
     return magnitudes <= ((UINT64_C(1) << 26) - 4) / 255;
 }
 
-// Packs columns from `first` on, a panel of nr or fewer: for every kr inputs, for every column, kr transformed weights;
+// Packs a panel, of nr columns or fewer: for every kr inputs, for every column, kr transformed weights;
 // missing ones are zero. Position p's are at u + p * u_stride. Weight (column n, tap t, input k) of the source
 // is w[n * n_stride + t * tap_stride + k * k_stride]. sums: of each column's weights, for the whole panel.
 typedef struct taper_winograd_i8_pack_job {
