@@ -6,7 +6,7 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { MOST_TAPS = 49 };
+enum { MOST_TAPS = 49, MOST_ROWS = 16, MOST_POINTERS = 3 * (MOST_ROWS + 2) };
 
 static void fill_bytes(void *to, size_t count, bool extreme)
 {
@@ -23,21 +23,23 @@ static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
     return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
 }
 
-// rows: 2, of 3x3, or 1; edged: the last column of two rows is another
+// rows: of 3x3 with stride 1, or 1; columns: a row of stride 2; edged: the last column of these rows is another
 static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows,
-                bool edged)
+                bool columns, bool edged)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
     const bool extreme = check_below(3) == 0;
     const size_t step = check_below(4) == 0 ? 0 : channels + check_below(9), c_stride = channels + check_below(9);
     const size_t places = taper_dwconv_i8_places(entry, channels);
-    const uint8_t *a[MOST_TAPS];
-    // The columns of two rows overlap, but for single pixels, which have taps anywhere.
-    const bool overlap = rows == 2 && pixels > 1;
-    // With stride 2 a pixel's last column is the next one's first.
-    const bool meet = rows == 1 && taps == 9 && check_below(2) == 0;
+    const uint8_t *a[MOST_POINTERS] = {NULL}, *pointers[MOST_POINTERS];
+    // The columns of several rows overlap, but for single pixels, which have taps anywhere. With stride 2 a pixel's
+    // last column is the next one's first, whether the kernel is told or not. The first pixel's first column may be
+    // another.
+    const bool overlap = rows > 1 && pixels > 1, alone = check_below(2) == 0;
+    const bool meet = columns || (rows == 1 && taps == 9 && check_below(2) == 0);
     const size_t row = (pixels - 1) * step + channels;
-    for (size_t t = 0; t < (rows == 2 ? 12 : taps); t++) {
+    uint8_t *first[MOST_ROWS + 2] = {NULL};
+    for (size_t t = 0; t < (rows > 1 ? 3 * (rows + 2) : taps); t++) {
         if (overlap && t % 3 != 0) {
             a[t] = a[t - 1] + step;
             continue;
@@ -50,6 +52,12 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
         uint8_t *bytes = check_bytes(length, place, entry->over_read);
         fill_bytes(bytes, length, extreme);
         a[t] = bytes;
+    }
+    memcpy(pointers, a, sizeof pointers);
+    for (size_t r = 0; r < rows + 2 && (overlap || columns) && alone; r++) {
+        first[r] = check_bytes(channels, place, entry->over_read);
+        fill_bytes(first[r], channels, extreme);
+        pointers[3 * r] = first[r];
     }
     uint8_t *edge = check_bytes(channels, place, entry->over_read);
     fill_bytes(edge, channels, extreme);
@@ -77,7 +85,8 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
                                  .channels = channels,
                                  .taps = taps,
                                  .rows = rows,
-                                 .a = a,
+                                 .columns = columns,
+                                 .a = pointers,
                                  .edge = edged ? edge : NULL,
                                  .step = step,
                                  .w = packed,
@@ -87,14 +96,16 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
                                  .e = e};
     entry->run(&job);
     for (size_t at = 0; at < count && !check_failed(); at++) {
-        const size_t r = rows == 2 && at >= c_row, i = (at - r * c_row) / c_stride, n = (at - r * c_row) % c_stride;
+        const size_t r = at / c_row < rows ? at / c_row : rows - 1, i = (at - r * c_row) / c_stride,
+                     n = (at - r * c_row) % c_stride;
         uint8_t want = 0x5A;
         if (n < channels && i < pixels) {
             const size_t slot = taper_dwconv_i8_place(entry, channels, n);
             int64_t sum = bias[slot], of_weights = 0;
             for (size_t t = 0; t < taps; t++) {
                 const bool is_edge = edged && i == pixels - 1 && t % 3 == 2;
-                const int32_t x = is_edge ? edge[n] : a[t + 3 * r][i * step + n];
+                const bool is_first = i == 0 && t % 3 == 0 && rows + columns > 1 && first[t / 3 + r] != NULL;
+                const int32_t x = is_edge ? edge[n] : is_first ? first[t / 3 + r][n] : a[t + 3 * r][i * step + n];
                 sum += (x - (int32_t)entry->shift) * weights[n * taps + t];
                 of_weights += weights[n * taps + t];
             }
@@ -115,16 +126,21 @@ void check_dwconv_i8(bool benchmark)
             continue;
         check_begin("dwconv_i8", entry->name);
         for (size_t channels = 1; channels <= 2 * entry->block + 3; channels++) {
-            one(entry, channels, 9, 1 + check_below(5), 1, false);
-            if (entry->rows == 2) {
-                one(entry, channels, 9, 1, 2, false);
-                one(entry, channels, 9, 1 + check_below(9), 2, false);
-                one(entry, channels, 9, 1 + check_below(9), 2, true);
+            one(entry, channels, 9, 1 + check_below(5), 1, false, false);
+            if (entry->rows > 1) {
+                one(entry, channels, 9, 1, 2, false, false);
+                one(entry, channels, 9, 1 + check_below(9), 2, false, false);
+                one(entry, channels, 9, 1 + check_below(9), 2, false, true);
+                one(entry, channels, 9, 1 + check_below(40), 2 + 2 * check_below(entry->rows / 2), false, true);
             }
-            one(entry, channels, 25, 1 + check_below(3), 1, false);
-            one(entry, channels, 1 + check_below(12), 1 + check_below(5), 1, false);
+            if (entry->columns) {
+                one(entry, channels, 9, 1, 1, true, false);
+                one(entry, channels, 9, 1 + check_below(9), 1, true, false);
+            }
+            one(entry, channels, 25, 1 + check_below(3), 1, false, false);
+            one(entry, channels, 1 + check_below(12), 1 + check_below(5), 1, false, false);
         }
         for (size_t taps = 1; taps <= MOST_TAPS; taps++)
-            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5), 1, false);
+            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5), 1, false, false);
     }
 }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise quantized convolution: rows of output pixels are the tasks. Pixels whose windows lie inside the row are one
-// run of the kernel, those at the left and right border a run each; rows of padding are a row of the zero point.
+// run of the kernel, those at the left and right border a run each; rows of padding are a row of the zero point. Where
+// the kernel reads what pixels of 3x3 have in common once, borders of one pixel go with those inside.
 #include "backends/cpu/quantized_conv_cpu.h"
 
-enum { MOST_TAPS = 1024, BAND_BYTES = 32768 };
+enum { MOST_TAPS = 1024, MOST_ROWS = 16, BAND_BYTES = 32768 };
 
 typedef struct depthwise_plan {
     taper_conv2d_i8_plan head; // its padding: a row of what kernels read of one, or a pixel
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end;               // of the run inside
-    size_t rows, items;              // made together; how many times of an image
-    size_t begin_of_two, end_of_two; // of their run
+    size_t rows, items;              // of an item; how many of an image
+    size_t most_rows;                // made together
+    bool columns;                    // rows have stride 2, and share columns
+    size_t begin_shared, end_shared; // of the run, of two rows or with columns
 } depthwise_plan;
 
-// Pixels [first, last) of `rows` output rows from oy on, to y, all of them inside or one; of two rows together the
-// first one may lie at the left border, and the last one at the right, whose column is then `edge`.
+// Pixels [first, last) of `rows` output rows from oy on, to y, all of them inside or one; where they share columns the
+// first one may lie at the left border, and of two rows the last one at the right, whose column is then `edge`.
 static void run_pixels(const depthwise_plan *plan, const taper_ring *from, size_t oy, size_t rows, size_t first,
                        size_t last, uint8_t *out)
 {
     const taper_conv2d_i8 *job = plan->head.job;
-    const uint8_t *pointers[MOST_TAPS + 3], **to = pointers;
+    const uint8_t *pointers[MOST_TAPS + 3 * MOST_ROWS], **to = pointers;
     const size_t c = job->in_c, row = job->in_w * c;
     const int64_t x0 = (int64_t)(first * job->stride_w) - (int64_t)job->pad_left;
     for (size_t ky = 0; ky < job->kernel_h + rows - 1; ky++) {
@@ -37,8 +40,9 @@ static void run_pixels(const depthwise_plan *plan, const taper_ring *from, size_
         .channels = c,
         .taps = plan->taps,
         .rows = rows,
+        .columns = plan->columns,
         .a = pointers,
-        .edge = rows == 2 && last > plan->end ? plan->head.padding : NULL,
+        .edge = rows > 1 && last > plan->end ? plan->head.padding : NULL,
         .step = job->stride_w * c,
         .w = plan->head.layer.weights,
         .c = out + first * c,
@@ -53,8 +57,13 @@ static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t fi
 {
     const taper_conv2d_i8 *job = plan->head.job;
     for (size_t oy = first, rows; oy < end; oy += rows, y += rows * job->out_w * job->out_c) {
-        rows = plan->rows == 2 && oy + 1 < end ? 2 : 1;
-        const size_t from = rows == 2 ? plan->begin_of_two : plan->begin, to = rows == 2 ? plan->end_of_two : plan->end;
+        if (plan->rows == 2 && oy > first && oy + 1 == end) { // the one before it again takes less than it alone
+            oy--;
+            y -= job->out_w * job->out_c;
+        }
+        rows = end - oy == 1 ? 1 : taper_min_size(plan->most_rows, end - oy) / plan->rows * plan->rows;
+        const bool shared = rows > 1 || plan->columns;
+        const size_t from = shared ? plan->begin_shared : plan->begin, to = shared ? plan->end_shared : plan->end;
         for (size_t i = 0; i < from; i++) {
             run_pixels(plan, x, oy, rows, i, i + 1, y);
         }
@@ -135,14 +144,16 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     plan.end = job->in_w + job->pad_left > reach ? (job->in_w + job->pad_left - reach - 1) / job->stride_w + 1 : 0;
     plan.end = taper_max_size(plan.begin, taper_min_size(plan.end, job->out_w));
     plan.rows = job->kernel_h == 3 && job->kernel_w == 3 && job->stride_h == 1 && job->stride_w == 1 &&
-                        job->dilation_h == 1 && job->dilation_w == 1
-                    ? plan.entry->rows
+                        job->dilation_h == 1 && job->dilation_w == 1 && plan.entry->rows > 1
+                    ? 2
                     : 1;
+    plan.most_rows = plan.rows == 1 ? 1 : taper_min_size(plan.entry->rows, MOST_ROWS);
     plan.items = (job->out_h - 1) / plan.rows + 1;
-    // A pixel at each border goes with those inside.
+    plan.columns = plan.entry->columns != 0 && job->kernel_h == 3 && job->kernel_w == 3 && job->stride_w == 2 &&
+                   job->dilation_w == 1;
     const bool inside = plan.begin < plan.end;
-    plan.begin_of_two = plan.begin - (inside && plan.begin == 1);
-    plan.end_of_two = plan.end + (inside && plan.end + 1 == job->out_w);
+    plan.begin_shared = plan.begin - (inside && job->pad_left == 1);
+    plan.end_shared = plan.end + (inside && plan.rows == 2 && plan.end + 1 == job->out_w);
     plan.head.shift = plan.entry->shift;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);

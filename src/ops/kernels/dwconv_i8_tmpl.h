@@ -2,7 +2,7 @@
 // The body of the x86 and WebAssembly depthwise kernels of quantized numbers for one width of register, in the words of
 // simd_i8_x86.h (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought
 // side by side by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The
-// including file defines I8(store)(to, register, count).
+// including file defines I8(store)(to, register, count), and I8_COLUMNS: whether 3x3 kernels are packed by columns.
 
 // r[q]: per 32 bits a channel's bytes of four taps.
 TAPER_TEMPLATE void I8(zip)(Q a0, Q a1, Q a2, Q a3, Q r[4])
@@ -40,7 +40,13 @@ TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_
     for (size_t q = 0; q < 4; q++)
         acc[q] = I8(load_sums)(t->e.bias + c + LANES * q);
     at += c;
-    if (taps == 9) {
+    if (taps == 9 && I8_COLUMNS) {
+        TAPER_UNROLL
+        for (size_t x = 0; x < 3; x++) {
+            const uint8_t *const column[] = {a[x], a[x + 3], a[x + 6]};
+            I8(taps)(3, column, at, w + 4 * I8_BYTES * x, acc);
+        }
+    } else if (taps == 9) {
         I8(taps)(4, a, at, w, acc);
         I8(taps)(4, a + 4, at, w + 4 * I8_BYTES, acc);
         I8(taps)(1, a + 8, at, w + 8 * I8_BYTES, acc);

@@ -64,7 +64,8 @@ void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, s
         int64_t sum = 0;
         for (size_t t = 0; t < taps; t++) {
             const int8_t w = weights[c * channel_stride + t * tap_stride];
-            to[t / 4 * piece * 4 + t % 4] = w;
+            const size_t at = entry->columns && taps == 9 ? t % 3 * 4 + t / 3 : t;
+            to[at / 4 * piece * 4 + at % 4] = w;
             sum += w;
         }
         sums[place] = (int32_t)(uint32_t)(uint64_t)sum;

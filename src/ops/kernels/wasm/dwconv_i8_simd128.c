@@ -5,6 +5,8 @@
 #include "ops/kernels/dwconv_i8.h"
 #include "ops/kernels/simd_i8_wasm.h"
 
+#define I8_COLUMNS 0
+
 TAPER_TEMPLATE void i8_128_store(uint8_t *to, v128_t y, size_t n)
 {
     if (n == 16) {

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/dwconv_i8.h"
 
+#define I8_COLUMNS 0
 #define I8_VNNI 0
 #define I8_BYTES 16
 #include "ops/kernels/simd_i8_x86.h"
