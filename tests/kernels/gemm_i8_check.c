@@ -184,7 +184,7 @@ void check_gemm_i8(bool benchmark)
         }
         for (size_t m = entry->mr; entry->windows != NULL && m <= 3 * entry->mr + 1; m++) {
             for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5)
-                (void)one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 1 + check_below(2), false);
+                (void)one_of(entry, m, nc, 1 + check_below(11), 1 + check_below(24), 4 + 4 * check_below(2), false);
         }
         if (entry->rows != NULL)
             many_rows(entry);

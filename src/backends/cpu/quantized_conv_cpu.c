@@ -5,6 +5,7 @@
 
 #include "ops/call/prepared.h"
 #include "ops/engine/matmul.h"
+#include "ops/kernels/kernel_select.h"
 
 enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
@@ -20,6 +21,7 @@ typedef struct stem_copy {
     const taper_conv2d_i8 *job;
     const taper_tensor *x;
     uint8_t *to;
+    const taper_vector_u8_entry *vector;
 } stem_copy;
 
 // Restrict: the compiler then takes many pixels together.
@@ -31,6 +33,16 @@ static void interleave(size_t pixels, const uint8_t *const planes[4], uint8_t *r
         to[4 * i + 1] = b[i];
         to[4 * i + 2] = c[i];
         to[4 * i + 3] = d[i];
+    }
+}
+
+void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
+                                uint8_t *to)
+{
+    if (vector->interleave != NULL) {
+        vector->interleave(pixels, planes, to);
+    } else {
+        interleave(pixels, planes, to);
     }
 }
 
@@ -53,7 +65,7 @@ static void stem_rows(void *argument, size_t begin, size_t end)
             plane[c] = from + (c < job->in_c ? c : job->in_c - 1) * (size_t)x->strides[1];
         }
         if (step == 1) {
-            interleave(job->in_w, plane, to);
+            taper_conv2d_i8_interleave(copy->vector, job->in_w, plane, to);
         } else {
             for (size_t i = 0; i < job->in_w; i++) {
                 for (size_t c = 0; c < 4; c++) {
@@ -84,7 +96,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     }
     job->x = *scratch;
     if (job->stem) {
-        stem_copy copy = {job, x, *scratch};
+        stem_copy copy = {job, x, *scratch, taper_vector_u8_select(run->cpu)};
         return taper_run_range(run, stem_rows, &copy, job->batch * job->in_h, 1, (double)count);
     }
     taper_storage *storage;

@@ -51,6 +51,9 @@ TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
 // How to do it by Winograd's transforms; NULL: that is not faster, or not exact.
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
+// to[4 i + k] = planes[k][i]
+void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
+                                uint8_t *to);
 // Of a stem: reads x, whatever its strides, and sets the job's.
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolutions of few channels, as conv_windows.c does those of floats: some rows of each channel's plane at
-// a time are copied into scratch, with the padding's bytes on both sides, and the product reads them where they lie.
+// Quantized convolutions of few channels. A window's planes are the rows that it reads, of each channel: four of them
+// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows where they
+// lie. Planes that are left go alone where that makes fewer taps: each pixel is four columns of one. So 3x3 of three
+// channels is 7 dot products of four bytes, 28 for its 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/engine/tiles.h"
+#include "ops/kernels/kernel_select.h"
 
-enum { MOST_TAPS = 128, MOST_ROWS = 8, CACHED_BYTES = 65536 };
+enum { MOST_TAPS = 128, MOST_ROWS = 8, MOST_COLUMNS = 32, CACHED_BYTES = 65536 };
 
 typedef struct windows_plan {
-    taper_conv2d_i8_plan head; // its padding: a row of scratch
+    taper_conv2d_i8_plan head; // its padding: a row of a plane
     const taper_gemm_i8_entry *entry;
-    size_t x_channel, x_row, x_pixel, x_image; // bytes from one to the next
-    size_t rows, bands;                        // of the result: of a band; bands of an image
-    size_t row_bytes, plane_bytes, scratch;    // of scratch
-    size_t group_bytes;                        // of all weights
+    const taper_vector_u8_entry *vector;
+    size_t x_channel, x_row, x_pixel, x_image;     // bytes from one to the next
+    size_t rows, bands;                            // of the result: of a band; bands of an image
+    size_t planes, quads, alone, taps;             // of a window: planes, fours of them, the ones alone; taps
+    size_t pixels;                                 // of a row, padding included
+    size_t row_bytes, line_at, copies_at, scratch; // of scratch: rows of pixels, a row alone, copies of rows
+    size_t group_bytes, panel_bytes;               // of all weights, of a panel's
     taper_places places;
 } windows_plan;
 
@@ -21,21 +27,48 @@ static size_t input_rows(const taper_conv2d_i8 *job, size_t rows)
     return (rows - 1) * job->stride_h + (job->kernel_h - 1) * job->dilation_h + 1;
 }
 
-// A row of every channel. What is left of a row behind the image's is padding, too: tails of weights are zero.
-static void copy_row(const windows_plan *plan, const uint8_t *from, uint8_t *to)
+// How a window's planes become taps.
+static void divide_planes(windows_plan *plan)
 {
     const taper_conv2d_i8 *job = plan->head.job;
-    for (size_t c = 0; c < job->in_c; c++, from += plan->x_channel, to += plan->plane_bytes) {
-        uint8_t *row = to + job->pad_left;
-        memset(to, job->in_zero_point, job->pad_left);
-        memset(row + job->in_w, job->in_zero_point, plan->row_bytes - job->pad_left - job->in_w);
-        if (plan->x_pixel == 1) {
-            memcpy(row, from, job->in_w);
-        } else {
-            for (size_t i = 0; i < job->in_w; i++) {
-                row[i] = from[i * plan->x_pixel];
+    const size_t left = job->kernel_h * job->in_c % 4, groups = (job->kernel_w + 3) / 4;
+    plan->planes = job->kernel_h * job->in_c;
+    plan->alone = left * groups < job->kernel_w ? left : 0;
+    plan->quads = (plan->planes - plan->alone + 3) / 4;
+    plan->taps = plan->quads * job->kernel_w + plan->alone * groups;
+}
+
+// The rows that output rows [first, first + count) read, whose pixels lie apart, one behind the other.
+static void copy_rows(const windows_plan *plan, const taper_ring *x, int64_t top, size_t count, uint8_t *to)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    for (size_t i = 0; i < input_rows(job, count); i++) {
+        const int64_t y = top + (int64_t)i;
+        for (size_t c = 0; c < job->in_c && y >= 0 && y < (int64_t)job->in_h; c++) {
+            const uint8_t *from =
+                (const uint8_t *)x->at + ((size_t)y - x->from) % x->ring * plan->x_row + c * plan->x_channel;
+            uint8_t *row = to + (i * job->in_c + c) * job->in_w;
+            for (size_t j = 0; j < job->in_w; j++) {
+                row[j] = from[j * plan->x_pixel];
             }
         }
+    }
+}
+
+// The planes of a row's windows, as pixels in scratch.
+static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, uint8_t *scratch)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    const size_t inside = taper_min_size(job->in_w, plan->pixels - job->pad_left);
+    uint8_t *to = scratch;
+    for (size_t q = 0; q < plan->quads; q++, to += plan->row_bytes) {
+        taper_conv2d_i8_interleave(plan->vector, inside, plane + 4 * q, to + job->pad_left * 4);
+    }
+    uint8_t *line = scratch + plan->line_at;
+    const uint8_t *const columns[4] = {line, line + 1, line + 2, line + 3};
+    for (size_t i = plan->planes - plan->alone; i < plan->planes; i++, to += plan->row_bytes) {
+        memcpy(line + job->pad_left, plane[i], inside);
+        taper_conv2d_i8_interleave(plan->vector, plan->pixels, columns, to);
     }
 }
 
@@ -44,36 +77,48 @@ static void make_rows(const windows_plan *plan, const taper_ring *x, size_t firs
                       uint8_t *scratch)
 {
     const taper_conv2d_i8 *job = plan->head.job;
-    const uint8_t *taps[MOST_TAPS];
+    const uint8_t *taps[MOST_TAPS], **tap = taps, *plane[MOST_TAPS * 4 + 3];
     const int64_t top = (int64_t)(first * job->stride_h) - (int64_t)job->pad_top;
-    for (size_t i = 0; i < input_rows(job, count); i++) {
-        const int64_t y = top + (int64_t)i;
-        if (y >= 0 && y < (int64_t)job->in_h) {
-            copy_row(plan, (const uint8_t *)x->at + ((size_t)y - x->from) % x->ring * plan->x_row,
-                     scratch + i * plan->row_bytes);
+    for (size_t q = 0; q < plan->quads; q++) {
+        for (size_t k = 0; k < job->kernel_w; k++) {
+            *tap++ = scratch + q * plan->row_bytes + 4 * k;
         }
+    }
+    for (size_t i = 0; i < plan->alone; i++) {
+        for (size_t k = 0; k < job->kernel_w; k += 4) {
+            *tap++ = scratch + (plan->quads + i) * plan->row_bytes + 4 * k;
+        }
+    }
+    memset(scratch, job->in_zero_point, plan->copies_at); // what is not written again is padding
+    if (plan->x_pixel != 1) {
+        copy_rows(plan, x, top, count, scratch + plan->copies_at);
     }
     taper_gemm_i8 call = {
         .mr = job->out_w,
         .nc = job->out_c,
-        .kc = job->kernel_w,
-        .ks = job->kernel_h * job->in_c,
+        .kc = 4,
+        .ks = plan->taps,
         .a = taps,
         .w = plan->head.layer.weights,
         .c = out,
         .c_stride = job->out_c,
         .e = {.bias = plan->head.bias, .scale = plan->head.factor, .zero_point = job->zero_point, .min = job->min}};
     for (size_t r = 0; r < count; r++) {
+        const uint8_t **to = plane;
         for (size_t k = 0; k < job->kernel_h; k++) {
             const size_t i = r * job->stride_h + k * job->dilation_h;
             const int64_t y = top + (int64_t)i;
             const bool inside = y >= 0 && y < (int64_t)job->in_h;
             for (size_t c = 0; c < job->in_c; c++) {
-                taps[k * job->in_c + c] =
-                    inside ? scratch + c * plan->plane_bytes + i * plan->row_bytes : plan->head.padding;
+                *to++ = !inside              ? plan->head.padding
+                        : plan->x_pixel != 1 ? scratch + plan->copies_at + (i * job->in_c + c) * job->in_w
+                                             : (const uint8_t *)x->at +
+                                                   ((size_t)y - x->from) % x->ring * plan->x_row + c * plan->x_channel;
             }
         }
-        plan->entry->windows(&call, job->stride_w);
+        to[0] = to[1] = to[2] = plan->head.padding; // of a last four, which have no weights
+        fill_pixels(plan, plane, scratch);
+        plan->entry->windows(&call, 4 * job->stride_w);
         call.c = (uint8_t *)call.c + job->out_w * job->out_c;
     }
 }
@@ -136,53 +181,87 @@ static size_t place_of(const void *context, size_t channel)
     return channel;
 }
 
+// Weights of one output in the order of taps.
+static void weights_of(const windows_plan *plan, const int8_t *from, int8_t *to)
+{
+    const taper_conv2d_i8 *job = plan->head.job;
+    const taper_tensor *w = job->params.weight;
+    const size_t together = plan->planes - plan->alone, quads = plan->quads * job->kernel_w;
+    for (size_t i = 0; i < plan->taps * 4; i++) {
+        const size_t tap = i / 4, k = i % 4, groups = (job->kernel_w + 3) / 4;
+        const size_t p = tap < quads ? tap / job->kernel_w * 4 + k : together + (tap - quads) / groups;
+        const size_t column = tap < quads ? tap % job->kernel_w : (tap - quads) % groups * 4 + k;
+        to[i] = 0;
+        if (p < (tap < quads ? together : plan->planes) && column < job->kernel_w) {
+            to[i] = from[p / job->in_c * (size_t)w->strides[2] + p % job->in_c * (size_t)w->strides[1] +
+                         column * (size_t)w->strides[3]];
+        }
+    }
+}
+
 static void fill_pack(const taper_pack_request *request, void *data)
 {
     const windows_plan *plan = request->user;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_tensor *w = job->params.weight;
-    const size_t width = taper_round_up(job->kernel_w, plan->entry->kr);
+    const size_t nr = plan->entry->nr, each = plan->taps * 4;
     const taper_i8_layer layer = taper_i8_layer_of(data, plan->head.layer.places);
+    int8_t weights[MOST_COLUMNS * MOST_TAPS * 4];
     taper_i8_fill_channels(&layer, w, job->params.bias, job->out_c, place_of, NULL);
-    // For packing a tap is a kernel row with all channels' columns; the kernel sees a tap for each channel.
-    const taper_gemm_i8_pack pack = {.n = job->out_c,
-                                     .ks = job->kernel_h,
-                                     .kc = job->in_c * width,
-                                     .n_stride = (size_t)w->strides[0],
-                                     .tap_stride = (size_t)w->strides[2],
-                                     .k_stride = (size_t)w->strides[1],
-                                     .k_inner = width,
-                                     .k_inner_stride = (size_t)w->strides[3],
-                                     .k_inner_used = job->kernel_w,
-                                     .weights = taper_tensor_data(w)};
-    taper_gemm_i8_pack_weights(plan->entry, &pack, layer.weights, layer.sums);
+    for (size_t n = 0; n < job->out_c; n += nr) {
+        const taper_gemm_i8_pack pack = {.n = taper_min_size(nr, job->out_c - n),
+                                         .ks = plan->taps,
+                                         .kc = 4,
+                                         .n_stride = each,
+                                         .tap_stride = 4,
+                                         .k_stride = 1,
+                                         .weights = weights};
+        for (size_t i = 0; i < pack.n; i++) {
+            weights_of(plan, (const int8_t *)taper_tensor_data(w) + (n + i) * (size_t)w->strides[0],
+                       weights + i * each);
+        }
+        taper_gemm_i8_pack_weights(plan->entry, &pack, layer.weights + n / nr * plan->panel_bytes, layer.sums + n);
+    }
 }
 
 // Bytes of scratch for so many rows; false: too many.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d_i8 *job = plan->head.job;
+    size_t copies = 0;
     plan->rows = rows;
-    return taper_mul_size(input_rows(job, rows), plan->row_bytes, &plan->plane_bytes) &&
-           taper_mul_size(plan->plane_bytes, job->in_c, &plan->scratch) &&
-           (plan->scratch += TAPER_OVERREAD) <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
+    plan->row_bytes = plan->pixels * 4;
+    if (!taper_mul_size(plan->row_bytes, plan->quads + plan->alone, &plan->line_at) ||
+        (plan->x_pixel != 1 && (!taper_mul_size(input_rows(job, rows), job->in_c, &copies) ||
+                                !taper_mul_size(copies, job->in_w, &copies)))) {
+        return false;
+    }
+    const size_t most = (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
+    plan->copies_at = plan->line_at + plan->pixels + 3;
+    plan->scratch = plan->copies_at + copies + TAPER_OVERREAD;
+    return plan->line_at < most / 2 && copies < most / 2 && plan->scratch <= most;
 }
 
 // The dense path multiplies four bytes for every pixel under a kernel row and has no last tile that goes over some
 // pixels of the row once more; but its gathering costs about as much as two pixels of each kernel row.
-static bool multiplies_little(const taper_conv2d_i8 *job, const taper_gemm_i8_entry *entry)
+static bool multiplies_little(const windows_plan *plan)
 {
-    enum { DENSE_BYTES = 4, GATHERED = 2 };
-    const double own = (double)job->in_c * (double)taper_round_up(job->kernel_w, entry->kr);
-    return own * (double)(((job->out_w - 1) / entry->mr + 1) * entry->mr) <=
-           DENSE_BYTES * (double)(job->kernel_w + GATHERED) * (double)job->out_w;
+    enum { GATHERED = 2 };
+    const taper_conv2d_i8 *job = plan->head.job;
+    const double whole = (double)(((job->out_w - 1) / plan->entry->mr + 1) * plan->entry->mr);
+    return (double)plan->taps * whole <=
+           (double)job->kernel_h * (double)(job->kernel_w + GATHERED) * (double)job->out_w;
 }
 
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job)
 {
-    const taper_gemm_i8_entry *entry = taper_gemm_i8_select(job->call->run->cpu);
-    return job->stem && entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
-           job->kernel_h <= MOST_TAPS / job->in_c && multiplies_little(job, entry);
+    windows_plan plan = {.head = {.job = job}, .entry = taper_gemm_i8_select(job->call->run->cpu)};
+    if (!job->stem || plan.entry->windows == NULL || plan.entry->nr > MOST_COLUMNS || job->stride_w > 2 ||
+        job->out_w < plan.entry->mr || job->kernel_h > MOST_TAPS || job->kernel_w > MOST_TAPS) {
+        return false;
+    }
+    divide_planes(&plan);
+    return plan.taps <= MOST_TAPS && multiplies_little(&plan);
 }
 
 taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x)
@@ -190,14 +269,17 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     const taper_gemm_i8_entry *entry = taper_gemm_i8_select(job->call->run->cpu);
     windows_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan, .shift = entry->shift},
                          .entry = entry,
+                         .vector = taper_vector_u8_select(job->call->run->cpu),
                          .x_image = (size_t)x->strides[0],
                          .x_channel = (size_t)x->strides[1],
                          .x_row = (size_t)x->strides[2],
                          .x_pixel = (size_t)x->strides[3]};
-    const size_t width = taper_round_up(job->kernel_w, entry->kr), whole = taper_round_up(job->out_c, entry->nr);
-    plan.group_bytes = taper_gemm_i8_packed_bytes(entry, job->out_c, job->kernel_h, job->in_c * width);
-    // As wide as the last window's last group reaches, whatever the padding on the right is.
-    plan.row_bytes = taper_max_size((job->out_w - 1) * job->stride_w + width, job->pad_left + job->in_w);
+    const size_t whole = taper_round_up(job->out_c, entry->nr);
+    divide_planes(&plan);
+    plan.group_bytes = taper_gemm_i8_packed_bytes(entry, job->out_c, plan.taps, 4);
+    plan.panel_bytes = taper_gemm_i8_panel_bytes(entry, plan.taps, 4);
+    // As wide as the last window reaches, whatever the padding on the right is.
+    plan.pixels = (job->out_w - 1) * job->stride_w + job->kernel_w;
     size_t rows = taper_min_size(MOST_ROWS, job->out_h);
     while (scratch_of(&plan, rows) && plan.scratch > CACHED_BYTES && rows > 1) {
         rows = (rows + 1) / 2;
@@ -214,14 +296,14 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
         plan.head.end = end_bands;
     }
     plan.head.layer.places = whole;
-    plan.head.padding_bytes = plan.row_bytes + TAPER_OVERREAD;
+    plan.head.padding_bytes = job->in_w + TAPER_OVERREAD;
     plan.head.name = entry->name;
     plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)job->out_c *
                       (double)(job->in_c * job->kernel_h * job->kernel_w);
     plan.head.work = taper_gemm_i8_work(entry, plan.head.flops);
     taper_pack_request request;
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
-    request.layout = "quantized convolution of windows";
+    request.layout = "quantized convolution of windows in fours";
     request.kernel = entry->name;
     request.numbers[1] = -1; // another order than the dense path's
     request.bytes = taper_i8_layer_bytes(whole, plan.group_bytes);

@@ -4,16 +4,7 @@
 // side by side by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The
 // including file defines I8(store)(to, register, count), and I8_COLUMNS: whether 3x3 kernels are packed by columns.
 
-// r[q]: per 32 bits a channel's bytes of four taps.
-TAPER_TEMPLATE void I8(zip)(Q a0, Q a1, Q a2, Q a3, Q r[4])
-{
-    const Q x = P(unpacklo_epi8)(a0, a1), y = P(unpackhi_epi8)(a0, a1);
-    const Q u = P(unpacklo_epi8)(a2, a3), v = P(unpackhi_epi8)(a2, a3);
-    r[0] = P(unpacklo_epi16)(x, u);
-    r[1] = P(unpackhi_epi16)(x, u);
-    r[2] = P(unpacklo_epi16)(y, v);
-    r[3] = P(unpackhi_epi16)(y, v);
-}
+#include "ops/kernels/simd_i8_zip.h"
 
 // Four taps, of which `count` exist, at byte `at` behind their pointers.
 TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])

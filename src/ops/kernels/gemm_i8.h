@@ -46,7 +46,7 @@ typedef struct taper_gemm_i8 {
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
 // Rows that overlap, as windows of gemm_f32.h: a has a pointer for each tap, row i of it is i * step bytes further;
-// step is 1 or 2, mr the entry's or more. Every row of a tap is read to a whole group of kr.
+// step is 4 or 8, mr the entry's or more. Every row of a tap is read to a whole group of kr.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
 // Any number of rows of one tap, a_step apart, of which a has the first; bytes only. Returns 0 when the kernel has
 // nothing better for such a job than strips of its rows, and has done nothing then.

@@ -199,8 +199,8 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
     ROWS_TILES(name, step, 11, 1)                                                                                      \
     static rows_function *const name##_tiles[] = {name##_6x2, name##_5x2, name##_12x1, name##_11x1};
 ROWS_FUNCTIONS(plain, 0)
-ROWS_FUNCTIONS(windows_1, 1)
-ROWS_FUNCTIONS(windows_2, 2)
+ROWS_FUNCTIONS(windows_4, 4)
+ROWS_FUNCTIONS(windows_8, 8)
 // And of one of 24.
 ROWS_TILES(plain, 0, 8, MIXED)
 ROWS_TILES(plain, 0, 7, MIXED)
@@ -246,7 +246,7 @@ TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
 {
     if (!rows_are_for(job) || job->nc % NR > LANES)
         return 0;
-    rows_all(job, 0, job->mr, step == 1 ? windows_1_tiles : windows_2_tiles);
+    rows_all(job, 0, job->mr, step == 4 ? windows_4_tiles : windows_8_tiles);
     return 1;
 }
 

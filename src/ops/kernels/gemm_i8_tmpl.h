@@ -288,13 +288,13 @@ TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size
 }
 
 #define GEMM_I8_WINDOWS(name)                                                                                          \
-    TAPER_INSTANCE void window_strip_1(const taper_gemm_i8 *t, size_t at)                                              \
+    TAPER_INSTANCE void window_strip_4(const taper_gemm_i8 *t, size_t at)                                              \
     {                                                                                                                  \
-        window_strip(1, t, at);                                                                                        \
+        window_strip(4, t, at);                                                                                        \
     }                                                                                                                  \
-    TAPER_INSTANCE void window_strip_2(const taper_gemm_i8 *t, size_t at)                                              \
+    TAPER_INSTANCE void window_strip_8(const taper_gemm_i8 *t, size_t at)                                              \
     {                                                                                                                  \
-        window_strip(2, t, at);                                                                                        \
+        window_strip(8, t, at);                                                                                        \
     }                                                                                                                  \
     void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
     {                                                                                                                  \
@@ -306,7 +306,7 @@ TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size
             const size_t from = i * job->c_stride;                                                                     \
             t.mr = MR_MAX;                                                                                             \
             t.c = job->e.shift != NULL ? (void *)((float *)job->c + from) : (void *)((uint8_t *)job->c + from);        \
-            (step == 1 ? window_strip_1 : window_strip_2)(&t, job->a_offset + i * step);                               \
+            (step == 4 ? window_strip_4 : window_strip_8)(&t, job->a_offset + i * step);                               \
         }                                                                                                              \
     }
 #else

@@ -48,6 +48,8 @@ typedef struct taper_vector_u8_entry {
     void (*range)(size_t n, const float *x, float *min, float *max);
     // y[i] = table[x[i]], table of 256; NULL: nothing faster than one by one
     void (*translate)(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y);
+    // y[4 i + k] = planes[k][i], y none of them; NULL: nothing faster than what compilers make of a loop
+    void (*interleave)(size_t n, const uint8_t *const planes[4], uint8_t *y);
     // y[i][c] = the most over taps of a[tap * a_tap_stride + i][c], m pixels of `count` channels
     void (*max_pool)(size_t m, size_t count, size_t taps, const uint8_t *const *a, size_t a_tap_stride, uint8_t *y,
                      size_t y_stride);
@@ -58,8 +60,9 @@ typedef struct taper_vector_u8_entry {
 #undef KERNEL
 
 // The members of an entry, for the file that has them all as static functions.
-#define VECTOR_U8_ENTRY(isa, translate)                                                                                \
+#define VECTOR_U8_ENTRY(isa, translate, interleave)                                                                                \
     const taper_vector_u8_entry taper_vector_u8_##isa = {                                                              \
-        #isa, TAPER_ISA_##isa, add, multiply, quantize, dequantize, stretch, blend, range, translate, max_pool};
+        #isa,  TAPER_ISA_##isa, add,   multiply,  quantize,   dequantize, stretch,                                     \
+        blend, range,           translate, interleave, max_pool};
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/kernels/simd_i8_x86.h"
+#include "ops/kernels/simd_i8_zip.h"
 
 #include "ops/kernels/vector_u8_plain.h"
 
@@ -213,5 +214,43 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
             }
             y[c] = most;
         }
+    }
+}
+
+// ---- planes to pixels of four bytes
+
+TAPER_TEMPLATE void store_pixels(uint8_t *y, const Q r[4])
+{
+#if I8_BYTES == 64
+    // Four times 128 bits of each register, which lie apart, to where they follow one another.
+    const Q a = _mm512_shuffle_i32x4(r[0], r[1], 0x44), b = _mm512_shuffle_i32x4(r[2], r[3], 0x44);
+    const Q c = _mm512_shuffle_i32x4(r[0], r[1], 0xEE), d = _mm512_shuffle_i32x4(r[2], r[3], 0xEE);
+    _mm512_storeu_si512(y, _mm512_shuffle_i32x4(a, b, 0x88));
+    _mm512_storeu_si512(y + 64, _mm512_shuffle_i32x4(a, b, 0xDD));
+    _mm512_storeu_si512(y + 128, _mm512_shuffle_i32x4(c, d, 0x88));
+    _mm512_storeu_si512(y + 192, _mm512_shuffle_i32x4(c, d, 0xDD));
+#else
+    _mm256_storeu_si256((Q *)(void *)y, _mm256_permute2x128_si256(r[0], r[1], 0x20));
+    _mm256_storeu_si256((Q *)(void *)(y + 32), _mm256_permute2x128_si256(r[2], r[3], 0x20));
+    _mm256_storeu_si256((Q *)(void *)(y + 64), _mm256_permute2x128_si256(r[0], r[1], 0x31));
+    _mm256_storeu_si256((Q *)(void *)(y + 96), _mm256_permute2x128_si256(r[2], r[3], 0x31));
+#endif
+}
+
+static void interleave(size_t n, const uint8_t *const planes[4], uint8_t *y)
+{
+    const uint8_t *const a = planes[0], *const b = planes[1], *const c = planes[2], *const d = planes[3];
+    if (n < I8_BYTES) {
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t pixel[4] = {a[i], b[i], c[i], d[i]};
+            memcpy(y + 4 * i, pixel, sizeof pixel);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i += I8_BYTES) {
+        Q r[4];
+        i = i + I8_BYTES > n ? n - I8_BYTES : i; // some once more
+        I8(zip)(I8(load)(a + i), I8(load)(b + i), I8(load)(c + i), I8(load)(d + i), r);
+        store_pixels(y + 4 * i, r);
     }
 }

@@ -154,4 +154,4 @@ static void translate(size_t n, const uint8_t *table, const uint8_t *x, uint8_t 
         y[i] = table[x[i]];
 }
 
-VECTOR_U8_ENTRY(neon, translate)
+VECTOR_U8_ENTRY(neon, translate, NULL)

@@ -53,4 +53,4 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
     }
 }
 
-VECTOR_U8_ENTRY(scalar, NULL)
+VECTOR_U8_ENTRY(scalar, NULL, NULL)

@@ -21,4 +21,4 @@ TAPER_TEMPLATE __m256i load_bytes(const uint8_t *x)
 
 #include "ops/kernels/vector_u8_x86.h"
 
-VECTOR_U8_ENTRY(avx2, NULL)
+VECTOR_U8_ENTRY(avx2, NULL, interleave)

@@ -20,4 +20,4 @@ TAPER_TEMPLATE __m512i load_bytes(const uint8_t *x)
 
 #include "ops/kernels/vector_u8_x86.h"
 
-VECTOR_U8_ENTRY(avx512, NULL)
+VECTOR_U8_ENTRY(avx512, NULL, interleave)
