@@ -7,6 +7,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
 
+enum { LINE = 64 }; // bytes of the cache
 enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
 // ---- the input in NHWC
@@ -203,9 +204,11 @@ static void place_folded(taper_conv2d_i8_plan *plan, uint8_t *folded)
 static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, const taper_pack *pack)
 {
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16);
-    const size_t folded_at = taper_round_up(plan_at + plan->bytes, 16), bytes = folded_bytes(plan);
-    kept_conv *kept = taper_prepare(plan->job->call, run_kept, folded_at + bytes);
+    const size_t bytes = folded_bytes(plan), room = plan_at + plan->bytes + LINE;
+    kept_conv *kept = taper_prepare(plan->job->call, run_kept, room + bytes);
     if (kept != NULL) {
+        // A tile reads biases and factors a register at a time: not across lines.
+        const size_t folded_at = room - ((uintptr_t)kept + room) % LINE;
         kept->job = *plan->job;
         kept->plan = (taper_conv2d_i8_plan *)(void *)((char *)kept + plan_at);
         memcpy(kept->plan, plan, plan->bytes);

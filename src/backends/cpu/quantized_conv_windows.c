@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized convolutions of few channels. A window's planes are the rows that it reads, of each channel: four of them
-// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows where they
-// lie. Planes that are left go alone where that makes fewer taps: each pixel is four columns of one. So 3x3 of three
-// channels is 7 dot products of four bytes, 28 for its 27 numbers.
+// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows where
+// they lie. Planes that are left go alone where that makes fewer taps: each pixel is four columns of one. So 3x3 of
+// three channels is 7 dot products of four bytes, 28 for its 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/engine/tiles.h"
 #include "ops/kernels/kernel_select.h"
@@ -112,8 +112,8 @@ static void make_rows(const windows_plan *plan, const taper_ring *x, size_t firs
             for (size_t c = 0; c < job->in_c; c++) {
                 *to++ = !inside              ? plan->head.padding
                         : plan->x_pixel != 1 ? scratch + plan->copies_at + (i * job->in_c + c) * job->in_w
-                                             : (const uint8_t *)x->at +
-                                                   ((size_t)y - x->from) % x->ring * plan->x_row + c * plan->x_channel;
+                                             : (const uint8_t *)x->at + ((size_t)y - x->from) % x->ring * plan->x_row +
+                                                   c * plan->x_channel;
             }
         }
         to[0] = to[1] = to[2] = plan->head.padding; // of a last four, which have no weights
@@ -232,8 +232,8 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     plan->rows = rows;
     plan->row_bytes = plan->pixels * 4;
     if (!taper_mul_size(plan->row_bytes, plan->quads + plan->alone, &plan->line_at) ||
-        (plan->x_pixel != 1 && (!taper_mul_size(input_rows(job, rows), job->in_c, &copies) ||
-                                !taper_mul_size(copies, job->in_w, &copies)))) {
+        (plan->x_pixel != 1 &&
+         (!taper_mul_size(input_rows(job, rows), job->in_c, &copies) || !taper_mul_size(copies, job->in_w, &copies)))) {
         return false;
     }
     const size_t most = (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;

@@ -60,9 +60,9 @@ typedef struct taper_vector_u8_entry {
 #undef KERNEL
 
 // The members of an entry, for the file that has them all as static functions.
-#define VECTOR_U8_ENTRY(isa, translate, interleave)                                                                                \
-    const taper_vector_u8_entry taper_vector_u8_##isa = {                                                              \
-        #isa,  TAPER_ISA_##isa, add,   multiply,  quantize,   dequantize, stretch,                                     \
-        blend, range,           translate, interleave, max_pool};
+#define VECTOR_U8_ENTRY(isa, translate, interleave)                                                                    \
+    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,     TAPER_ISA_##isa, add,        multiply,              \
+                                                         quantize, dequantize,      stretch,    blend,                 \
+                                                         range,    translate,       interleave, max_pool};
 
 #endif

@@ -21,7 +21,7 @@ TAPER_TEMPLATE parts cut(const size_t count, size_t pixels)
 {
     parts p = {.pixels = (pixels + count - 1) / count};
     TAPER_UNROLL
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 1; k < count; k++)
         p.start[k] = k * p.pixels + p.pixels > pixels ? pixels - p.pixels : k * p.pixels;
     return p;
 }
