@@ -169,6 +169,22 @@ static void pools(const taper_vector_u8_entry *entry, size_t count, check_place 
     }
 }
 
+static void planes(const taper_vector_u8_entry *entry, size_t n, check_place place)
+{
+    const uint8_t *plane[4];
+    for (size_t k = 0; k < 4; k++) {
+        uint8_t *bytes = check_bytes(n, place, 0);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)check_random();
+        plane[k] = k > 0 && check_below(4) == 0 ? plane[k - 1] : bytes;
+    }
+    uint8_t *y = check_bytes(4 * n, place, 0);
+    entry->interleave(n, plane, y);
+    for (size_t i = 0; i < 4 * n; i++)
+        check_that(y[i] == plane[i % 4][i / 4], "interleave of %zu: byte %zu is %d, not %d", n, i, y[i],
+                   plane[i % 4][i / 4]);
+}
+
 typedef struct bench_job {
     const taper_vector_u8_entry *entry;
     const uint8_t *a, *b;
@@ -223,6 +239,8 @@ void check_vector_u8(bool benchmark)
             pools(entry, n, place);
             if (entry->translate != NULL)
                 translations(entry, n, place);
+            if (entry->interleave != NULL)
+                planes(entry, n, place);
             check_memory_reset();
         }
     }

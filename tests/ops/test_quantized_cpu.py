@@ -89,3 +89,13 @@ for size in ((6, 5), (7, 7), (9, 13), (10, 6)):
             x = (floats(1, pick(24, 65, 672), *size) * 40).contiguous(memory_format=torch.channels_last)
             source = f"def f(x, s: float, z: int):\n    y = torch.quantize_per_tensor(x, s, z, torch.quint8)\n    return {pool}"
             CASES.append((f"average-{kind}-{tuple(x.shape)}-{i}", source, (x, float(rng.uniform(0.1, 0.5)), int(rng.integers(60, 200)))))
+# Stems and depthwise 3x3 of rows that kernels take whole: planes in fours with one, two or three left, padding up to the kernel's width, odd numbers
+# of rows, parts of a row.
+for ins in (1, 2, 3, 4):
+    for kernel in ((3, 3), (7, 7), (5, 5), (1, 3), (3, 6), (4, 4), (2, 2), (5, 9)):
+        dilation = (pick(1, 2) if kernel[0] < 5 else 1, 1)
+        case("wide-stem", floats(pick(1, 2), ins, 2 * kernel[0] + int(rng.integers(0, 14)), int(rng.integers(28, 90))), pick(5, 16, 24, 32, 40, 64), kernel, (pick(1, 2), pick(1, 2)),
+             (kernel[0] // 2, int(rng.integers(0, kernel[1]))), dilation)
+for channels in (8, 16, 24, 32, 48, 64, 72, 96, 120, 128, 144, 200):
+    for stride in ((1, 1), (2, 2)):
+        case("wide-depthwise", floats(pick(1, 2), channels, int(rng.integers(1, 40)), int(rng.integers(2, 60))), channels, (3, 3), stride, (1, pick(0, 1, 1, 2)), (1, 1), channels)
