@@ -24,6 +24,7 @@ typedef struct taper_gemm {
     void *c;
     int64_t c_row, c_column;
     bool add;
+    bool backward; // few rows: b from its last column on. Of one read again and again, what the cache has comes first
     taper_gemm_kept *kept; // of b, or NULL; for taper_gemm_run alone
 } taper_gemm;
 

@@ -26,6 +26,7 @@ typedef struct product_job {
     size_t turned_at;     // there
     float *own, *target;  // the scratch, and what is packed, when the threads share a matrix
     bool shared, add;     // shared: all products have the same right matrix
+    bool backward;
     // of the matrix at hand, when the threads share one
     const float *left, *right, *packed;
     size_t left_stride;
@@ -165,15 +166,20 @@ static taper_status run_in_turn(taper_run *run, product_job *job, double work)
 
 // ---- few rows
 
-enum { FEW_ROWS = 6, DOT_GRAIN = 64 };
+enum { FEW_ROWS = 6, DOT_GRAIN = 64, BACKWARD_PIECE = 16 };
 
 static void dots_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
+    const size_t piece = job->backward ? (size_t)16 : end - begin;
     for (size_t i = 0; i < job->m; i++) {
-        float *c = job->result + i * job->c_row + begin;
-        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column,
-                          job->b_column, job->add ? c : NULL, c, -INFINITY, INFINITY);
+        for (size_t done = 0, count; done < end - begin; done += count) {
+            count = taper_min_size(piece, end - begin - done);
+            const size_t at = job->backward ? end - done - count : begin + done;
+            float *c = job->result + i * job->c_row + at;
+            job->vector->gemv(count, job->k, job->left + i * job->a_row, job->right + at * job->b_column, job->b_column,
+                              job->add ? c : NULL, c, -INFINITY, INFINITY);
+        }
     }
 }
 
@@ -252,6 +258,7 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
                        .c_row = (size_t)gemm->c_row,
                        .count = (size_t)taper_gemm_batch_count(batch),
                        .add = gemm->add,
+                       .backward = gemm->backward,
                        .shared = true};
     if (are_dots(gemm)) {
         return run_dots(run, &job);

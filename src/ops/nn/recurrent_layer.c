@@ -71,32 +71,32 @@ taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rn
     return TAPER_OK;
 }
 
-static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t columns, const taper_tensor *bias)
+// Every row starts as the sum of the biases that there are.
+static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t columns, const taper_tensor *bias,
+                       const taper_tensor *second)
 {
-    const void *from = bias != NULL ? taper_tensor_data(bias) : NULL;
-    const int64_t step = bias != NULL ? bias->strides[0] : 0;
-    if (dtype == TAPER_F32) {
-        start_rows_f32(to, rows, columns, from, step);
-    } else {
-        start_rows_f64(to, rows, columns, from, step);
-    }
-}
-
-static void add_row(taper_dtype dtype, void *to, int64_t rows, int64_t columns, const taper_tensor *bias)
-{
-    if (bias == NULL) {
+    const taper_tensor *biases[2] = {bias, second};
+    const size_t bytes = (size_t)columns * (dtype == TAPER_F32 ? sizeof(float) : sizeof(double));
+    if (rows == 0) {
         return;
     }
-    if (dtype == TAPER_F32) {
-        add_row_f32(to, rows, columns, taper_tensor_data(bias), bias->strides[0]);
-    } else {
-        add_row_f64(to, rows, columns, taper_tensor_data(bias), bias->strides[0]);
+    memset(to, 0, bytes);
+    for (size_t i = 0; i < 2; i++) {
+        if (biases[i] != NULL && dtype == TAPER_F32) {
+            add_bias_f32(to, columns, taper_tensor_data(biases[i]), biases[i]->strides[0]);
+        } else if (biases[i] != NULL) {
+            add_bias_f64(to, columns, taper_tensor_data(biases[i]), biases[i]->strides[0]);
+        }
+    }
+    for (int64_t r = 1; r < rows; r++) {
+        memcpy((char *)to + (size_t)r * bytes, to, bytes);
     }
 }
 
 // c (+)= a weight', a of contiguous rows.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
-                                 int64_t rows, const taper_tensor *weight, void *c, bool add, taper_gemm_kept *kept)
+                                 int64_t rows, const taper_tensor *weight, void *c, bool add, bool backward,
+                                 taper_gemm_kept *kept)
 {
     const taper_gemm gemm = {.dtype = dtype,
                              .m = rows,
@@ -112,6 +112,7 @@ static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *
                              .c_row = weight->sizes[0],
                              .c_column = 1,
                              .add = add,
+                             .backward = backward,
                              .kept = kept};
     return taper_gemm_run(run, &gemm);
 }
@@ -122,6 +123,7 @@ typedef struct layer {
     const taper_rnn_weights *weights;
     taper_dtype dtype;
     int64_t hidden, projected, width; // width: gates times hidden
+    bool backward;                    // in every second step: the state's weight is read from its last row on
     taper_gemm_kept *kept;            // of the state's weight
     char *scratch;                    // GRU: products of the state; projecting LSTM: h before it is projected
 } layer;
@@ -171,9 +173,9 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     const bool wide = l->dtype == TAPER_F64;
     const bool fast = !wide && !l->run->portable;
     if (l->kind == TAPER_RNN_GRU) {
-        start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias);
-        TAPER_TRY(
-            times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
+        start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias, NULL);
+        TAPER_TRY(times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true,
+                               l->backward, l->kept));
         if (fast) {
             return gru_cell_vector(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
         }
@@ -181,7 +183,8 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
              : gru_cell_f32(rows, l->hidden, gates, (const void *)l->scratch, state);
         return TAPER_OK;
     }
-    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true, l->kept));
+    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true, l->backward,
+                           l->kept));
     if (l->kind != TAPER_RNN_LSTM) {
         const bool relu = l->kind == TAPER_RNN_RELU;
         wide ? plain_cell_f64(relu, rows, l->hidden, gates, state)
@@ -195,7 +198,8 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
         wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
     }
     if (l->weights->project != NULL) {
-        return times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false, NULL);
+        return times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false, false,
+                            NULL);
     }
     return TAPER_OK;
 }
@@ -230,17 +234,16 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
     taper_status status =
         gates == NULL || (l.scratch == NULL && scratch_bytes != 0) ? taper_fail_memory(run->error) : TAPER_OK;
     if (status == TAPER_OK) {
-        start_rows(l.dtype, gates, steps->rows, l.width, weights->input_bias);
-        if (kind != TAPER_RNN_GRU) {
-            add_row(l.dtype, gates, steps->rows, l.width, weights->hidden_bias);
-        }
+        start_rows(l.dtype, gates, steps->rows, l.width, weights->input_bias,
+                   kind != TAPER_RNN_GRU ? weights->hidden_bias : NULL);
         status = times_weight(run, l.dtype, taper_tensor_data(x), x->strides[0], x->strides[1], steps->rows,
-                              weights->input, gates, true, NULL);
+                              weights->input, gates, true, false, NULL);
     }
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps && status == TAPER_OK; i++) {
         const int64_t t = reverse ? steps->steps - 1 - i : i, active = steps->batch_sizes[t];
         row -= reverse ? active : 0;
+        l.backward = i % 2 == 1;
         status = run_step(&l, gates + (size_t)(row * l.width) * item, active, h, c);
         if (status == TAPER_OK && out != NULL) {
             const char *from = taper_tensor_data(h);
