@@ -28,6 +28,9 @@ typedef struct taper_gemm {
     taper_gemm_kept *kept; // of b, or NULL; for taper_gemm_run alone
 } taper_gemm;
 
+// Up to so many rows times a transposed matrix are dot products with its rows as they lie: packing does not pay.
+enum { TAPER_GEMM_FEW_ROWS = 6 };
+
 TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm);
 
 static inline void taper_gemm_kept_free(taper_run *run, taper_gemm_kept *kept)

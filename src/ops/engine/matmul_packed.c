@@ -166,12 +166,12 @@ static taper_status run_in_turn(taper_run *run, product_job *job, double work)
 
 // ---- few rows
 
-enum { FEW_ROWS = 6, DOT_GRAIN = 64, BACKWARD_PIECE = 16 };
+enum { DOT_GRAIN = 64, BACKWARD_PIECE = 16 };
 
 static void dots_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    const size_t piece = job->backward ? (size_t)16 : end - begin;
+    const size_t piece = job->backward ? (size_t)BACKWARD_PIECE : end - begin;
     for (size_t i = 0; i < job->m; i++) {
         for (size_t done = 0, count; done < end - begin; done += count) {
             count = taper_min_size(piece, end - begin - done);
@@ -185,8 +185,8 @@ static void dots_range(void *argument, size_t begin, size_t end)
 
 static bool are_dots(const taper_gemm *gemm)
 {
-    return gemm->m <= FEW_ROWS && gemm->b_row == 1 && gemm->b_column >= 0 && gemm->a_column == 1 && gemm->a_row >= 0 &&
-           gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
+    return gemm->m <= TAPER_GEMM_FEW_ROWS && gemm->b_row == 1 && gemm->b_column >= 0 && gemm->a_column == 1 &&
+           gemm->a_row >= 0 && gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
 }
 
 static taper_status run_dots(taper_run *run, product_job *job)

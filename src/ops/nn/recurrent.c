@@ -176,7 +176,7 @@ static taper_status run_owned(taper_call *call, taper_rnn_kind kind, const taper
     }
     const int64_t batch = h->sizes[0];
     const taper_rnn_steps steps = {.batch_sizes = &batch, .steps = 1, .rows = batch};
-    return taper_rnn_run(run, kind, &own->weights, own->x, &steps, false, own->h, own->c, NULL, 0);
+    return taper_rnn_run(call, kind, &own->weights, own->x, &steps, false, own->h, own->c, NULL, 0);
 }
 
 static taper_status run_cell(taper_call *call, taper_rnn_kind kind)

@@ -22,7 +22,7 @@ typedef struct taper_rnn_steps {
 // One direction of one layer. All tensors have the working dtype (float or double). x is [rows, in]; h [batch, hidden
 // or projected] and c [batch, hidden] are contiguous and hold the first state, then the last one. out, unless NULL,
 // gets h of every row, out_step elements apart.
-TAPER_MUST_USE taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights,
+TAPER_MUST_USE taper_status taper_rnn_run(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
                                           const taper_tensor *x, const taper_rnn_steps *steps, bool reverse,
                                           taper_tensor *h, taper_tensor *c, void *out, int64_t out_step);
 // Checks the shapes of weights against each other and against sizes of input and state.

@@ -4,6 +4,7 @@
 // are not active simply keep their values: the first state going backwards, the last one going forwards.
 #include <math.h>
 
+#include "ops/engine/linear_rows.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/rows.h"
 #include "ops/nn/recurrent.h"
@@ -117,6 +118,44 @@ static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *
     return taper_gemm_run(run, &gemm);
 }
 
+// gates = x weight' + bias + second, with weights that the model keeps packed. A few rows do without: they are dot
+// products with the weights as they lie. TAPER_DECLINED as taper_linear_rows_run.
+static taper_status times_kept(taper_call *call, const taper_rnn_weights *weights, const taper_tensor *x,
+                               const taper_tensor *second, float *gates)
+{
+    taper_tensor *const weight = weights->input;
+    if (x->dtype != TAPER_F32 || x->sizes[0] <= TAPER_GEMM_FEW_ROWS || x->strides[1] != 1 || x->strides[0] < 0 ||
+        (second != NULL && second->strides[0] != 1)) {
+        return TAPER_DECLINED;
+    }
+    const taper_linear_rows rows = {
+        .weights = {weight, weights->input_bias, false, taper_vector_f32_select(call->run->cpu)},
+        .rows = (size_t)x->sizes[0],
+        .in = (size_t)weight->sizes[1],
+        .out = (size_t)weight->sizes[0],
+        .x = taper_tensor_data(x),
+        .x_step = (size_t)x->strides[0],
+        .add = second != NULL ? taper_tensor_data(second) : NULL,
+        .y = gates,
+        .y_step = (size_t)weight->sizes[0]};
+    return taper_linear_rows_run(call, &rows);
+}
+
+// The gates of all steps so far: what they get from the input, and biases that need not wait for the state.
+static taper_status start_gates(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
+                                const taper_tensor *x, void *gates)
+{
+    const taper_dtype dtype = (taper_dtype)x->dtype;
+    const taper_tensor *second = kind != TAPER_RNN_GRU ? weights->hidden_bias : NULL;
+    const taper_status status = times_kept(call, weights, x, second, gates);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
+    start_rows(dtype, gates, x->sizes[0], weights->input->sizes[0], weights->input_bias, second);
+    return times_weight(call->run, dtype, taper_tensor_data(x), x->strides[0], x->strides[1], x->sizes[0],
+                        weights->input, gates, true, false, NULL);
+}
+
 typedef struct layer {
     taper_run *run;
     taper_rnn_kind kind;
@@ -204,10 +243,11 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     return TAPER_OK;
 }
 
-taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights, const taper_tensor *x,
-                           const taper_rnn_steps *steps, bool reverse, taper_tensor *h, taper_tensor *c, void *out,
-                           int64_t out_step)
+taper_status taper_rnn_run(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
+                           const taper_tensor *x, const taper_rnn_steps *steps, bool reverse, taper_tensor *h,
+                           taper_tensor *c, void *out, int64_t out_step)
 {
+    taper_run *const run = call->run;
     layer l = {.run = run,
                .kind = kind,
                .weights = weights,
@@ -234,10 +274,7 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
     taper_status status =
         gates == NULL || (l.scratch == NULL && scratch_bytes != 0) ? taper_fail_memory(run->error) : TAPER_OK;
     if (status == TAPER_OK) {
-        start_rows(l.dtype, gates, steps->rows, l.width, weights->input_bias,
-                   kind != TAPER_RNN_GRU ? weights->hidden_bias : NULL);
-        status = times_weight(run, l.dtype, taper_tensor_data(x), x->strides[0], x->strides[1], steps->rows,
-                              weights->input, gates, true, false, NULL);
+        status = start_gates(call, kind, weights, x, gates);
     }
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps && status == TAPER_OK; i++) {

@@ -183,7 +183,7 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
             status = cast_weights(run, &borrowed, (taper_dtype)state->x->dtype, &weights);
         }
         if (status == TAPER_OK) {
-            status = taper_rnn_run(run, network->kind, &weights, state->x, steps, way == 1, &h, cell, to, total);
+            status = taper_rnn_run(call, network->kind, &weights, state->x, steps, way == 1, &h, cell, to, total);
             drop_weights(&weights);
         }
     }
