@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ops/call/packs_build.h: a number of all sources that say how weights are packed, so that a file of packs
 # (src/ops/call/packs_file.c) is known to be this build's. Included, it adds the header; run with -P, it makes it.
+set(rooms ops/kernels backends/cpu ops/quantized ops/call ops/engine ops/nn)
 if(CMAKE_SCRIPT_MODE_FILE)
     set(sums "${VERSION}")
-    foreach(room ops/kernels backends/cpu ops/quantized ops/call)
+    foreach(room ${rooms})
         file(GLOB_RECURSE sources ${SOURCE}/${room}/*)
         list(SORT sources)
         foreach(source ${sources})
@@ -19,7 +20,7 @@ endif()
 
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/call)
 set(TAPER_PACK_SOURCES)
-foreach(room ops/kernels backends/cpu ops/quantized ops/call)
+foreach(room ${rooms})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*)
     list(APPEND TAPER_PACK_SOURCES ${sources})
 endforeach()

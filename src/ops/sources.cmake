@@ -141,9 +141,11 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/pool_planes.c
     src/ops/nn/prepacked.c
     src/ops/nn/recurrent.c
+    src/ops/nn/recurrent_cells.c
     src/ops/nn/recurrent_layer.c
     src/ops/nn/recurrent_network.c
     src/ops/nn/recurrent_pack.c
+    src/ops/nn/recurrent_packed.c
     src/ops/nn/renorm.c
     src/ops/nn/resize.c
     src/ops/nn/resize_bilinear.c

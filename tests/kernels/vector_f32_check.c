@@ -695,6 +695,7 @@ static void check(bool benchmark, bool thorough)
         const size_t most = 5 * v->lanes + 3;
         for (size_t n = 0; n <= most; n++) {
             check_vector_f32_pairs(v, n);
+            check_vector_f32_cells(v, n);
             for (int i = 0; i < 4; i++)
                 rows_and_channels(v, n);
             reductions(v, n, false);

@@ -12,5 +12,7 @@ void check_vector_f32_pairs(const taper_vector_entry *v, size_t n);
 void check_vector_f32_quotients(const taper_vector_entry *v);
 // The functions of two numbers: of all magnitudes, and of numbers near each other.
 void check_vector_f32_functions(const taper_vector_entry *v);
+// LSTM and GRU cells of n units.
+void check_vector_f32_cells(const taper_vector_entry *v, size_t n);
 
 #endif

@@ -51,6 +51,38 @@ for (kind, gates), layers, both, biases, first in itertools.product(
     if kind == "lstm":
         network(kind, gates, layers, both, biases, first, 3, False)
 
+# Wider ones, whose weights are the model's and so kept packed: blocks of units that are full and not, a few rows and
+# more than a tile of the kernels has.
+NETWORKS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn_tanh": torch.nn.RNN, "rnn_relu": torch.nn.RNN}
+
+
+class Wide(torch.nn.Module):
+    def __init__(self, kind, hidden, **settings):
+        super().__init__()
+        if kind == "rnn_relu":
+            settings["nonlinearity"] = "relu"
+        self.net = NETWORKS[kind](24, hidden, **settings).eval()
+        for i, p in enumerate(self.net.parameters()):
+            p.data = random(*p.shape, seed=i) * 0.2
+
+    def forward(self, x):
+        y, state = self.net(x)
+        return y, state
+
+
+def wide(kind, hidden, batch, steps, **settings):
+    name = "-".join([f"wide-{kind}-{hidden}-{batch}x{steps}"] + [f"{k}_{v}" for k, v in settings.items()])
+    CASES.append((name, lambda: Wide(kind, hidden, **settings), lambda: (random(steps, batch, 24, seed=9),)))
+
+
+for kind, (hidden, batch, steps) in itertools.product(NETWORKS, ((12, 1, 9), (32, 2, 1), (40, 1, 8), (64, 5, 3), (97, 33, 3))):
+    wide(kind, hidden, batch, steps, num_layers=2)
+for kind in NETWORKS:
+    wide(kind, 48, 3, 4, bidirectional=True, num_layers=2)
+    wide(kind, 33, 1, 7, bias=False)
+for batch in (1, 9):
+    wide("lstm", 40, batch, 7, proj_size=17, num_layers=2)
+
 for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
     for bias in (True, False):
         states, result = ("[h, c]", PAIR) if kind == "lstm" else ("h", "Tensor")
@@ -58,6 +90,14 @@ for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
                 f"    return torch.{kind}_cell(x, {states}, p[0], p[1]{', p[2], p[3]' if bias else ''})\n")
         CASES.append((f"{kind}_cell-{bias}", text, lambda gates=gates: (random(3, 5), random(3, 7, seed=1), random(3, 7, seed=2),
                                                                          weights(gates, 5, 7, 1, 1, True, 0))))
+        for turned in (False, True):
+            sides = "p[0].t().contiguous().t(), p[1][:, :40]" if turned else "p[0], p[1].contiguous()"
+            text = (f"def f(x: Tensor, h: Tensor, c: Tensor, p: List[Tensor]) -> {result}:\n"
+                    f"    return torch.{kind}_cell(x, {states}, {sides}{', p[2], p[3]' if bias else ''})\n")
+            CASES.append((f"{kind}_cell-{bias}-wide-{turned}", text, lambda gates=gates, turned=turned: (
+                random(11, 20), random(11, 40, seed=1), random(11, 40, seed=2),
+                [random(gates * 40, 20, seed=3) * 0.3, random(gates * 40, 41 if turned else 40, seed=4) * 0.3,
+                 random(gates * 40, seed=5), random(gates * 40, seed=6)])))
 
 for first in (False, True):
     shape = (4, 6, 3) if first else (6, 4, 3)

@@ -6,6 +6,11 @@
 
 #include "ops/engine/tiles.h"
 
+const taper_gemm_entry *taper_linear_entry(const taper_run *run)
+{
+    return TAPER_WITH_HALVES ? taper_gemm_select(run->cpu, run->precision) : taper_gemm_f32_select(run->cpu);
+}
+
 // ---- packed weights
 
 static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end)
@@ -80,25 +85,32 @@ static bool fits(const taper_linear_rows *r)
            (bias == NULL || (bias->dtype == TAPER_F32 && bias->rank == 1 && (bias->strides[0] == 1 || r->out == 1)));
 }
 
+taper_status taper_linear_rows_packed(taper_run *run, const taper_gemm_entry *entry, const taper_linear_rows *rows,
+                                      const taper_pack *pack)
+{
+    const size_t panels = (rows->out + entry->nr - 1) / entry->nr;
+    const double flops = 2.0 * (double)rows->rows * (double)rows->in * (double)rows->out;
+    rows_job job = {.rows = rows,
+                    .entry = entry,
+                    .packed = pack->data,
+                    .panel_floats = taper_gemm_panel_floats(entry, 1, rows->in)};
+    const double work = taper_gemm_work(entry, flops, (double)(pack->bytes / sizeof(float)));
+    job.tiles = taper_tiles_make(run, rows->rows, entry->mr, panels, job.panel_floats * sizeof(float), work);
+    run->kernel = entry->name;
+    run->flops += flops;
+    return taper_run_range(run, run_tiles, &job, job.tiles.count, 1, work);
+}
+
 taper_status taper_linear_rows_run(taper_call *call, const taper_linear_rows *rows)
 {
     taper_run *const run = call->run;
     if (run->portable || !fits(rows)) {
         return TAPER_DECLINED;
     }
-    const taper_gemm_entry *entry =
-        TAPER_WITH_HALVES ? taper_gemm_select(run->cpu, run->precision) : taper_gemm_f32_select(run->cpu);
-    const size_t panels = (rows->out + entry->nr - 1) / entry->nr;
-    const double flops = 2.0 * (double)rows->rows * (double)rows->in * (double)rows->out;
+    const taper_gemm_entry *entry = taper_linear_entry(run);
     taper_pack pack;
-    TAPER_TRY(taper_linear_pack(call, entry, &rows->weights, panels, &pack));
-    rows_job job = {
-        .rows = rows, .entry = entry, .packed = pack.data, .panel_floats = taper_gemm_panel_floats(entry, 1, rows->in)};
-    const double work = taper_gemm_work(entry, flops, (double)(pack.bytes / sizeof(float)));
-    job.tiles = taper_tiles_make(run, rows->rows, entry->mr, panels, job.panel_floats * sizeof(float), work);
-    run->kernel = entry->name;
-    run->flops += flops;
-    const taper_status status = taper_run_range(run, run_tiles, &job, job.tiles.count, 1, work);
+    TAPER_TRY(taper_linear_pack(call, entry, &rows->weights, (rows->out + entry->nr - 1) / entry->nr, &pack));
+    const taper_status status = taper_linear_rows_packed(run, entry, rows, &pack);
     taper_pack_done(call, &pack);
     return status;
 }

@@ -15,6 +15,8 @@ typedef struct taper_linear_weights {
     const taper_vector_entry *vector; // whose transpose packs
 } taper_linear_weights;
 
+// The kernel of linear layers in the precision of the run.
+const taper_gemm_entry *taper_linear_entry(const taper_run *run);
 // For taper_pack_done; `panels` of entry->nr outputs. TAPER_DECLINED: the sizes are more than fits.
 TAPER_MUST_USE taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry,
                                               const taper_linear_weights *weights, size_t panels, taper_pack *pack);
@@ -34,5 +36,9 @@ typedef struct taper_linear_rows {
 // TAPER_DECLINED before anything was written: the run is to be portable, something is not as said above, or nothing is
 // there.
 TAPER_MUST_USE taper_status taper_linear_rows_run(taper_call *call, const taper_linear_rows *rows);
+// With what taper_linear_pack or another packing into the entry's panels gave, bias included: rows->weights is not
+// read.
+TAPER_MUST_USE taper_status taper_linear_rows_packed(taper_run *run, const taper_gemm_entry *entry,
+                                                     const taper_linear_rows *rows, const taper_pack *pack);
 
 #endif

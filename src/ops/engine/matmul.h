@@ -8,12 +8,6 @@
 #include "ops/call/promote.h"
 
 // ---- the core: c = a b, or c += a b. Strides are in elements and may be anything (0 included, except in c).
-// What a backend keeps of a right side between products, for callers that use one many times. Starts zeroed.
-typedef struct taper_gemm_kept {
-    void *data;
-    size_t bytes;
-} taper_gemm_kept;
-
 typedef struct taper_gemm {
     taper_dtype dtype; // TAPER_F32, F64, I64 (wraps around) or C128
     int64_t m, n, k;
@@ -24,20 +18,12 @@ typedef struct taper_gemm {
     void *c;
     int64_t c_row, c_column;
     bool add;
-    bool backward; // few rows: b from its last column on. Of one read again and again, what the cache has comes first
-    taper_gemm_kept *kept; // of b, or NULL; for taper_gemm_run alone
 } taper_gemm;
 
 // Up to so many rows times a transposed matrix are dot products with its rows as they lie: packing does not pay.
 enum { TAPER_GEMM_FEW_ROWS = 6 };
 
 TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm);
-
-static inline void taper_gemm_kept_free(taper_run *run, taper_gemm_kept *kept)
-{
-    taper_heap_free(run->heap, kept->data, kept->bytes);
-    *kept = (taper_gemm_kept){NULL, 0};
-}
 
 // The same product for every index of up to TAPER_MAX_RANK dimensions: strides in elements from one matrix to the next.
 typedef struct taper_gemm_batch {

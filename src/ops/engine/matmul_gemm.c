@@ -282,7 +282,6 @@ static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const tap
         part.k = taper_min_i64(DEEPEST, gemm->k - at);
         part.a = (const float *)gemm->a + at * gemm->a_column;
         part.b = (const float *)gemm->b + at * gemm->b_row;
-        part.kept = NULL;
         const taper_status status = taper_gemm_packed(run, &part, batch);
         if (status == TAPER_DECLINED && at != 0) { // the rest is too short for it
             return run_each(run, &part, batch);

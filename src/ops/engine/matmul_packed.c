@@ -26,7 +26,6 @@ typedef struct product_job {
     size_t turned_at;     // there
     float *own, *target;  // the scratch, and what is packed, when the threads share a matrix
     bool shared, add;     // shared: all products have the same right matrix
-    bool backward;
     // of the matrix at hand, when the threads share one
     const float *left, *right, *packed;
     size_t left_stride;
@@ -166,20 +165,15 @@ static taper_status run_in_turn(taper_run *run, product_job *job, double work)
 
 // ---- few rows
 
-enum { DOT_GRAIN = 64, BACKWARD_PIECE = 16 };
+enum { DOT_GRAIN = 64 };
 
 static void dots_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    const size_t piece = job->backward ? (size_t)BACKWARD_PIECE : end - begin;
     for (size_t i = 0; i < job->m; i++) {
-        for (size_t done = 0, count; done < end - begin; done += count) {
-            count = taper_min_size(piece, end - begin - done);
-            const size_t at = job->backward ? end - done - count : begin + done;
-            float *c = job->result + i * job->c_row + at;
-            job->vector->gemv(count, job->k, job->left + i * job->a_row, job->right + at * job->b_column, job->b_column,
-                              job->add ? c : NULL, c, -INFINITY, INFINITY);
-        }
+        float *c = job->result + i * job->c_row + begin;
+        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column,
+                          job->b_column, job->add ? c : NULL, c, -INFINITY, INFINITY);
     }
 }
 
@@ -213,25 +207,15 @@ static bool does(const taper_gemm *gemm)
     return gemm->m >= 4 && gemm->k >= 4 && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
 }
 
-// The right matrix that all products share, packed in *kept, where it may lie already.
-static taper_status pack_shared(taper_run *run, product_job *job, size_t floats, taper_gemm_kept *kept)
+// The right matrix that all products share, packed in *data, which the caller frees.
+static taper_status pack_shared(taper_run *run, product_job *job, size_t floats, float **data)
 {
-    if (kept->data == NULL) {
-        kept->bytes = floats * sizeof(float);
-        kept->data = taper_heap_alloc(run->heap, kept->bytes);
-        if (kept->data == NULL) {
-            return taper_fail_memory(run->error);
-        }
-        job->target = kept->data;
-        const taper_status status =
-            taper_run_floats(run, pack_range, job, job->tiles.panels, (double)job->panel_floats);
-        if (status != TAPER_OK) {
-            taper_gemm_kept_free(run, kept); // nobody shall take it for packed
-            return status;
-        }
+    *data = taper_heap_alloc(run->heap, floats * sizeof(float));
+    if (*data == NULL) {
+        return taper_fail_memory(run->error);
     }
-    job->packed = kept->data;
-    return TAPER_OK;
+    job->packed = job->target = *data;
+    return taper_run_floats(run, pack_range, job, job->tiles.panels, (double)job->panel_floats);
 }
 
 taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
@@ -258,7 +242,6 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
                        .c_row = (size_t)gemm->c_row,
                        .count = (size_t)taper_gemm_batch_count(batch),
                        .add = gemm->add,
-                       .backward = gemm->backward,
                        .shared = true};
     if (are_dots(gemm)) {
         return run_dots(run, &job);
@@ -284,12 +267,11 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
         !taper_add_size(job.turned_at, job.turned_floats, &floats) || !taper_mul_size(floats, sizeof(float), &bytes)) {
         return TAPER_DECLINED;
     }
-    taper_gemm_kept own = {NULL, 0}, *const kept = gemm->kept != NULL && job.count == 1 ? gemm->kept : &own;
-    if (job.shared) {
-        TAPER_TRY(pack_shared(run, &job, packed_floats, kept));
-    }
-    taper_status status;
-    if (!taper_places_open(run, bytes, apart ? job.count : 1, &job.scratch)) {
+    float *shared = NULL;
+    taper_status status = job.shared ? pack_shared(run, &job, packed_floats, &shared) : TAPER_OK;
+    if (status != TAPER_OK) {
+        job.scratch = (taper_places){0};
+    } else if (!taper_places_open(run, bytes, apart ? job.count : 1, &job.scratch)) {
         status = taper_fail_memory(run->error);
     } else if (apart) {
         status = taper_run_range(run, run_matrices, &job, job.count, 1, work * (double)job.count);
@@ -298,6 +280,6 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
         status = run_in_turn(run, &job, work);
     }
     taper_places_close(run, &job.scratch);
-    taper_gemm_kept_free(run, &own);
+    taper_heap_free(run->heap, shared, shared != NULL ? packed_floats * sizeof(float) : 0);
     return status;
 }

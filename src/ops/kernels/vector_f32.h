@@ -171,6 +171,12 @@ typedef void taper_transpose_f32_function(size_t rows, size_t columns, const flo
 // from the unpacked [out, in] weights of the file. bias may be NULL.
 typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const float *w, size_t w_stride,
                                      const float *bias, float *y, float min, float max);
+// Recurrent cells, n units of one row whose gates lie `step` floats apart (formulas and the order of gates:
+// torch.nn.LSTM, GRU). c and h get the new state. before: the state so far, may be h; of_state: what GRU's new gate
+// gets of it, where the other gates are sums already.
+typedef void taper_lstm_cell_f32_function(size_t n, const float *gates, size_t step, float *c, float *h);
+typedef void taper_gru_cell_f32_function(size_t n, const float *gates, size_t step, const float *of_state,
+                                         const float *before, float *h);
 
 typedef struct taper_vector_entry {
     const char *name;
@@ -194,6 +200,8 @@ typedef struct taper_vector_entry {
     taper_bilinear_f32_function *bilinear;
     taper_transpose_f32_function *transpose;
     taper_gemv_f32_function *gemv;
+    taper_lstm_cell_f32_function *lstm_cell;
+    taper_gru_cell_f32_function *gru_cell;
 } taper_vector_entry;
 
 // Each instruction set's file defines its entry, so that a list row is the only other place that names it.

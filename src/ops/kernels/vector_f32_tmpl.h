@@ -579,6 +579,55 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         gemv_rows(1, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
 }
 
+// ---- recurrent cells
+
+TAPER_TEMPLATE V v_lstm_cell(V in, V forget, V cell, V out, V *c)
+{
+    *c = v_fma(v_sigmoid(forget), *c, v_mul(v_sigmoid(in), v_tanh(cell)));
+    return v_mul(v_sigmoid(out), v_tanh(*c));
+}
+
+static void lstm_cell(size_t n, const float *gates, size_t step, float *c, float *h)
+{
+    const float *in = gates, *forget = in + step, *cell = forget + step, *out = cell + step;
+    size_t i = 0;
+    for (; i + VN <= n; i += VN) {
+        V next = v_load(c + i);
+        v_store(h + i, v_lstm_cell(v_load(in + i), v_load(forget + i), v_load(cell + i), v_load(out + i), &next));
+        v_store(c + i, next);
+    }
+    if (i < n) {
+        const VT t = v_first(n - i);
+        V next = v_load_t(c + i, t);
+        const V state = v_lstm_cell(v_load_t(in + i, t), v_load_t(forget + i, t), v_load_t(cell + i, t),
+                                    v_load_t(out + i, t), &next);
+        v_store_t(h + i, state, t);
+        v_store_t(c + i, next, t);
+    }
+}
+
+TAPER_TEMPLATE V v_gru_cell(V reset, V update, V fresh, V of_state, V before)
+{
+    const V next = v_tanh(v_fma(v_sigmoid(reset), of_state, fresh));
+    return v_fma(v_sub(before, next), v_sigmoid(update), next);
+}
+
+static void gru_cell(size_t n, const float *gates, size_t step, const float *of_state, const float *before, float *h)
+{
+    const float *reset = gates, *update = reset + step, *fresh = update + step;
+    size_t i = 0;
+    for (; i + VN <= n; i += VN)
+        v_store(h + i, v_gru_cell(v_load(reset + i), v_load(update + i), v_load(fresh + i), v_load(of_state + i),
+                                  v_load(before + i)));
+    if (i < n) {
+        const VT t = v_first(n - i);
+        v_store_t(h + i,
+                  v_gru_cell(v_load_t(reset + i, t), v_load_t(update + i, t), v_load_t(fresh + i, t),
+                             v_load_t(of_state + i, t), v_load_t(before + i, t)),
+                  t);
+    }
+}
+
 #define IF_BUILT(built, function) ((built) ? (function) : NULL)
 #define UNARY(NAME, function, parameters, at_once, built) [TAPER_UNARY_##NAME] = IF_BUILT(built, unary_##function),
 #define BINARY(function, built)                                                                                        \
@@ -631,4 +680,6 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .bilinear = IF_BUILT(TAPER_INTERPOLATES, bilinear),                                                            \
         .transpose = transpose,                                                                                        \
         .gemv = gemv,                                                                                                  \
+        .lstm_cell = IF_BUILT(TAPER_RECURS, lstm_cell),                                                                \
+        .gru_cell = IF_BUILT(TAPER_RECURS, gru_cell),                                                                  \
     };

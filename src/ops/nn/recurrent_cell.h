@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arithmetic of recurrent cells for one type: included by recurrent_layer.c and quantized_recurrent.c with ELEMENT,
-// NAME(x), EXP and TANH.
+// NAME(x), EXP and TANH. float32 that is not portable has recurrent_cells.h.
 
 static ELEMENT NAME(sigmoid)(ELEMENT x)
 {
@@ -38,5 +38,18 @@ static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const
             const ELEMENT fresh = TANH(x[2 * hidden + j] + reset * y[2 * hidden + j]);
             h[r * hidden + j] = (h[r * hidden + j] - fresh) * update + fresh;
         }
+    }
+}
+
+// As taper_rnn_cells.
+static void NAME(cells)(taper_rnn_kind kind, int64_t rows, int64_t hidden, const ELEMENT *gates, const ELEMENT *state,
+                        ELEMENT *c, ELEMENT *h)
+{
+    if (kind == TAPER_RNN_LSTM) {
+        NAME(lstm_cell)(rows, hidden, gates, c, h);
+    } else if (kind == TAPER_RNN_GRU) {
+        NAME(gru_cell)(rows, hidden, gates, state, h);
+    } else {
+        NAME(plain_cell)(kind == TAPER_RNN_RELU, rows, hidden, gates, h);
     }
 }

@@ -4,10 +4,9 @@
 // are not active simply keep their values: the first state going backwards, the last one going forwards.
 #include <math.h>
 
-#include "ops/engine/linear_rows.h"
 #include "ops/engine/matmul.h"
-#include "ops/engine/rows.h"
-#include "ops/nn/recurrent.h"
+#include "ops/nn/recurrent_cells.h"
+#include "ops/nn/recurrent_packed.h"
 
 #define ELEMENT float
 #define NAME(x) x##_f32
@@ -96,8 +95,7 @@ static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t column
 
 // c (+)= a weight', a of contiguous rows.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
-                                 int64_t rows, const taper_tensor *weight, void *c, bool add, bool backward,
-                                 taper_gemm_kept *kept)
+                                 int64_t rows, const taper_tensor *weight, void *c, bool add)
 {
     const taper_gemm gemm = {.dtype = dtype,
                              .m = rows,
@@ -112,48 +110,8 @@ static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *
                              .c = c,
                              .c_row = weight->sizes[0],
                              .c_column = 1,
-                             .add = add,
-                             .backward = backward,
-                             .kept = kept};
+                             .add = add};
     return taper_gemm_run(run, &gemm);
-}
-
-// gates = x weight' + bias + second, with weights that the model keeps packed. A few rows do without: they are dot
-// products with the weights as they lie. TAPER_DECLINED as taper_linear_rows_run.
-static taper_status times_kept(taper_call *call, const taper_rnn_weights *weights, const taper_tensor *x,
-                               const taper_tensor *second, float *gates)
-{
-    taper_tensor *const weight = weights->input;
-    if (x->dtype != TAPER_F32 || x->sizes[0] <= TAPER_GEMM_FEW_ROWS || x->strides[1] != 1 || x->strides[0] < 0 ||
-        (second != NULL && second->strides[0] != 1)) {
-        return TAPER_DECLINED;
-    }
-    const taper_linear_rows rows = {
-        .weights = {weight, weights->input_bias, false, taper_vector_f32_select(call->run->cpu)},
-        .rows = (size_t)x->sizes[0],
-        .in = (size_t)weight->sizes[1],
-        .out = (size_t)weight->sizes[0],
-        .x = taper_tensor_data(x),
-        .x_step = (size_t)x->strides[0],
-        .add = second != NULL ? taper_tensor_data(second) : NULL,
-        .y = gates,
-        .y_step = (size_t)weight->sizes[0]};
-    return taper_linear_rows_run(call, &rows);
-}
-
-// The gates of all steps so far: what they get from the input, and biases that need not wait for the state.
-static taper_status start_gates(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
-                                const taper_tensor *x, void *gates)
-{
-    const taper_dtype dtype = (taper_dtype)x->dtype;
-    const taper_tensor *second = kind != TAPER_RNN_GRU ? weights->hidden_bias : NULL;
-    const taper_status status = times_kept(call, weights, x, second, gates);
-    if (status != TAPER_DECLINED) {
-        return status;
-    }
-    start_rows(dtype, gates, x->sizes[0], weights->input->sizes[0], weights->input_bias, second);
-    return times_weight(call->run, dtype, taper_tensor_data(x), x->strides[0], x->strides[1], x->sizes[0],
-                        weights->input, gates, true, false, NULL);
 }
 
 typedef struct layer {
@@ -162,83 +120,61 @@ typedef struct layer {
     const taper_rnn_weights *weights;
     taper_dtype dtype;
     int64_t hidden, projected, width; // width: gates times hidden
-    bool backward;                    // in every second step: the state's weight is read from its last row on
-    taper_gemm_kept *kept;            // of the state's weight
     char *scratch;                    // GRU: products of the state; projecting LSTM: h before it is projected
 } layer;
-
-// The cells of float32 with the vector kernels; gates and products are scratch.
-static taper_status lstm_cell_vector(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
-{
-    const size_t n = (size_t)hidden;
-    for (int64_t r = 0; r < rows; r++, gates += 4 * n, c += n, h += n) {
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, 2 * n, gates));
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, gates + 2 * n));
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, n, gates + 3 * n));
-        for (size_t j = 0; j < n; j++) {
-            c[j] = gates[n + j] * c[j] + gates[j] * gates[2 * n + j];
-            h[j] = c[j];
-        }
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, h));
-        for (size_t j = 0; j < n; j++) {
-            h[j] *= gates[3 * n + j];
-        }
-    }
-    return TAPER_OK;
-}
-
-static taper_status gru_cell_vector(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
-{
-    const size_t n = (size_t)hidden;
-    for (int64_t r = 0; r < rows; r++, x += 3 * n, y += 3 * n, h += n) {
-        for (size_t j = 0; j < 2 * n; j++) {
-            x[j] += y[j];
-        }
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, 2 * n, x));
-        for (size_t j = 0; j < n; j++) {
-            x[2 * n + j] += x[j] * y[2 * n + j];
-        }
-        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, x + 2 * n));
-        for (size_t j = 0; j < n; j++) {
-            h[j] = (h[j] - x[2 * n + j]) * x[n + j] + x[2 * n + j];
-        }
-    }
-    return TAPER_OK;
-}
 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
 {
     void *state = taper_tensor_mutable(h), *cell = c != NULL ? taper_tensor_mutable(c) : NULL;
-    const bool wide = l->dtype == TAPER_F64;
-    const bool fast = !wide && !l->run->portable;
-    if (l->kind == TAPER_RNN_GRU) {
+    const bool apart = l->kind == TAPER_RNN_GRU, projects = l->weights->project != NULL;
+    if (apart) {
         start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias, NULL);
-        TAPER_TRY(times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true,
-                               l->backward, l->kept));
-        if (fast) {
-            return gru_cell_vector(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
-        }
-        wide ? gru_cell_f64(rows, l->hidden, gates, (const void *)l->scratch, state)
-             : gru_cell_f32(rows, l->hidden, gates, (const void *)l->scratch, state);
-        return TAPER_OK;
     }
-    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true, l->backward,
-                           l->kept));
-    if (l->kind != TAPER_RNN_LSTM) {
-        const bool relu = l->kind == TAPER_RNN_RELU;
-        wide ? plain_cell_f64(relu, rows, l->hidden, gates, state)
-             : plain_cell_f32(relu, rows, l->hidden, gates, state);
-        return TAPER_OK;
-    }
-    void *fresh = l->weights->project != NULL ? l->scratch : state;
-    if (fast) {
-        TAPER_TRY(lstm_cell_vector(l->run, rows, l->hidden, gates, cell, fresh));
+    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden,
+                           apart ? (void *)l->scratch : gates, true));
+    void *fresh = projects ? l->scratch : state;
+    if (l->dtype == TAPER_F64) {
+        cells_f64(l->kind, rows, l->hidden, gates, (const void *)l->scratch, cell, fresh);
+    } else if (l->run->portable) {
+        cells_f32(l->kind, rows, l->hidden, gates, (const void *)l->scratch, cell, fresh);
     } else {
-        wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
+        taper_rnn_cells(taper_vector_f32_select(l->run->cpu), l->kind, rows, l->hidden, gates, (const void *)l->scratch,
+                        cell, fresh);
     }
-    if (l->weights->project != NULL) {
-        return times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false, false,
-                            NULL);
+    return projects ? times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false)
+                    : TAPER_OK;
+}
+
+// The gates of all steps as far as they depend on the input, and biases that need not wait for the state.
+static taper_status start_gates(const layer *l, const taper_tensor *x, void *gates)
+{
+    start_rows(l->dtype, gates, x->sizes[0], l->width, l->weights->input_bias,
+               l->kind != TAPER_RNN_GRU ? l->weights->hidden_bias : NULL);
+    return times_weight(l->run, l->dtype, taper_tensor_data(x), x->strides[0], x->strides[1], x->sizes[0],
+                        l->weights->input, gates, true);
+}
+
+// packed: NULL, or how it is done.
+static taper_status run_steps(const layer *l, const taper_rnn_packed *packed, const taper_tensor *x,
+                              const taper_rnn_steps *steps, bool reverse, char *gates, taper_tensor *h, taper_tensor *c,
+                              char *out, int64_t out_step)
+{
+    const size_t item = taper_tensor_item(x);
+    int64_t row = reverse ? steps->rows : 0;
+    TAPER_TRY(packed != NULL ? taper_rnn_packed_start(packed, x, (void *)gates) : start_gates(l, x, gates));
+    for (int64_t i = 0; i < steps->steps; i++) {
+        const int64_t t = reverse ? steps->steps - 1 - i : i, active = steps->batch_sizes[t];
+        row -= reverse ? active : 0;
+        char *here = gates + (size_t)(row * l->width) * item;
+        TAPER_TRY(packed != NULL ? taper_rnn_packed_step(packed, (void *)here, (size_t)active, taper_tensor_mutable(h),
+                                                         c != NULL ? taper_tensor_mutable(c) : NULL, i % 2 == 1)
+                                 : run_step(l, here, active, h, c));
+        const char *from = taper_tensor_data(h);
+        const size_t bytes = (size_t)l->projected * item;
+        for (int64_t b = 0; out != NULL && b < active; b++) {
+            memcpy(out + (row + b) * out_step * (int64_t)item, from + (size_t)b * bytes, bytes);
+        }
+        row += reverse ? 0 : active;
     }
     return TAPER_OK;
 }
@@ -254,44 +190,32 @@ taper_status taper_rnn_run(taper_call *call, taper_rnn_kind kind, const taper_rn
                .dtype = (taper_dtype)x->dtype,
                .hidden = kind == TAPER_RNN_LSTM ? c->sizes[1] : h->sizes[1],
                .projected = h->sizes[1]};
-    taper_gemm_kept kept = {NULL, 0};
-    l.kept = steps->steps > 1 ? &kept : NULL;
-    l.width = gate_count(kind) * l.hidden;
-    const size_t item = taper_tensor_item(x);
     const int64_t batch = h->sizes[0];
-    size_t gate_bytes, scratch_bytes;
-    if (!taper_mul_size((size_t)steps->rows, (size_t)l.width, &gate_bytes) ||
-        !taper_mul_size(gate_bytes, item, &gate_bytes) ||
-        !taper_mul_size((size_t)batch, (size_t)l.width, &scratch_bytes) ||
-        !taper_mul_size(scratch_bytes, item, &scratch_bytes)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the recurrent layer is too large");
-    }
-    if (gate_bytes == 0) {
+    l.width = gate_count(kind) * l.hidden;
+    if (steps->rows == 0 || l.width == 0) {
         return TAPER_OK;
     }
-    char *gates = taper_heap_alloc(run->heap, gate_bytes);
-    l.scratch = scratch_bytes != 0 ? taper_heap_alloc(run->heap, scratch_bytes) : NULL;
-    taper_status status =
-        gates == NULL || (l.scratch == NULL && scratch_bytes != 0) ? taper_fail_memory(run->error) : TAPER_OK;
-    if (status == TAPER_OK) {
-        status = start_gates(call, kind, weights, x, gates);
+    taper_rnn_packed packed;
+    taper_status status = taper_rnn_packed_open(call, kind, weights, x, batch, l.hidden, l.projected, &packed);
+    const bool is_packed = status != TAPER_DECLINED;
+    size_t gate_bytes, scratch_bytes = 0;
+    l.width = is_packed ? (int64_t)packed.width : l.width;
+    const size_t item = taper_tensor_item(x);
+    if (!taper_mul_size((size_t)steps->rows, (size_t)l.width, &gate_bytes) ||
+        !taper_mul_size(gate_bytes, item, &gate_bytes) ||
+        (!is_packed && (!taper_mul_size((size_t)batch, (size_t)l.width, &scratch_bytes) ||
+                        !taper_mul_size(scratch_bytes, item, &scratch_bytes)))) {
+        status = taper_fail(run->error, TAPER_ERROR_RESOURCE, "the recurrent layer is too large");
     }
-    int64_t row = reverse ? steps->rows : 0;
-    for (int64_t i = 0; i < steps->steps && status == TAPER_OK; i++) {
-        const int64_t t = reverse ? steps->steps - 1 - i : i, active = steps->batch_sizes[t];
-        row -= reverse ? active : 0;
-        l.backward = i % 2 == 1;
-        status = run_step(&l, gates + (size_t)(row * l.width) * item, active, h, c);
-        if (status == TAPER_OK && out != NULL) {
-            const char *from = taper_tensor_data(h);
-            const size_t bytes = (size_t)l.projected * item;
-            for (int64_t b = 0; b < active; b++) {
-                memcpy((char *)out + (row + b) * out_step * (int64_t)item, from + (size_t)b * bytes, bytes);
-            }
-        }
-        row += reverse ? 0 : active;
+    char *gates = NULL;
+    if (status == TAPER_OK || status == TAPER_DECLINED) {
+        gates = taper_heap_alloc(run->heap, gate_bytes);
+        l.scratch = scratch_bytes != 0 ? taper_heap_alloc(run->heap, scratch_bytes) : NULL;
+        status = gates == NULL || (l.scratch == NULL && scratch_bytes != 0)
+                     ? taper_fail_memory(run->error)
+                     : run_steps(&l, is_packed ? &packed : NULL, x, steps, reverse, gates, h, c, out, out_step);
     }
-    taper_gemm_kept_free(run, &kept);
+    taper_rnn_packed_close(&packed);
     taper_heap_free(run->heap, gates, gates != NULL ? gate_bytes : 0);
     taper_heap_free(run->heap, l.scratch, l.scratch != NULL ? scratch_bytes : 0);
     return status;

@@ -5,7 +5,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
-#include "ops/nn/recurrent.h"
+#include "ops/nn/recurrent_cells.h"
 #include "ops/quantized/quantized_cells.h"
 
 #define ELEMENT float
@@ -32,17 +32,13 @@ static taper_status run_step(taper_call *call, taper_rnn_kind kind, const taper_
     const int64_t hidden = params->hidden.in, width = params->hidden.out;
     float *state = taper_tensor_mutable(h);
     TAPER_TRY(taper_qlinear_dynamic(call, &params->hidden, h, rows, false, y));
-    if (kind == TAPER_RNN_GRU) {
-        gru_cell_f32(rows, hidden, x, y, state);
-        return TAPER_OK;
-    }
-    for (int64_t i = 0; i < rows * width; i++) {
+    for (int64_t i = 0; kind != TAPER_RNN_GRU && i < rows * width; i++) {
         x[i] += y[i];
     }
-    if (kind == TAPER_RNN_LSTM) {
-        lstm_cell_f32(rows, hidden, x, c, state);
+    if (call->run->portable) {
+        cells_f32(kind, rows, hidden, x, y, c, state);
     } else {
-        plain_cell_f32(kind == TAPER_RNN_RELU, rows, hidden, x, state);
+        taper_rnn_cells(taper_vector_f32_select(call->run->cpu), kind, rows, hidden, x, y, c, state);
     }
     return TAPER_OK;
 }
