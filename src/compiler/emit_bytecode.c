@@ -299,27 +299,11 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     return drop_clears(e, body);
 }
 
-static bool is_row(const taper_schema *schema, const taper_bytecode_row *row)
-{
-    if (strcmp(schema->name, row->name) != 0) {
-        return false;
-    }
-    if (strcmp(row->name, TAPER_NAME_GETITEM) == 0) {
-        return strncmp(schema->overload, "Dict_", 5) == 0; // of every kind of key
-    }
-    return strcmp(schema->overload, row->overload) == 0;
-}
-
-// From bytecode 8 on some operators are instructions; TO_LIST and WARN always were.
+// From bytecode 8 on some operators are instructions; WARN always was.
 static int instruction_of(const emitter *e, const taper_schema *schema)
 {
-    for (unsigned i = 0; i < TAPER_LITE_OPCODE_COUNT; i++) {
-        const taper_bytecode_row *row = taper_bytecode_row_of(i);
-        if (row != NULL && is_row(schema, row)) {
-            return e->target->version >= 8 || i == TAPER_LITE_WARN ? (int)i : -1;
-        }
-    }
-    return -1;
+    const int instruction = taper_bytecode_instruction_of(schema->name, schema->overload);
+    return e->target->version >= 8 || instruction == TAPER_LITE_WARN ? instruction : -1;
 }
 
 static taper_status emit_operator(emitter *e, const taper_node *node)

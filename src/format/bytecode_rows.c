@@ -36,15 +36,14 @@ const taper_bytecode_row *taper_bytecode_row_of(unsigned op)
     return NULL;
 }
 
-bool taper_bytecode_is_instruction(const char *name, const char *overload)
+int taper_bytecode_instruction_of(const char *name, const char *overload)
 {
-    if (strcmp(name, "aten::__getitem__") == 0 && strncmp(overload, "Dict_", 5) == 0) { // of every kind of key
-        return true;
-    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].row.name, name) == 0 && strcmp(rows[i].row.overload, overload) == 0) {
-            return true;
+        const bool dict = rows[i].op == TAPER_LITE_DICT_INDEX, any = rows[i].op == TAPER_LITE_NUM_TO_TENSOR;
+        if (strcmp(rows[i].row.name, name) == 0 && // of every kind of key, of every kind of number
+            (any || (dict ? strncmp(overload, "Dict_", 5) : strcmp(rows[i].row.overload, overload)) == 0)) {
+            return rows[i].op;
         }
     }
-    return false;
+    return -1;
 }

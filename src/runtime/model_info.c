@@ -206,7 +206,7 @@ static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *c
     taper_needs_merge(needs);
     for (size_t i = 0; i < needs->count; i++) {
         const taper_need *need = &needs->items[i];
-        if (need->overload != NULL && !taper_bytecode_is_instruction(need->name, need->overload)) {
+        if (need->overload != NULL && taper_bytecode_instruction_of(need->name, need->overload) < 0) {
             TAPER_TRY(add_need(model, need, false, capacity, error));
         }
     }
