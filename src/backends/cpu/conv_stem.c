@@ -179,7 +179,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
     // One block: the kernel takes all columns.
     const size_t mr = taper_min_size(plan.entry->mr, MOST_FLOATS / (plan.kc * job->kernel_h));
-    plan.tiles = taper_tiles_make(run, pixels, mr, 1, 1, plan.head.work);
+    plan.tiles = taper_tiles_make(run, pixels, mr, 0, 1, 1, plan.head.work);
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;

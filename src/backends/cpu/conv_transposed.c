@@ -126,7 +126,7 @@ static taper_status run_band(transposed_band *band)
     const double work = plan->head.work * (double)pixels / (double)(job->batch * job->in_h * job->in_w);
     const size_t nr = plan->entry->nr, panels = (plan->columns + nr - 1) / nr;
     band->tiles =
-        taper_tiles_make(run, pixels, plan->entry->mr, panels,
+        taper_tiles_make(run, pixels, plan->entry->mr, job->in_c * sizeof(float), panels,
                          taper_gemm_panel_floats(plan->entry, 1, plan->group_in) * sizeof(float) * job->groups, work);
     TAPER_TRY(taper_run_range(run, multiply, band, band->tiles.count, 1, work));
     const size_t local = band->first % job->in_h, count = taper_min_size(band->end - band->first, job->in_h);

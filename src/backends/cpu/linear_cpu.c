@@ -123,8 +123,8 @@ static taper_status run_packed(linear_job *job, bool keeps)
     job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);
     job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out,
                                 (double)(pack.bytes / sizeof(float)));
-    job->tiles =
-        taper_tiles_make(job->call->run, job->rows, entry->mr, panels, job->panel_floats * sizeof(float), job->work);
+    job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, job->in * sizeof(float), panels,
+                                  job->panel_floats * sizeof(float), job->work);
     job->packed = pack.data;
     const taper_status status = run_and_keep(job, keeps && pack.kept, &pack);
     taper_pack_done(job->call, &pack);

@@ -255,7 +255,7 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c *
                       (double)(job->params.weight->sizes[1] * (int64_t)job->kernel_h) * (double)job->kernel_w;
     plan.head.work = taper_gemm_i8_work(entry, plan.head.flops);
-    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.head.work);
+    plan.tiles = taper_tiles_make(run, plan.pixels, mr, 0, plan.panels, plan.panel_bytes * job->groups, plan.head.work);
     taper_pack_request request;
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized convolution";

@@ -95,7 +95,8 @@ taper_status taper_linear_rows_packed(taper_run *run, const taper_gemm_entry *en
                     .packed = pack->data,
                     .panel_floats = taper_gemm_panel_floats(entry, 1, rows->in)};
     const double work = taper_gemm_work(entry, flops, (double)(pack->bytes / sizeof(float)));
-    job.tiles = taper_tiles_make(run, rows->rows, entry->mr, panels, job.panel_floats * sizeof(float), work);
+    job.tiles = taper_tiles_make(run, rows->rows, entry->mr, rows->in * sizeof(float), panels,
+                                 job.panel_floats * sizeof(float), work);
     run->kernel = entry->name;
     run->flops += flops;
     return taper_run_range(run, run_tiles, &job, job.tiles.count, 1, work);

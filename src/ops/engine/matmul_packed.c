@@ -259,7 +259,7 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
         taper_floats_work((job.shared ? 0 : (double)packed_floats) + (double)job.turned_floats);
     const size_t threads = taper_pool_threads(run->pool);
     const bool apart = threads == 1 || (job.count >= 2 * threads && work < APART);
-    job.tiles = taper_tiles_make(run, job.m, entry->mr, (job.n + entry->nr - 1) / entry->nr,
+    job.tiles = taper_tiles_make(run, job.m, entry->mr, job.k * sizeof(float), (job.n + entry->nr - 1) / entry->nr,
                                  job.panel_floats * sizeof(float), apart ? 0 : work);
     job.turned_at = job.shared ? 0 : packed_floats;
     size_t floats, bytes;

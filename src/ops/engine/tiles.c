@@ -2,18 +2,31 @@
 // How a product of rows and packed weights is cut into tiles, and in which order they are taken.
 #include "ops/engine/tiles.h"
 
-taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
-                             double work)
+// Strips of a group whose rows stay in half the L2 cache. 0: let weights stay there, since they are one block, or more
+// bytes than all rows, or since weights that pass once for one strip would be waited for.
+static size_t strips_that_stay(size_t half, size_t blocks, double rows, double strip, double weights)
+{
+    const double most = strip > 0 ? (double)half / strip : 0;
+    return blocks == 1 || rows <= weights || most < 2 ? 0 : (size_t)most;
+}
+
+taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
+                             size_t panel_bytes, double work)
 {
     // Kernels built for size have code for even numbers of rows only.
     const size_t unit = TAPER_SMALL && mr > 1 ? 2 : 1;
     mr -= mr % unit;
     taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels, .rows = rows, .unit = unit};
-    size_t blocks = (panels - 1) / taper_max_size(taper_pool_caches(run->pool).l2 / 2 / panel_bytes, 1) + 1;
+    const size_t half = taper_pool_caches(run->pool).l2 / 2;
+    size_t blocks = (panels - 1) / taper_max_size(half / panel_bytes, 1) + 1;
+    const size_t stay = strips_that_stay(half, blocks, (double)rows * (double)row_bytes, (double)mr * (double)row_bytes,
+                                         (double)panels * (double)panel_bytes);
+    blocks = stay != 0 ? (panels - 1) / taper_max_size(half / 2 / panel_bytes, 1) + 1 : blocks;
     const size_t wanted = taper_run_pieces(run, work);
     blocks = taper_max_size(blocks, taper_min_size((wanted - 1) / t.strips + 1, panels));
     const size_t threads = taper_pool_threads(run->pool);
     t.group = t.strips >= 2 * threads ? (t.strips - 1) / threads + 1 : t.strips;
+    t.group = stay != 0 ? taper_min_size(t.group, stay) : t.group;
     t.block = (panels - 1) / blocks + 1;
     t.blocks = (panels - 1) / t.block + 1;
     const size_t units = (rows + unit - 1) / unit;

@@ -3,7 +3,8 @@
 // blocks of panels (of nr columns each). Blocks leave half the L2 cache free, so a block's weights stay there while
 // strip after strip passes; they are shorter when there would be too few tiles for the threads, or tiles too long to
 // wait for. Tiles are numbered block by block within a group of strips, of which there are as many as threads if there
-// are strips enough: a thread then has rows of its own.
+// are strips enough: a thread then has rows of its own. Where that would read many rows again for each block, and the
+// weights are fewer bytes, groups are so short that their rows stay in L2 while block after block passes.
 #ifndef TAPER_OPS_TILES_H
 #define TAPER_OPS_TILES_H
 
@@ -18,9 +19,11 @@ typedef struct taper_tiles {
     size_t count;
 } taper_tiles;
 
-// panel_bytes: the weights of a panel, in all groups. work: the nanoseconds of the product, as for taper_run_range.
-taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
-                             double work);
+// row_bytes: what is read for a row and no other; 0: weights are to stay (as of bytes, whose rows are short).
+// panel_bytes: the weights of a panel, in all groups of a convolution. work: the nanoseconds of the product, as for
+// taper_run_range.
+taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
+                             size_t panel_bytes, double work);
 
 typedef struct taper_tile {
     size_t first, count;     // rows

@@ -158,7 +158,7 @@ taper_status taper_linear_i8_run(taper_linear_i8 *job)
     }
     job->work = taper_gemm_i8_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out);
     job->tiles =
-        taper_tiles_make(run, job->rows, taper_min_size(entry->mr, MOST_ROWS), panels, job->panel_bytes, job->work);
+        taper_tiles_make(run, job->rows, taper_min_size(entry->mr, MOST_ROWS), 0, panels, job->panel_bytes, job->work);
     return run_packed(job, weight_bytes);
 }
 
