@@ -107,6 +107,30 @@ static void results_are_near(void **state)
     }
 }
 
+// The steps of recurrent layers; where the CPU does not multiply halves they are floats.
+static void steps_are_near(void **state)
+{
+    (void)state;
+    static const test_call calls[] = {{"recurrent.ptl", "forward", "f1,9,12", TAPER_OK, false},
+                                      {"recurrent.ptl", "forward", "f17,3,12", TAPER_OK, false}};
+    uint64_t mask = test_cpu_mask();
+    const char *set = "all";
+    for (size_t i = 0; set != NULL; set = taper_cpu_set(i++, &mask)) {
+        for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+            const answer floats = ask(&calls[n], "fp32", mask, 0, NULL), bf16 = ask(&calls[n], "bf16", mask, 0, NULL),
+                         fp16 = ask(&calls[n], "fp16", mask, 0, NULL);
+            const double of_bf16 = test_difference(floats.result, bf16.result) / 0x1p-9;
+            const double of_fp16 = test_difference(floats.result, fp16.result) / 0x1p-12;
+            if (!(of_bf16 <= 4) || !(of_fp16 <= 4)) {
+                fail_msg("%s with %s: %g and %g roundings away from floats", calls[n].args, set, of_bf16, of_fp16);
+            }
+            taper_value_release(floats.result);
+            taper_value_release(bf16.result);
+            taper_value_release(fp16.result);
+        }
+    }
+}
+
 static void weights_are_halved(void **state)
 {
     (void)state;
@@ -178,8 +202,8 @@ static void the_reference_has_floats(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(results_are_near), cmocka_unit_test(weights_are_halved),
-                                       cmocka_unit_test(kept_packs_are_apart),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(results_are_near), cmocka_unit_test(steps_are_near),
+                                       cmocka_unit_test(weights_are_halved), cmocka_unit_test(kept_packs_are_apart),
                                        cmocka_unit_test(the_reference_has_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,11 +82,11 @@ static bool measure(taper_rnn_packed *r)
 {
     enum { UNITS = 32 };
     size_t units, bytes;
-    r->block = taper_round_up(UNITS, r->entry->nr);
+    r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr; // no power of two everywhere
     r->blocks = (r->hidden - 1) / r->block + 1;
-    return r->hidden < SIZE_MAX / 2 && taper_mul_size(r->blocks, r->block, &units) &&
-           taper_mul_size(units, r->gates, &r->width) && taper_mul_size(r->width, sizeof(float), &bytes) &&
-           taper_mul_size(2 * units, sizeof(float), &bytes) && taper_mul_size(bytes, r->batch, &r->scratch_bytes) &&
+    return taper_mul_size(r->blocks, r->block, &units) && taper_mul_size(units, r->gates, &r->width) &&
+           taper_mul_size(r->width, sizeof(float), &bytes) && taper_mul_size(2 * units, sizeof(float), &bytes) &&
+           taper_mul_size(bytes, r->batch, &r->scratch_bytes) &&
            taper_gemm_packed_count(r->entry, r->width, 1, r->in) != 0 &&
            taper_gemm_packed_count(r->entry, r->width, 1, r->projected) != 0;
 }
