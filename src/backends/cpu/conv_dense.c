@@ -306,7 +306,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
         taper_gemm_work(entry, plan.head.flops * (double)merged, (double)(plan.group_floats * plan.groups));
     // Tiles of strips have one each, however many pixels that is.
     const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
-    const size_t pixel_bytes = job->in_c * sizeof(float) * job->stride_h * job->stride_w;
+    const size_t pixel_bytes = job->in_h * job->in_w * job->in_c * sizeof(float) / (job->out_h * job->out_w);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr,
                                   strips ? mr * pixel_bytes : pixel_bytes, plan.panels,
                                   plan.panel_floats * sizeof(float) * plan.groups, plan.head.work);

@@ -4,10 +4,9 @@
 
 // Strips of a group whose rows stay in half the L2 cache. 0: let weights stay there, since they are one block, or more
 // bytes than all rows, or since weights that pass once for one strip would be waited for.
-static size_t strips_that_stay(size_t half, size_t blocks, double rows, double strip, double weights)
+static size_t strips_that_stay(size_t half, size_t blocks, uint64_t rows, size_t strip, uint64_t weights)
 {
-    const double most = strip > 0 ? (double)half / strip : 0;
-    return blocks == 1 || rows <= weights || most < 2 ? 0 : (size_t)most;
+    return blocks == 1 || rows <= weights || strip == 0 || strip > half / 2 ? 0 : half / strip;
 }
 
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
@@ -19,8 +18,8 @@ taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_
     taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels, .rows = rows, .unit = unit};
     const size_t half = taper_pool_caches(run->pool).l2 / 2;
     size_t blocks = (panels - 1) / taper_max_size(half / panel_bytes, 1) + 1;
-    const size_t stay = strips_that_stay(half, blocks, (double)rows * (double)row_bytes, (double)mr * (double)row_bytes,
-                                         (double)panels * (double)panel_bytes);
+    const size_t stay =
+        strips_that_stay(half, blocks, (uint64_t)rows * row_bytes, mr * row_bytes, (uint64_t)panels * panel_bytes);
     blocks = stay != 0 ? (panels - 1) / taper_max_size(half / 2 / panel_bytes, 1) + 1 : blocks;
     const size_t wanted = taper_run_pieces(run, work);
     blocks = taper_max_size(blocks, taper_min_size((wanted - 1) / t.strips + 1, panels));
