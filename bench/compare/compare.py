@@ -40,6 +40,8 @@ class Missing(Exception):
 
 def make_models(options, name, size):
     """-> path of the files without their ends"""
+    if name.endswith("+int8") and not name.startswith("quantized_"):
+        raise Missing(f"its builder has no int8; that of quantized_{name} has")
     path = os.path.join(options.folder, str(size), name.replace("+", "_"))
     if not os.path.exists(path + ".input"):
         os.makedirs(os.path.dirname(path), exist_ok=True)
