@@ -75,7 +75,7 @@ for name in ("rangelist(3)", "infer_squeeze_size([1, 2, 1])", "infer_squeeze_siz
     CASES.append(plain("prim " + name, "torch.ops.prim." + name))
 for name in ("cpu", "cuda", "mps", "meta", "sparse_csr", "ipu", "ort", "vulkan", "xpu"):
     CASES.append(plain("prim is_" + name, f"torch.ops.prim.is_{name}(x)"))
-CASES += [plain("prim numbers", "torch.ops.prim.NumToTensor(2)", "torch.ops.prim.NumToTensor(2.5)", "torch.ops.prim.NumToTensor(x.dim() > 1)", "torch.ops.prim.dtype(x)", A + "pow(2, 3)", A + "dim(x)", A + "is_grad_enabled() or x.dim() >= 0"),
+CASES += [plain("prim numbers", "torch.ops.prim.NumToTensor(2)", "torch.ops.prim.NumToTensor(2.5)", "torch.ops.prim.NumToTensor(True)", "torch.ops.prim.NumToTensor(x.dim() > 1)", "torch.ops.prim.dtype(x)", A + "pow(2, 3)", A + "dim(x)", A + "is_grad_enabled() or x.dim() >= 0"),
           plain("devices", A + "ne(torch.device('cpu'), x.device)", A + "is_autocast_cpu_enabled()"),
           plain("lists", A + "len(['a', 'b'])", A + "len([x, y])", A + "select([1, 2, 3], -1)", A + "split(x, [1, 2])", A + "moveaxis(x, 0, 1)"),
           plain("dicts", A + "dict([(1, x), (2, y)])[2]", "dict([('a', 1.5)])", "dict([(1.5, 2)])[1.5]", "dict([(True, x)])[True]", A + "dict()", "{1: x}[1]", "{True: x}[True]", "{1.5: y}[1.5]", "{1: 2}[1]", "{'a': 1.5}['a']")]

@@ -139,10 +139,8 @@ static bool plain(const taper_tensor *t)
 taper_status taper_cpu_linear(taper_call *call);
 taper_status taper_cpu_linear(taper_call *call)
 {
-    linear_job job = {.call = call,
-                      .entry = TAPER_WITH_HALVES ? taper_gemm_select(call->run->cpu, call->run->precision)
-                                                 : taper_gemm_f32_select(call->run->cpu),
-                      .vector = taper_vector_f32_select(call->run->cpu)};
+    linear_job job = {
+        .call = call, .entry = taper_linear_entry(call->run), .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||

@@ -2,7 +2,7 @@
 // Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
 // kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
 // whole ones; with few they share the tiles of each. Rows of the left side must be contiguous, or are
-// copied. A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they
+// copied. A few rows times a transposed matrix (of a cell whose weights change) are dot products with its rows as they
 // lie.
 #include <math.h>
 #include <stdint.h>

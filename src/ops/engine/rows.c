@@ -135,10 +135,7 @@ static void activate_range(void *argument, size_t begin, size_t end)
 
 taper_status taper_rows_activate(taper_run *run, taper_rows_function function, size_t count, float *x)
 {
-    static const uint8_t kernels[] = {[TAPER_ROWS_RELU] = TAPER_UNARY_CLAMP,
-                                      [TAPER_ROWS_GELU] = TAPER_UNARY_GELU,
-                                      [TAPER_ROWS_SIGMOID] = TAPER_UNARY_SIGMOID,
-                                      [TAPER_ROWS_TANH] = TAPER_UNARY_TANH};
+    static const uint8_t kernels[] = {[TAPER_ROWS_RELU] = TAPER_UNARY_CLAMP, [TAPER_ROWS_GELU] = TAPER_UNARY_GELU};
     activate_job job = {taper_vector_f32_select(run->cpu)->unary[kernels[function]], x};
     return taper_run_floats(run, activate_range, &job, count, FUNCTION);
 }

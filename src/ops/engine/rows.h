@@ -6,12 +6,7 @@
 
 #include "ops/call/parallel.h"
 
-typedef enum taper_rows_function {
-    TAPER_ROWS_RELU,
-    TAPER_ROWS_GELU,
-    TAPER_ROWS_SIGMOID,
-    TAPER_ROWS_TANH
-} taper_rows_function;
+typedef enum taper_rows_function { TAPER_ROWS_RELU, TAPER_ROWS_GELU } taper_rows_function;
 
 // y[row] = softmax or log_softmax of x[row], `width` floats each. y may be x.
 TAPER_MUST_USE taper_status taper_rows_softmax(taper_run *run, bool logarithm, size_t rows, size_t width,

@@ -30,15 +30,15 @@
     UNARY(ELU, elu, 3, 1, TAPER_COMPUTES_ELU) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */               \
     UNARY(HARDSWISH, hardswish, 0, 4, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
     UNARY(HARDSIGMOID, hardsigmoid, 0, 4, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
-    UNARY(SIGMOID, sigmoid, 0, 1, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
+    UNARY(SIGMOID, sigmoid, 0, 1, TAPER_USES(taper_ew_sigmoid))                                            \
     UNARY(SILU, silu, 0, 1, TAPER_USES(taper_ew_silu))                                                     \
-    UNARY(TANH, tanh, 0, 1, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
+    UNARY(TANH, tanh, 0, 1, TAPER_USES(taper_ew_tanh) || TAPER_RECURS)                                     \
     UNARY(EXP, exp, 0, 1, TAPER_USES(taper_ew_exp) || TAPER_COMPUTES_SOFTMAX)                              \
     UNARY(EXPM1, expm1, 0, 1, TAPER_USES(taper_ew_expm1))                                                  \
     UNARY(SQRT, sqrt, 0, 4, TAPER_USES(taper_ew_sqrt) || TAPER_RAISES)                                     \
     UNARY(SQUARED, squared, 0, 4, TAPER_RAISES)                                                            \
     UNARY(ABS, abs, 0, 4, TAPER_USES(taper_ew_abs))                                                        \
-    UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
+    UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ATTENDS) /* with erf */                            \
     UNARY(GELU_TANH, gelu_tanh, 0, 1, TAPER_COMPUTES_ERF)                                                  \
     UNARY(ERF, erf, 0, 1, TAPER_COMPUTES_ERF)                                                              \
     UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))                                                        \

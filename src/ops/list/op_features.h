@@ -5,7 +5,7 @@
 // TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed convolution.
 //
 // TAPER_USES(name): a row that is wanted has this kernel or param. Those of one purpose that reach the vector kernels
-// by themselves: TAPER_ATTENDS, TAPER_RECURS; either: TAPER_ACTIVATES. Where a kernel that is left out is asked for
+// by themselves: TAPER_ATTENDS, TAPER_RECURS. Where a kernel that is left out is asked for
 // after all, the reference runs.
 #ifndef TAPER_OPS_OP_FEATURES_H
 #define TAPER_OPS_OP_FEATURES_H
@@ -77,7 +77,6 @@
      TAPER_USES(taper_op_lstm_cell) || TAPER_USES(taper_op_rnn_relu) || TAPER_USES(taper_op_rnn_relu_cell) ||          \
      TAPER_USES(taper_op_rnn_tanh) || TAPER_USES(taper_op_rnn_tanh_cell) || TAPER_USES(taper_op_vulkan_gru) ||         \
      TAPER_USES(taper_op_vulkan_lstm) || TAPER_QUANTIZES_STATES)
-#define TAPER_ACTIVATES (TAPER_ATTENDS || TAPER_RECURS)
 #define TAPER_COMPUTES_ELU (TAPER_USES(taper_ew_elu) || TAPER_USES(taper_op_selu) || TAPER_USES(taper_op_celu))
 #define TAPER_RAISES (TAPER_USES(taper_op_pow) || TAPER_USES(taper_op_square) || TAPER_USES(taper_op_float_power))
 #define TAPER_REDUCES                                                                                                  \

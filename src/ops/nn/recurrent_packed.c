@@ -77,7 +77,7 @@ static bool fits(const taper_run *run, const taper_rnn_weights *weights, const t
            is_bias(weights->hidden_bias) && (weights->project == NULL || is_weight(weights->project));
 }
 
-// A row of gates, and scratch for a step; false: too large.
+// How units are laid out, and scratch for a step; false: too large.
 static bool measure(taper_rnn_packed *r)
 {
     enum { UNITS = 32 };
@@ -85,8 +85,7 @@ static bool measure(taper_rnn_packed *r)
     r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr; // no power of two everywhere
     r->blocks = (r->hidden - 1) / r->block + 1;
     return taper_mul_size(r->blocks, r->block, &units) && taper_mul_size(units, r->gates, &r->width) &&
-           taper_mul_size(r->width, sizeof(float), &bytes) && taper_mul_size(2 * units, sizeof(float), &bytes) &&
-           taper_mul_size(bytes, r->batch, &r->scratch_bytes) &&
+           taper_mul_size(2 * units, sizeof(float), &bytes) && taper_mul_size(bytes, r->batch, &r->scratch_bytes) &&
            taper_gemm_packed_count(r->entry, r->width, 1, r->in) != 0 &&
            taper_gemm_packed_count(r->entry, r->width, 1, r->projected) != 0;
 }
