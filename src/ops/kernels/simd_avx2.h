@@ -17,7 +17,7 @@
 typedef __m256 V;
 typedef __m256i VI;
 typedef __m256 VM;
-typedef __m256i VT;
+typedef size_t VT;
 
 // clang-format off: a table
 TAPER_TEMPLATE V v_load(const float *p)
@@ -39,11 +39,15 @@ TAPER_TEMPLATE void v_store(float *p, V x)
 }
 TAPER_TEMPLATE VT v_first(size_t n)
 {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n < 8 ? n : 8)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return n;
+}
+TAPER_TEMPLATE __m256i v_lanes(VT t)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(t < 8 ? t : 8)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 TAPER_TEMPLATE V v_load_t(const float *p, VT t)
 {
-    return _mm256_maskload_ps(p, t);
+    return t >= VN ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, v_lanes(t));
 }
 TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 {
@@ -52,7 +56,12 @@ TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 }
 TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
 {
-    _mm256_maskstore_ps(p, t, x);
+    // Some processors take ten cycles and more for a masked store, even of all lanes.
+    if (t >= VN) {
+        _mm256_storeu_ps(p, x);
+    } else {
+        _mm256_maskstore_ps(p, v_lanes(t), x);
+    }
 }
 TAPER_TEMPLATE V v_set(float x)
 {
