@@ -11,6 +11,7 @@
 //   v_halves(a, b),
 //                the lower half of a and the upper of b; v_whole(a, b), the lower ones; v_store_halves(lower, upper, x,
 //                lanes)
+//   TRIPLES      with these, for the last 24 of columns: a tile of three vectors instead of one that is only one wide
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
 #include <math.h>
@@ -357,6 +358,85 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
 }
 #endif
 
+#ifdef TRIPLES
+// A tile of a panel and of one vector of the panel behind it, of which `lanes` exist. Alone that vector would leave FMAs
+// waiting for one another.
+TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, const float *w, float *c,
+                                const float *add, VT lanes)
+{
+    V acc[MR_MAX][3];
+    const size_t step = t->row_step, panel = (t->kc + 1) * NR, c_stride = t->c_stride;
+    TAPER_UNROLL
+    for (size_t j = 0; j < 3; j++) {
+        const V bias = v_load(j < 2 ? w + VN * j : w + panel);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+    }
+    const float *p[POINTERS];
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        p[i / OF_A_POINTER] = a + i * step;
+    TAPER_NO_UNROLL
+    for (size_t k = t->kc; k > 0; k--) {
+        V b[3];
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+        TAPER_UNROLL
+        for (size_t j = 0; j < 3; j++)
+            b[j] = v_load(j < 2 ? w + VN * j : w + panel);
+        FETCH(w, t->ahead);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const V x = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step]);
+            TAPER_UNROLL
+            for (size_t j = 0; j < 3; j++)
+                acc[i][j] = v_fma(x, b[j], acc[i][j]);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i += OF_A_POINTER)
+            p[i / OF_A_POINTER]++;
+    }
+    if (add != NULL) {
+        const size_t add_stride = t->e->add_stride;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 3; j++)
+                acc[i][j] = v_add(acc[i][j], v_load_t(add + i * add_stride + VN * j, j < 2 ? v_first(VN) : lanes));
+        }
+    }
+    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
+        const V low = v_set(t->e->min), high = v_set(t->e->max);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 3; j++)
+                acc[i][j] = v_min(high, v_max(low, acc[i][j]));
+        }
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < 3; j++)
+            v_store_t(c + i * c_stride + VN * j, acc[i][j], j < 2 ? v_first(VN) : lanes);
+    }
+}
+
+// The rows of a strip in tiles of at most four, which is what registers hold.
+TAPER_TEMPLATE void triple_tiles(const size_t mr, const call *t, const float *w, float *c, const float *add, VT lanes)
+{
+    const size_t first = mr > 4 ? (mr + 1) / 2 : mr;
+    fetch_summand(t, add);
+    triple_tile(first, t, t->rows, w, c, add, lanes);
+    if (first < mr)
+        triple_tile(mr - first, t, t->rows + first * t->row_step, w, c + first * t->c_stride,
+                    add != NULL ? add + first * t->e->add_stride : NULL, lanes);
+}
+#endif
+
 TAPER_TEMPLATE void even_strip(const size_t mr, const call *t)
 {
     const float *w = t->w, *add = t->e->add;
@@ -366,6 +446,12 @@ TAPER_TEMPLATE void even_strip(const size_t mr, const call *t)
 #ifdef HALVES
         if (n <= VN + VN / 2) {
             half_tile(mr, t, w, c, add, n);
+            return;
+        }
+#endif
+#ifdef TRIPLES
+        if (n > NR && n <= NR + VN) {
+            triple_tiles(mr, t, w, c, add, v_first(n - NR));
             return;
         }
 #endif

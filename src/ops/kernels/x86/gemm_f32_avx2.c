@@ -8,6 +8,7 @@
 #if !TAPER_SMALL
 #define LEAST_EVEN 4
 #define EACH_EVEN_MR(X) X(4) X(5) X(6)
+#define TRIPLES
 #endif
 #define SPLIT 4
 #define FETCH_AHEAD 8192
