@@ -81,9 +81,53 @@ static void *bytes(size_t count)
     return bench_floats((count + 128) / sizeof(float));
 }
 
+static uint32_t next_random(void)
+{
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+// Inputs below `limit`, as many as there are.
+static void *inputs(size_t count, uint32_t limit)
+{
+    uint8_t *p = bytes(count);
+    for (size_t i = 0; i < count; i++)
+        p[i] = (uint8_t)(next_random() % limit);
+    return p;
+}
+
+// Weights as layers have them: most are small beside the largest, which are four times what they mostly are.
+static int8_t *packed(const taper_gemm_i8_entry *entry, const shape *s, size_t whole)
+{
+    const size_t count = s->n * s->k * s->taps;
+    int8_t *w = bytes(count), *to = bytes(taper_gemm_i8_packed_bytes(entry, s->n, s->taps, s->k));
+    int32_t *sums = bytes(whole * sizeof *sums);
+    for (size_t i = 0; i < count; i++) {
+        int sum = 0;
+        for (int k = 0; k < 8; k++)
+            sum += (int)(next_random() % 79) - 39;
+        w[i] = (int8_t)(sum < -254 ? -127 : sum > 254 ? 127 : sum / 2);
+    }
+    const taper_gemm_i8_pack pack = {.n = s->n,
+                                     .ks = s->taps,
+                                     .kc = s->k,
+                                     .n_stride = s->k * s->taps,
+                                     .tap_stride = s->k,
+                                     .k_stride = 1,
+                                     .weights = w};
+    taper_gemm_i8_pack_weights(entry, &pack, to, sums);
+    bench_free((float *)(void *)sums);
+    bench_free((float *)(void *)w);
+    return to;
+}
+
+// gemm_i8_bench [ENTRY] [--wide]: inputs of up to 255, where most models' are below 128.
 int main(int argc, char **argv)
 {
     const uint64_t cpu = bench_cpu();
+    const bool wide = argc > 1 && strcmp(argv[argc - 1], "--wide") == 0;
+    argc -= wide;
     for (size_t x = 0; taper_gemm_i8_entry_at(x) != NULL; x++) {
         const taper_gemm_i8_entry *entry = taper_gemm_i8_entry_at(x);
         if ((entry->cpu & cpu) != entry->cpu || (argc > 1 && strstr(entry->name, argv[1]) == NULL))
@@ -94,9 +138,9 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             const shape *s = &shapes[i];
             const size_t m = s->h * s->w, whole = (s->n + entry->nr - 1) / entry->nr * entry->nr;
-            uint8_t *a = bytes(m * s->k), *zero = bytes(s->k);
+            uint8_t *a = inputs(m * s->k, wide ? 256 : 128), *zero = inputs(s->k, 128);
             job j = {.entry = entry, .s = s, .c = bytes(m * s->n)};
-            int8_t *w = bytes(taper_gemm_i8_packed_bytes(entry, s->n, s->taps, s->k));
+            int8_t *w = packed(entry, s, whole);
             int32_t *bias = bytes(whole * sizeof *bias);
             float *scale = bytes(whole * sizeof *scale);
             for (size_t n = 0; n < whole; n++)

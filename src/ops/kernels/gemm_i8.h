@@ -59,12 +59,13 @@ typedef struct taper_gemm_i8_entry {
     uint32_t kr;        // k that lie side by side
     uint32_t shift;     // see above
     uint32_t over_read; // bytes
+    uint32_t marks;     // of its panels, see below
     taper_gemm_i8_function *run;
     taper_gemm_i8_windows_function *windows; // NULL: it has none
     taper_gemm_i8_rows_function *rows;       // NULL: it has none
 } taper_gemm_i8_entry;
 
-#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, windows, rows)                                                 \
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows)                                                 \
     taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;                                                               \
     taper_gemm_i8_windows_function taper_gemm_i8_windows_##tile##_##isa;
 #include "ops/kernels/gemm_i8_list.inc"
@@ -76,21 +77,33 @@ taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni, taper_gemm_i8_rows_am
 //   n * n_stride + tap * tap_stride + (k / k_inner) * k_stride + (k % k_inner) * k_inner_stride
 // as in gemm_f32.h.
 //
-// Where kr is 16, products are first added in 16 bits, and marks behind each panel say how many have room there: a byte
-// for every two whole groups, 0 where four products do and TAPER_I8_TWO where not all; then TAPER_I8_END. In the first
-// one TAPER_I8_ONE is set where not even two do everywhere: two weights of -128 meet. taper_gemm_i8_half: the last
-// group is not whole.
+// Entries that add products in 16 bits first have marks behind each panel, which say how many have room there.
+// TAPER_I8_OF_SIXTEENS (kr is 16): a byte for every two whole groups, 0 where four products do and TAPER_I8_TWO where
+// not all; then TAPER_I8_END. In the first one TAPER_I8_ONE is set where not even two do everywhere: two weights of
+// -128 meet. taper_gemm_i8_half: the last group is not whole.
+// TAPER_I8_OF_STEPS (kr is 4): a byte for every two groups, of the panel's in their order. Its lowest two bits are for
+// inputs of at most 127, those from TAPER_I8_WIDE on for all: four products of a lane have room, two by two of a group,
+// or not even these.
+enum {
+    TAPER_I8_NONE,
+    TAPER_I8_OF_SIXTEENS,
+    TAPER_I8_OF_STEPS,
+    TAPER_I8_OF_STEPS_UNLESS_SMALL = TAPER_SMALL ? TAPER_I8_NONE : TAPER_I8_OF_STEPS
+};
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
+enum { TAPER_I8_FOUR_FIT, TAPER_I8_TWO_FIT, TAPER_I8_EXACT, TAPER_I8_WIDE = 2 };
 
 static inline int taper_gemm_i8_half(size_t kr, size_t ks, size_t kc)
 {
     return ks == 1 && kc > kr && (kc - 1) % kr < kr / 2;
 }
 
-// Bytes of a panel's marks.
-static inline size_t taper_gemm_i8_marks(size_t kr, size_t groups)
+// Bytes of the marks of a panel of so many groups.
+static inline size_t taper_gemm_i8_marks(uint32_t kind, size_t groups)
 {
-    return kr == 16 ? (groups / 2 + 16) / 16 * 16 : 0;
+    return kind == TAPER_I8_OF_SIXTEENS ? (groups / 2 + 16) / 16 * 16
+           : kind == TAPER_I8_OF_STEPS  ? (groups / 2 + groups % 2 + 63) / 64 * 64
+                                        : 0;
 }
 
 typedef struct taper_gemm_i8_pack {

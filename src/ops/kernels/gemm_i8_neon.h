@@ -17,6 +17,8 @@ typedef struct walk {
     int half;                  // of the last group the second half of its k is missing
 } walk;
 
+#define MARK_BYTES(groups) taper_gemm_i8_marks(KR == 16 ? TAPER_I8_OF_SIXTEENS : TAPER_I8_NONE, groups)
+
 // What a strip's results are made with, and where they go, from the next column on.
 typedef struct results {
     uint8_t *c[MR_MAX];
@@ -152,7 +154,7 @@ TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, const walk *gathered)                                       \
     {                                                                                                                  \
         const walk from = *gathered;                                                                                   \
-        const size_t panel = from.groups * (KR * NR) + taper_gemm_i8_marks(KR, from.groups), ends = t->nc % NR;        \
+        const size_t panel = from.groups * (KR * NR) + MARK_BYTES(from.groups), ends = t->nc % NR;        \
         const int8_t *w = t->w;                                                                                        \
         results r = {.bias = t->e.bias, .scale = t->e.scale, .floats = t->e.shift != NULL};                            \
         size_t panels = t->nc / NR;                                                                                    \

@@ -2,7 +2,8 @@
 // The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
 // rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
 // defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(), and where it pays HALVES
-// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist.
+// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist. A file that adds
+// products in its own way has OWN_PRODUCTS, add_products() and what says how of a job, as gemm_i8_pairs_avx2.h does.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
@@ -71,11 +72,21 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
     }
 }
 
+#ifdef OWN_PRODUCTS
+#define PARTS(mr) 1
+#define MARK_BYTES(groups) taper_gemm_i8_marks(TAPER_I8_OF_STEPS, groups)
+#else
+#define PARTS(mr) ((mr) == 1 ? 4 : 1)
+#define MARK_BYTES(groups) 0
+#define mark_shift(job) 0
+#define mark_shift_of_windows(job, step) 0
+#endif
+
 // KU partial sums: with one row the latency of the dot product would bound the speed.
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const int8_t *w, size_t column,
-                         size_t n)
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, unsigned shift, const int8_t *w,
+                         size_t column, size_t n)
 {
-    const size_t ku = mr == 1 ? 4 : 1;
+    const size_t ku = PARTS(mr);
     S acc[MR_MAX][2], part[3][2];
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
@@ -89,11 +100,19 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
     }
     const size_t groups = (t->kc + 3) / 4;
     const uint8_t *const *a = t->a;
+#ifdef OWN_PRODUCTS
+    const uint8_t *const marks = (const uint8_t *)w + t->ks * groups * (4 * NR);
+#else
+    (void)shift;
+#endif
     for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
         const uint8_t *p[MR_MAX];
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
             p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
+#ifdef OWN_PRODUCTS
+        w = add_products(mr, nv, p, w, tap * groups, groups, marks, shift, acc);
+#else
         size_t k = 0;
         if (ku > 1) {
             for (; k + ku <= groups; k += ku) {
@@ -126,6 +145,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
                     acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
             }
         }
+#endif
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
@@ -189,14 +209,14 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int
 #endif
 
 // All panels for mr rows.
-TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
+TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t, unsigned shift)
 {
-    const size_t panel = t->ks * ((t->kc + 3) / 4) * (4 * NR);
+    const size_t groups = t->ks * ((t->kc + 3) / 4), panel = groups * (4 * NR) + MARK_BYTES(groups);
     const int8_t *w = t->w;
     size_t column = 0;
 #if TAPER_SMALL
     for (; column < t->nc; column += NR, w += panel)
-        tile(mr, 2, t, w, column, t->nc - column < NR ? t->nc - column : NR);
+        tile(mr, 2, t, shift, w, column, t->nc - column < NR ? t->nc - column : NR);
 #else
     while (t->nc - column > LANES) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
@@ -206,29 +226,29 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
             return;
         }
 #endif
-        tile(mr, 2, t, w, column, n);
+        tile(mr, 2, t, shift, w, column, n);
         if ((column += n) == t->nc)
             return;
         w += panel;
     }
-    tile(mr, 1, t, w, column, t->nc - column);
+    tile(mr, 1, t, shift, w, column, t->nc - column);
 #endif
 }
 
 #define STRIP(mr)                                                                                                      \
-    TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t)                                                             \
+    TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, unsigned shift)                                             \
     {                                                                                                                  \
-        strip(mr, t);                                                                                                  \
+        strip(mr, t, shift);                                                                                           \
     }
 #define STRIP_NAME(mr) strip_##mr,
 // The kernel; EACH_MR(X) is X(1) ... X(MR_MAX), in builds for size X(1), X(2) and the even ones.
 #define GEMM_I8(name)                                                                                                  \
     EACH_MR(STRIP)                                                                                                     \
-    static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
+    static void (*const strips[])(const taper_gemm_i8 *t, unsigned shift) = {EACH_MR(STRIP_NAME)};                     \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
         if (job->nc > 0)                                                                                               \
-            strips[TAPER_STRIP(job->mr)](job);                                                                         \
+            strips[TAPER_STRIP(job->mr)](job, mark_shift(job));                                                        \
     }
 
 // ---- windows: rows of A that overlap, a fixed number of bytes apart. The last tile goes over some rows once more.
@@ -241,8 +261,8 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 #if !TAPER_SMALL
 // One tile of the most rows, from t->c on; at: bytes, of its first row. That step is a constant makes all addresses one
 // pointer's.
-TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_gemm_i8 *t, size_t at, const int8_t *w,
-                                size_t column, size_t n)
+TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_gemm_i8 *t, unsigned shift, size_t at,
+                                const int8_t *w, size_t column, size_t n)
 {
     S acc[MR_MAX][2];
     TAPER_UNROLL
@@ -253,6 +273,10 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_
             acc[i][j] = bias;
     }
     const size_t groups = (t->kc + 3) / 4;
+#ifdef OWN_PRODUCTS
+    add_window_products(step, nv, t->a, t->ks, at, groups, w, shift, acc);
+#else
+    (void)shift;
     for (size_t tap = 0; tap < t->ks; tap++) {
         const uint8_t *a = t->a[tap] + at;
         TAPER_NO_UNROLL
@@ -270,43 +294,45 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_
             }
         }
     }
+#endif
     finish(MR_MAX, nv, t, column, n, acc);
 }
 
-TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, size_t at)
+TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, unsigned shift, size_t at)
 {
-    const size_t panel = t->ks * ((t->kc + 3) / 4) * (4 * NR);
+    const size_t groups = t->ks * ((t->kc + 3) / 4), panel = groups * (4 * NR) + MARK_BYTES(groups);
     const int8_t *w = t->w;
     size_t column = 0;
     for (; t->nc - column > LANES; w += panel) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
-        window_tile(step, 2, t, at, w, column, n);
+        window_tile(step, 2, t, shift, at, w, column, n);
         if ((column += n) == t->nc)
             return;
     }
-    window_tile(step, 1, t, at, w, column, t->nc - column);
+    window_tile(step, 1, t, shift, at, w, column, t->nc - column);
 }
 
 #define GEMM_I8_WINDOWS(name)                                                                                          \
-    TAPER_INSTANCE void window_strip_4(const taper_gemm_i8 *t, size_t at)                                              \
+    TAPER_INSTANCE void window_strip_4(const taper_gemm_i8 *t, unsigned shift, size_t at)                              \
     {                                                                                                                  \
-        window_strip(4, t, at);                                                                                        \
+        window_strip(4, t, shift, at);                                                                                 \
     }                                                                                                                  \
-    TAPER_INSTANCE void window_strip_8(const taper_gemm_i8 *t, size_t at)                                              \
+    TAPER_INSTANCE void window_strip_8(const taper_gemm_i8 *t, unsigned shift, size_t at)                              \
     {                                                                                                                  \
-        window_strip(8, t, at);                                                                                        \
+        window_strip(8, t, shift, at);                                                                                 \
     }                                                                                                                  \
     void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
     {                                                                                                                  \
         if (WINDOWS_IN_ROWS(job, step))                                                                                \
             return;                                                                                                    \
+        const unsigned shift = mark_shift_of_windows(job, step);                                                       \
         for (size_t i = 0; i < job->mr && job->nc > 0; i += MR_MAX) {                                                  \
             i = i + MR_MAX > job->mr ? job->mr - MR_MAX : i;                                                           \
             taper_gemm_i8 t = *job;                                                                                    \
             const size_t from = i * job->c_stride;                                                                     \
             t.mr = MR_MAX;                                                                                             \
             t.c = job->e.shift != NULL ? (void *)((float *)job->c + from) : (void *)((uint8_t *)job->c + from);        \
-            (step == 4 ? window_strip_4 : window_strip_8)(&t, job->a_offset + i * step);                               \
+            (step == 4 ? window_strip_4 : window_strip_8)(&t, shift, job->a_offset + i * step);                        \
         }                                                                                                              \
     }
 #else

@@ -124,7 +124,7 @@ TAPER_TEMPLATE void sums_of(const size_t mr, const taper_gemm_i8 *t, size_t tap_
 TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
 {
     const size_t tap_groups = (t->kc + KR - 1) / KR, weights = t->ks * tap_groups * (KR * NR),
-                 panel = weights + taper_gemm_i8_marks(KR, t->ks * tap_groups);
+                 panel = weights + taper_gemm_i8_marks(TAPER_I8_OF_SIXTEENS, t->ks * tap_groups);
     const i8_range range = i8_range_of(&t->e);
     const int32_t *bias = t->e.bias;
     const float *scale = t->e.scale;

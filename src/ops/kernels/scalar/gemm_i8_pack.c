@@ -11,7 +11,7 @@ size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, si
     const size_t unit = (size_t)entry->kr * entry->nr;
     if (groups != 0 && ks > SIZE_MAX / 2 / unit / groups)
         return 0;
-    return ks * groups * unit + taper_gemm_i8_marks(entry->kr, ks * groups);
+    return ks * groups * unit + taper_gemm_i8_marks(entry->marks, ks * groups);
 }
 
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc)
@@ -51,8 +51,8 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
     return sum;
 }
 
-// The marks of a panel of `groups` groups, the last of them half.
-static void mark(const int8_t *panel, size_t nr, size_t groups, int half, int8_t *marks)
+// TAPER_I8_OF_SIXTEENS, of a panel of `groups` groups, the last of them half.
+static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int half, int8_t *marks)
 {
     const size_t pairs = (groups - (size_t)half) / 2, step = 16 * nr;
     int8_t one = 0;
@@ -73,6 +73,48 @@ static void mark(const int8_t *panel, size_t nr, size_t groups, int half, int8_t
     marks[0] = (int8_t)(marks[0] | one);
 }
 
+// Adds the magnitudes of two weights, of the positive ones and of the others.
+static void add_magnitudes(const int8_t *w, int sums[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        sums[w[i] < 0] += abs(w[i]);
+    }
+}
+
+static int is_room(const int sums[2], int input)
+{
+    return sums[0] * input <= INT16_MAX && sums[1] * input <= -INT16_MIN;
+}
+
+// How a lane of two products of each of two groups is added for inputs of at most `input`.
+static int lane_mark(int input, const int8_t *first, const int8_t *second)
+{
+    int of_first[2] = {0, 0}, of_second[2] = {0, 0};
+    add_magnitudes(first, of_first);
+    add_magnitudes(second, of_second);
+    const int all[2] = {of_first[0] + of_second[0], of_first[1] + of_second[1]};
+    return is_room(all, input)                                      ? TAPER_I8_FOUR_FIT
+           : is_room(of_first, input) && is_room(of_second, input) ? TAPER_I8_TWO_FIT
+                                                                    : TAPER_I8_EXACT;
+}
+
+// TAPER_I8_OF_STEPS.
+static void mark_steps(const int8_t *panel, size_t nr, size_t groups, int8_t *marks)
+{
+    static const int8_t none[2];
+    for (size_t g = 0; g < groups; g += 2) {
+        const int8_t *w = panel + g * 4 * nr;
+        int narrow = TAPER_I8_FOUR_FIT, wide = TAPER_I8_FOUR_FIT;
+        for (size_t i = 0; i < 4 * nr; i += 2) {
+            const int8_t *second = g + 1 < groups ? w + 4 * nr + i : none;
+            const int of_lane = lane_mark(INT8_MAX, w + i, second), of_wide = lane_mark(UINT8_MAX, w + i, second);
+            narrow = of_lane > narrow ? of_lane : narrow;
+            wide = of_wide > wide ? of_wide : wide;
+        }
+        marks[g / 2] = (int8_t)(narrow | wide << TAPER_I8_WIDE);
+    }
+}
+
 void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
                                 int32_t *column_sums)
 {
@@ -89,8 +131,12 @@ void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_ge
         }
         column_sums[n] = (int32_t)(uint32_t)(uint64_t)sum;
     }
-    for (size_t i = 0; i < panels && kr == 16; i++) {
-        int8_t *weights = packed + i * panel;
-        mark(weights, nr, groups, taper_gemm_i8_half(kr, pack->ks, pack->kc), weights + groups * step);
+    for (size_t i = 0; i < panels; i++) {
+        int8_t *weights = packed + i * panel, *marks = weights + groups * step;
+        if (entry->marks == TAPER_I8_OF_SIXTEENS) {
+            mark_sixteens(weights, nr, groups, taper_gemm_i8_half(kr, pack->ks, pack->kc), marks);
+        } else if (entry->marks == TAPER_I8_OF_STEPS) {
+            mark_steps(weights, nr, groups, marks);
+        }
     }
 }
