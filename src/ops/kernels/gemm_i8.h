@@ -81,9 +81,10 @@ taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni, taper_gemm_i8_rows_am
 // TAPER_I8_OF_SIXTEENS (kr is 16): a byte for every two whole groups, 0 where four products do and TAPER_I8_TWO where
 // not all; then TAPER_I8_END. In the first one TAPER_I8_ONE is set where not even two do everywhere: two weights of
 // -128 meet. taper_gemm_i8_half: the last group is not whole.
-// TAPER_I8_OF_STEPS (kr is 4): a byte for every two groups, of the panel's in their order. Its lowest two bits are for
-// inputs of at most 127, those from TAPER_I8_WIDE on for all: four products of a lane have room, two by two of a group,
-// or not even these.
+// TAPER_I8_OF_STEPS (kr is 4): a byte for every two groups, of the panel's in their order, with bits for inputs of at
+// most 127 and, from TAPER_I8_WIDE on, for all: TAPER_I8_TWO where not all sums of a lane's four products fit, but those
+// of two; TAPER_I8_FIRST and TAPER_I8_SECOND for a group of which not even these do. Behind them a byte that is not 0
+// where the latter are so many that products had better be of 16 bits.
 enum {
     TAPER_I8_NONE,
     TAPER_I8_OF_SIXTEENS,
@@ -91,7 +92,7 @@ enum {
     TAPER_I8_OF_STEPS_UNLESS_SMALL = TAPER_SMALL ? TAPER_I8_NONE : TAPER_I8_OF_STEPS
 };
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
-enum { TAPER_I8_FOUR_FIT, TAPER_I8_TWO_FIT, TAPER_I8_EXACT, TAPER_I8_WIDE = 2 };
+enum { TAPER_I8_FIRST = 2, TAPER_I8_SECOND = 4, TAPER_I8_WIDE = 3 };
 
 static inline int taper_gemm_i8_half(size_t kr, size_t ks, size_t kc)
 {
@@ -102,7 +103,7 @@ static inline int taper_gemm_i8_half(size_t kr, size_t ks, size_t kc)
 static inline size_t taper_gemm_i8_marks(uint32_t kind, size_t groups)
 {
     return kind == TAPER_I8_OF_SIXTEENS ? (groups / 2 + 16) / 16 * 16
-           : kind == TAPER_I8_OF_STEPS  ? (groups / 2 + groups % 2 + 63) / 64 * 64
+           : kind == TAPER_I8_OF_STEPS  ? (groups / 2 + groups % 2 + 64) / 64 * 64
                                         : 0;
 }
 

@@ -73,20 +73,58 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
 }
 
 #ifdef OWN_PRODUCTS
-#define PARTS(mr) 1
 #define MARK_BYTES(groups) taper_gemm_i8_marks(TAPER_I8_OF_STEPS, groups)
 #else
-#define PARTS(mr) ((mr) == 1 ? 4 : 1)
 #define MARK_BYTES(groups) 0
-#define mark_shift(job) 0
-#define mark_shift_of_windows(job, step) 0
+enum { PLAIN }; // how products are added
+typedef struct adding {
+    char none;
+} adding; // what there is to know about it
 #endif
 
-// KU partial sums: with one row the latency of the dot product would bound the speed.
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, unsigned shift, const int8_t *w,
-                         size_t column, size_t n)
+// The products of a tap's groups. KU partial sums: with one row the latency of the dot product would bound the speed.
+TAPER_TEMPLATE const int8_t *add_products(const size_t mr, const size_t nv, const size_t ku, const uint8_t *const *p,
+                                          const int8_t *w, size_t groups, S acc[MR_MAX][2], S part[3][2])
 {
-    const size_t ku = PARTS(mr);
+    size_t k = 0;
+    if (ku > 1) {
+        for (; k + ku <= groups; k += ku) {
+            TAPER_UNROLL
+            for (size_t u = 0; u < ku; u++) {
+                FETCH(w + 4 * NR * u);
+                const Q x = I8(four)(p[0] + 4 * (k + u));
+                TAPER_UNROLL
+                for (size_t j = 0; j < nv; j++) {
+                    S *sum = u == 0 ? &acc[0][j] : &part[u - 1][j];
+                    *sum = I8(dot)(*sum, x, I8(load)(w + 4 * NR * u + I8_BYTES * j));
+                }
+            }
+            w += 4 * NR * ku;
+        }
+    }
+    TAPER_NO_UNROLL
+    for (; k < groups; k++) {
+        Q b[2];
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            b[j] = I8(load)(w + I8_BYTES * j);
+        FETCH(w);
+        w += 4 * NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const Q x = I8(four)(p[i] + 4 * k);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
+        }
+    }
+    return w;
+}
+
+TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, const taper_gemm_i8 *t, const adding *way,
+                         const int8_t *w, size_t column, size_t n)
+{
+    const size_t ku = mr == 1 && kind == PLAIN ? 4 : 1;
     S acc[MR_MAX][2], part[3][2];
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
@@ -101,51 +139,40 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
     const size_t groups = (t->kc + 3) / 4;
     const uint8_t *const *a = t->a;
 #ifdef OWN_PRODUCTS
-    const uint8_t *const marks = (const uint8_t *)w + t->ks * groups * (4 * NR);
-#else
-    (void)shift;
+    if (kind == BYTES && __builtin_expect(way->high_count > 0, 0)) {
+        S sums[MR_MAX][2]; // those of the tile stay in registers
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sums[i][j] = acc[i][j];
+        }
+        add_highs(nv, way, w, sums);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = sums[i][j];
+        }
+    }
 #endif
+    (void)way;
     for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
         const uint8_t *p[MR_MAX];
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
             p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
 #ifdef OWN_PRODUCTS
-        w = add_products(mr, nv, p, w, tap * groups, groups, marks, shift, acc);
-#else
-        size_t k = 0;
-        if (ku > 1) {
-            for (; k + ku <= groups; k += ku) {
-                TAPER_UNROLL
-                for (size_t u = 0; u < ku; u++) {
-                    FETCH(w + 4 * NR * u);
-                    const Q x = I8(four)(p[0] + 4 * (k + u));
-                    TAPER_UNROLL
-                    for (size_t j = 0; j < nv; j++) {
-                        S *sum = u == 0 ? &acc[0][j] : &part[u - 1][j];
-                        *sum = I8(dot)(*sum, x, I8(load)(w + 4 * NR * u + I8_BYTES * j));
-                    }
-                }
-                w += 4 * NR * ku;
+        if (kind != PLAIN) { // strips of one tap
+            if (kind == WORDS) {
+                add_words(mr, nv, p, w, groups, acc);
+            } else {
+                (void)add_bytes(mr, nv, p, w, 0, groups, (const uint8_t *)w + groups * GROUP_BYTES, way->shift, acc);
             }
-        }
-        TAPER_NO_UNROLL
-        for (; k < groups; k++) {
-            Q b[2];
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                b[j] = I8(load)(w + I8_BYTES * j);
-            FETCH(w);
-            w += 4 * NR;
-            TAPER_UNROLL
-            for (size_t i = 0; i < mr; i++) {
-                const Q x = I8(four)(p[i] + 4 * k);
-                TAPER_UNROLL
-                for (size_t j = 0; j < nv; j++)
-                    acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
-            }
+            break;
         }
 #endif
+        w = add_products(mr, nv, ku, p, w, groups, acc, part);
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
@@ -209,14 +236,14 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int
 #endif
 
 // All panels for mr rows.
-TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t, unsigned shift)
+TAPER_TEMPLATE void strip(const size_t kind, const size_t mr, const taper_gemm_i8 *t, const adding *way)
 {
     const size_t groups = t->ks * ((t->kc + 3) / 4), panel = groups * (4 * NR) + MARK_BYTES(groups);
     const int8_t *w = t->w;
     size_t column = 0;
 #if TAPER_SMALL
     for (; column < t->nc; column += NR, w += panel)
-        tile(mr, 2, t, shift, w, column, t->nc - column < NR ? t->nc - column : NR);
+        tile(kind, mr, 2, t, way, w, column, t->nc - column < NR ? t->nc - column : NR);
 #else
     while (t->nc - column > LANES) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
@@ -226,29 +253,39 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t, unsigned shif
             return;
         }
 #endif
-        tile(mr, 2, t, shift, w, column, n);
+        tile(kind, mr, 2, t, way, w, column, n);
         if ((column += n) == t->nc)
             return;
         w += panel;
     }
-    tile(mr, 1, t, shift, w, column, t->nc - column);
+    tile(kind, mr, 1, t, way, w, column, t->nc - column);
 #endif
 }
 
-#define STRIP(mr)                                                                                                      \
-    TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, unsigned shift)                                             \
+#define STRIP_AS(kind, mr)                                                                                             \
+    TAPER_INSTANCE void strip_##kind##_##mr(const taper_gemm_i8 *t, const adding *way)                                 \
     {                                                                                                                  \
-        strip(mr, t, shift);                                                                                           \
+        strip(kind, mr, t, way);                                                                                       \
     }
-#define STRIP_NAME(mr) strip_##mr,
+#define STRIP_NAME_AS(kind, mr) strip_##kind##_##mr,
+#ifdef OWN_PRODUCTS
+#define STRIP(mr) STRIP_AS(PLAIN, mr) STRIP_AS(BYTES, mr) STRIP_AS(WORDS, mr)
+#define STRIP_NAMES(mr) {STRIP_NAME_AS(PLAIN, mr) STRIP_NAME_AS(BYTES, mr) STRIP_NAME_AS(WORDS, mr)},
+#define STRIP_KINDS 3
+#else
+#define STRIP(mr) STRIP_AS(PLAIN, mr)
+#define STRIP_NAMES(mr) {STRIP_NAME_AS(PLAIN, mr)},
+#define STRIP_KINDS 1
+#define run_strip(job, functions) (functions)[PLAIN](job, NULL)
+#endif
 // The kernel; EACH_MR(X) is X(1) ... X(MR_MAX), in builds for size X(1), X(2) and the even ones.
 #define GEMM_I8(name)                                                                                                  \
     EACH_MR(STRIP)                                                                                                     \
-    static void (*const strips[])(const taper_gemm_i8 *t, unsigned shift) = {EACH_MR(STRIP_NAME)};                     \
+    static void (*const strips[][STRIP_KINDS])(const taper_gemm_i8 *t, const adding *way) = {EACH_MR(STRIP_NAMES)};    \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
         if (job->nc > 0)                                                                                               \
-            strips[TAPER_STRIP(job->mr)](job, mark_shift(job));                                                        \
+            run_strip(job, strips[TAPER_STRIP(job->mr)]);                                                              \
     }
 
 // ---- windows: rows of A that overlap, a fixed number of bytes apart. The last tile goes over some rows once more.
@@ -261,8 +298,8 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t, unsigned shif
 #if !TAPER_SMALL
 // One tile of the most rows, from t->c on; at: bytes, of its first row. That step is a constant makes all addresses one
 // pointer's.
-TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_gemm_i8 *t, unsigned shift, size_t at,
-                                const int8_t *w, size_t column, size_t n)
+TAPER_TEMPLATE void window_tile(const size_t kind, const size_t step, const size_t nv, const taper_gemm_i8 *t,
+                                const adding *way, size_t at, const int8_t *w, size_t column, size_t n)
 {
     S acc[MR_MAX][2];
     TAPER_UNROLL
@@ -274,9 +311,14 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_
     }
     const size_t groups = (t->kc + 3) / 4;
 #ifdef OWN_PRODUCTS
-    add_window_products(step, nv, t->a, t->ks, at, groups, w, shift, acc);
-#else
-    (void)shift;
+    if (kind == BYTES) {
+        add_window_bytes(step, nv, t->a, t->ks, at, groups, w, way->shift, acc);
+        finish(MR_MAX, nv, t, column, n, acc);
+        return;
+    }
+#endif
+    (void)kind;
+    (void)way;
     for (size_t tap = 0; tap < t->ks; tap++) {
         const uint8_t *a = t->a[tap] + at;
         TAPER_NO_UNROLL
@@ -294,45 +336,54 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const taper_
             }
         }
     }
-#endif
     finish(MR_MAX, nv, t, column, n, acc);
 }
 
-TAPER_TEMPLATE void window_strip(const size_t step, const taper_gemm_i8 *t, unsigned shift, size_t at)
+TAPER_TEMPLATE void window_strip(const size_t kind, const size_t step, const taper_gemm_i8 *t, const adding *way,
+                                 size_t at)
 {
     const size_t groups = t->ks * ((t->kc + 3) / 4), panel = groups * (4 * NR) + MARK_BYTES(groups);
     const int8_t *w = t->w;
     size_t column = 0;
     for (; t->nc - column > LANES; w += panel) {
         const size_t n = t->nc - column < NR ? t->nc - column : NR;
-        window_tile(step, 2, t, shift, at, w, column, n);
+        window_tile(kind, step, 2, t, way, at, w, column, n);
         if ((column += n) == t->nc)
             return;
     }
-    window_tile(step, 1, t, shift, at, w, column, t->nc - column);
+    window_tile(kind, step, 1, t, way, at, w, column, t->nc - column);
 }
 
+#define WINDOW_STRIP(kind, step)                                                                                       \
+    TAPER_INSTANCE void window_strip_##kind##_##step(const taper_gemm_i8 *t, const adding *way, size_t at)             \
+    {                                                                                                                  \
+        window_strip(kind, step, t, way, at);                                                                          \
+    }
+#define PLAIN_WINDOWS WINDOW_STRIP(PLAIN, 4) WINDOW_STRIP(PLAIN, 8)
+#ifdef OWN_PRODUCTS
+#define WINDOW_STRIPS PLAIN_WINDOWS WINDOW_STRIP(BYTES, 4) WINDOW_STRIP(BYTES, 8)
+#define WINDOW_NAMES window_strip_PLAIN_4, window_strip_PLAIN_8, window_strip_BYTES_4, window_strip_BYTES_8
+#else
+#define WINDOW_STRIPS PLAIN_WINDOWS
+#define WINDOW_NAMES window_strip_PLAIN_4, window_strip_PLAIN_8
+#define way_of_windows(job, step, way) PLAIN
+#endif
 #define GEMM_I8_WINDOWS(name)                                                                                          \
-    TAPER_INSTANCE void window_strip_4(const taper_gemm_i8 *t, unsigned shift, size_t at)                              \
-    {                                                                                                                  \
-        window_strip(4, t, shift, at);                                                                                 \
-    }                                                                                                                  \
-    TAPER_INSTANCE void window_strip_8(const taper_gemm_i8 *t, unsigned shift, size_t at)                              \
-    {                                                                                                                  \
-        window_strip(8, t, shift, at);                                                                                 \
-    }                                                                                                                  \
+    WINDOW_STRIPS                                                                                                      \
+    static void (*const window_strips[])(const taper_gemm_i8 *t, const adding *way, size_t at) = {WINDOW_NAMES};       \
     void taper_gemm_i8_windows_##name(const taper_gemm_i8 *job, size_t step)                                           \
     {                                                                                                                  \
         if (WINDOWS_IN_ROWS(job, step))                                                                                \
             return;                                                                                                    \
-        const unsigned shift = mark_shift_of_windows(job, step);                                                       \
+        adding way = {0};                                                                                              \
+        const size_t kind = way_of_windows(job, step, &way);                                                           \
         for (size_t i = 0; i < job->mr && job->nc > 0; i += MR_MAX) {                                                  \
             i = i + MR_MAX > job->mr ? job->mr - MR_MAX : i;                                                           \
             taper_gemm_i8 t = *job;                                                                                    \
             const size_t from = i * job->c_stride;                                                                     \
             t.mr = MR_MAX;                                                                                             \
             t.c = job->e.shift != NULL ? (void *)((float *)job->c + from) : (void *)((uint8_t *)job->c + from);        \
-            (step == 4 ? window_strip_4 : window_strip_8)(&t, shift, job->a_offset + i * step);                        \
+            window_strips[2 * kind + step / 8](&t, &way, job->a_offset + i * step);                                    \
         }                                                                                                              \
     }
 #else

@@ -1,23 +1,79 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The products of the AVX2 gemm of quantized numbers, in the words of simd_i8_x86.h. pmaddubsw multiplies a byte by a
-// signed one and adds two such products in 16 bits, where it saturates: two groups of four k, which are a step, take two
-// of them, a sum of 16 bits and one widening to 32, if all four products of a lane fit in 16 bits. What fits is known
-// from the weights, for inputs of up to 127 and of up to 255: marks say how a step is done (taper_gemm_i8_marks).
-// Quantizers leave most inputs below 128; each strip looks at its own.
+// signed one and adds two such products in 16 bits, where it saturates. Two groups of four k, which are a step, take
+// two of them, a sum of 16 bits and one widening to 32, if all four products of a lane fit in 16 bits; that is known
+// from the weights, for inputs of up to 127 and of up to 255 (taper_gemm_i8_marks). So each strip looks at its inputs
+// first. Where few are above 127, these 128 of them are added beforehand. Where many are, and few weights leave room
+// for these, products are of 16 bits.
+#include <stdbool.h>
+
 #include "ops/kernels/gemm_i8.h"
 
-enum { STEP_BYTES = 2 * 4 * 2 * LANES, GROUP_BYTES = STEP_BYTES / 2 };
+enum {
+    STEP_BYTES = 2 * 4 * 2 * LANES,
+    GROUP_BYTES = STEP_BYTES / 2,
+    ROW_BYTES = 4608,       // of a row that is gathered: 3x3 of 512 channels
+    MOST_HIGHS = 512,       // of a strip
+    COLUMNS_FOR_HIGHS = 48, // for fewer taking them out does not pay
+};
+
+// How the products of a strip are added: by the words of the template, as bytes, as numbers of 16 bits.
+enum { PLAIN, BYTES, WORDS };
+
+// An input of more than 127.
+typedef struct high {
+    uint16_t row, at;
+} high;
+
+typedef struct adding {
+    unsigned shift; // where in a mark the bits are that count
+    size_t high_count;
+    const high *highs;
+} adding;
 
 TAPER_TEMPLATE S two_products(S sum, Q a, const int8_t *w)
 {
     return (S)P(add_epi32)((Q)sum, P(madd_epi16)(P(maddubs_epi16)(a, I8(load)(w)), P(set1_epi16)(1)));
 }
 
-TAPER_TEMPLATE S four_products(S sum, Q a0, Q a1, Q w0, Q w1)
+// The products of a row's two groups and a step's weights. In assembly, because compilers move sums about and keep one
+// of them in memory, where all registers are wanted; weights that have none are taken from memory.
+TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8_t *q, const Q w[2], const Q v[2],
+                                  const int8_t *last, Q one, S acc[2])
 {
-    const Q four = P(add_epi16)(P(maddubs_epi16)(a0, w0), P(maddubs_epi16)(a1, w1));
-    return (S)P(add_epi32)((Q)sum, P(madd_epi16)(four, P(set1_epi16)(1)));
+    const int32_t *const x = (const int32_t *)(const void *)p, *const y = (const int32_t *)(const void *)q;
+    Q a, b, c, d;
+    if (nv == 2) {
+        __asm__("vpbroadcastd %[x], %[a]\n\t"
+                "vpbroadcastd %[y], %[b]\n\t"
+                "vpmaddubsw %[w0], %[a], %[c]\n\t"
+                "vpmaddubsw %[w1], %[a], %[a]\n\t"
+                "vpmaddubsw %[v0], %[b], %[d]\n\t"
+                "vpmaddubsw %[v1], %[b], %[b]\n\t"
+                "vpaddw %[d], %[c], %[c]\n\t"
+                "vpaddw %[b], %[a], %[a]\n\t"
+                "vpmaddwd %[one], %[c], %[c]\n\t"
+                "vpmaddwd %[one], %[a], %[a]\n\t"
+                "vpaddd %[c], %[sum0], %[sum0]\n\t"
+                "vpaddd %[a], %[sum1], %[sum1]"
+                : [sum0] "+x"(acc[0]), [sum1] "+x"(acc[1]), [a] "=&x"(a), [b] "=&x"(b), [c] "=&x"(c), [d] "=&x"(d)
+                : [x] "m"(*x), [y] "m"(*y), [w0] "xm"(w[0]), [w1] "xm"(w[1]), [v0] "xm"(v[0]),
+                  [v1] "m"(*(const Q *)(const void *)last), [one] "xm"(one));
+    } else {
+        __asm__("vpbroadcastd %[x], %[a]\n\t"
+                "vpbroadcastd %[y], %[b]\n\t"
+                "vpmaddubsw %[w0], %[a], %[a]\n\t"
+                "vpmaddubsw %[v0], %[b], %[b]\n\t"
+                "vpaddw %[b], %[a], %[a]\n\t"
+                "vpmaddwd %[one], %[a], %[a]\n\t"
+                "vpaddd %[a], %[sum0], %[sum0]"
+                : [sum0] "+x"(acc[0]), [a] "=&x"(a), [b] "=&x"(b)
+                : [x] "m"(*x), [y] "m"(*y), [w0] "xm"(w[0]), [v0] "xm"(v[0]), [one] "xm"(one));
+        (void)last;
+    }
 }
+
+// ---- inputs of at most 127
 
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, const uint8_t *const *p, size_t at, const int8_t *w,
                               S acc[MR_MAX][2])
@@ -31,8 +87,7 @@ TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, const uint8_t *c
     }
 }
 
-// One group where not even two products fit. Its code is not in the tiles': it is for few steps, or for models whose
-// weights leave no other way.
+// A group of which not even two products fit. Its code is not in the tiles': it is for few.
 static __attribute__((noinline)) void add_exact(size_t mr, size_t nv, const uint8_t *const *p, size_t at,
                                                 const int8_t *w, S acc[MR_MAX][2])
 {
@@ -43,60 +98,64 @@ static __attribute__((noinline)) void add_exact(size_t mr, size_t nv, const uint
     }
 }
 
-// The group at byte `at` of the rows p, and the one `further` bytes on of the rows q; count: 1 or 2, of them that are to
-// be added.
-TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, const size_t count, unsigned level, size_t at,
-                             const uint8_t *const *p, const uint8_t *const *q, const size_t further, const int8_t *w,
-                             S acc[MR_MAX][2])
+// A group by itself.
+TAPER_TEMPLATE void add_one(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
+                            const int8_t *w, S acc[MR_MAX][2])
 {
-    if (__builtin_expect(level == TAPER_I8_EXACT, 0)) {
-        const uint8_t *rows[2][MR_MAX];
-        S sums[MR_MAX][2]; // that of the tile stays in registers
+    if (__builtin_expect(exact, 0)) {
+        const uint8_t *rows[MR_MAX];
+        S sums[MR_MAX][2]; // those of the tile stay in registers
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
-            rows[0][i] = p[i];
-            rows[1][i] = q[i];
+            rows[i] = p[i];
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++)
                 sums[i][j] = acc[i][j];
         }
-        add_exact(mr, nv, rows[0], at, w, sums);
-        if (count == 2)
-            add_exact(mr, nv, rows[1], at + further, w + GROUP_BYTES, sums);
+        add_exact(mr, nv, rows, at, w, sums);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++)
                 acc[i][j] = sums[i][j];
         }
-    } else if (count == 1 || __builtin_expect(level == TAPER_I8_TWO_FIT, 0)) {
+    } else {
         __asm__("" : "+r"(w), "+r"(at)); // or compilers would do before the branch what both ways have in common
         add_group(mr, nv, p, at, w, acc);
-        if (count == 2)
-            add_group(mr, nv, q, at + further, w + GROUP_BYTES, acc);
+    }
+}
+
+// The group at byte `at` of the rows p, and the one `further` bytes on of the rows q.
+TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, size_t at, const uint8_t *const *p,
+                             const uint8_t *const *q, const size_t further, const int8_t *w, S acc[MR_MAX][2])
+{
+    if (__builtin_expect((mark & 7) != 0, 0)) {
+        add_one(mr, nv, (mark & TAPER_I8_FIRST) != 0, p, at, w, acc);
+        add_one(mr, nv, (mark & TAPER_I8_SECOND) != 0, q, at + further, w + GROUP_BYTES, acc);
     } else {
         __asm__("" : "+r"(w), "+r"(at));
+        const Q one = P(set1_epi16)(1);
+        Q first[2], second[2];
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            const Q x0 = I8(four)(p[i] + at), x1 = I8(four)(q[i] + at + further);
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = four_products(acc[i][j], x0, x1, I8(load)(w + I8_BYTES * j),
-                                          I8(load)(w + GROUP_BYTES + I8_BYTES * j));
-            __asm__ volatile("" : "+x"(acc[i][0]), "+x"(acc[i][nv - 1])); // row after row: registers hold no more
+        for (size_t j = 0; j < nv; j++) {
+            first[j] = I8(load)(w + I8_BYTES * j);
+            second[j] = I8(load)(w + GROUP_BYTES + I8_BYTES * j);
         }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            four_products(nv, p[i] + at, q[i] + at + further, first, second, w + GROUP_BYTES + I8_BYTES, one, acc[i]);
     }
 }
 
 // The groups of a tap at p, the first of which is the panel's group number `first`. Returns the weights behind.
-TAPER_TEMPLATE const int8_t *add_products(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w,
-                                          size_t first, size_t groups, const uint8_t *marks, unsigned shift,
-                                          S acc[MR_MAX][2])
+TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w,
+                                       size_t first, size_t groups, const uint8_t *marks, unsigned shift,
+                                       S acc[MR_MAX][2])
 {
     size_t at = 0;
     marks += first / 2;
     if (first % 2 == 1) {
-        add_step(mr, nv, 1, *marks++ >> shift & 3, 0, p, p, 0, w, acc);
+        add_one(mr, nv, (*marks++ >> shift & TAPER_I8_SECOND) != 0, p, 0, w, acc);
         w += GROUP_BYTES;
         at = 4;
         groups--;
@@ -105,19 +164,19 @@ TAPER_TEMPLATE const int8_t *add_products(const size_t mr, const size_t nv, cons
     for (; groups >= 2; groups -= 2, at += 8) {
         _mm_prefetch((const char *)w + 8192, _MM_HINT_T0);
         _mm_prefetch((const char *)w + 8192 + 64, _MM_HINT_T0);
-        add_step(mr, nv, 2, *marks++ >> shift & 3, at, p, p, 4, w, acc);
+        add_step(mr, nv, *marks++ >> shift, at, p, p, 4, w, acc);
         w += STEP_BYTES;
     }
     if (groups != 0) {
-        add_step(mr, nv, 1, *marks >> shift & 3, at, p, p, 0, w, acc);
+        add_one(mr, nv, (*marks >> shift & TAPER_I8_FIRST) != 0, p, at, w, acc);
         w += GROUP_BYTES;
     }
     return w;
 }
 
 // All products of a tile of windows, the first at byte `at` of each tap. Taps of one group go two by two.
-TAPER_TEMPLATE void add_window_products(const size_t step, const size_t nv, const uint8_t *const *a, size_t taps,
-                                        size_t at, size_t groups, const int8_t *w, unsigned shift, S acc[MR_MAX][2])
+TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const uint8_t *const *a, size_t taps,
+                                     size_t at, size_t groups, const int8_t *w, unsigned shift, S acc[MR_MAX][2])
 {
     const uint8_t *const marks = (const uint8_t *)w + taps * groups * GROUP_BYTES;
     const uint8_t *p[MR_MAX], *q[MR_MAX];
@@ -130,60 +189,176 @@ TAPER_TEMPLATE void add_window_products(const size_t step, const size_t nv, cons
             p[i] = a[tap] + at + i * step;
             q[i] = a[tap + 1] + at + i * step;
         }
-        add_step(MR_MAX, nv, 2, marks[tap / 2] >> shift & 3, 0, p, q, 0, w, acc);
+        add_step(MR_MAX, nv, marks[tap / 2] >> shift, 0, p, q, 0, w, acc);
     }
     TAPER_NO_UNROLL
     for (; tap < taps; tap++) {
         TAPER_UNROLL
         for (size_t i = 0; i < MR_MAX; i++)
             p[i] = a[tap] + at + i * step;
-        w = add_products(MR_MAX, nv, p, w, tap * groups, groups, marks, shift, acc);
+        w = add_bytes(MR_MAX, nv, p, w, tap * groups, groups, marks, shift, acc);
     }
 }
 
-// Whether one of n bytes is more than 127.
-TAPER_TEMPLATE int is_wide(const uint8_t *p, size_t n)
+// What the highs of a strip add to a panel's sums.
+static __attribute__((noinline)) void add_highs(size_t nv, const adding *way, const int8_t *w, S sums[MR_MAX][2])
 {
-    __m256i any = _mm256_setzero_si256();
-    if (n < 16) {
-        uint32_t some = 0, four;
-        size_t k = 0;
-        for (; k + 4 <= n; k += 4) {
-            __builtin_memcpy(&four, p + k, 4);
-            some |= four;
-        }
-        for (; k < n; k++)
-            some |= p[k];
-        return (some & 0x80808080u) != 0;
-    }
-    size_t k = 0;
-    for (; k + 32 <= n; k += 32)
-        any = _mm256_or_si256(any, I8(load)(p + k));
-    __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(p + n - 16));
-    if (n - k > 16)
-        last = _mm_or_si128(last, _mm_loadu_si128((const __m128i *)(const void *)(p + k)));
-    return _mm256_movemask_epi8(any) != 0 || _mm_movemask_epi8(last) != 0;
-}
-
-// Where in a mark the way of doing is for the rows of a job.
-static unsigned mark_shift(const taper_gemm_i8 *t)
-{
-    const uint8_t *const *a = t->a;
-    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
-        for (size_t i = 0; i < t->mr; i++) {
-            if (is_wide(a[i] + t->a_offset, t->kc))
-                return TAPER_I8_WIDE;
+    const Q weight = P(set1_epi16)(128);
+    for (size_t i = 0; i < way->high_count; i++) {
+        const high h = way->highs[i];
+        const Q one = P(set1_epi32)(1 << 8 * (h.at % 4));
+        const int8_t *group = w + h.at / 4 * GROUP_BYTES;
+        for (size_t j = 0; j < nv; j++) {
+            const Q product = P(maddubs_epi16)(one, I8(load)(group + I8_BYTES * j));
+            sums[h.row][j] = (S)P(add_epi32)((Q)sums[h.row][j], P(madd_epi16)(product, weight));
         }
     }
-    return 0;
 }
 
-// The same of windows, whose rows lie `step` bytes apart.
-static unsigned mark_shift_of_windows(const taper_gemm_i8 *t, size_t step)
+// ---- inputs of 16 bits: the even two of each group, then the odd ones
+
+TAPER_TEMPLATE void add_words(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w, size_t groups,
+                              S acc[MR_MAX][2])
 {
-    for (size_t tap = 0; tap < t->ks; tap++) {
-        if (is_wide(t->a[tap] + t->a_offset, (t->mr - 1) * step + t->kc))
-            return TAPER_I8_WIDE;
+    TAPER_NO_UNROLL
+    for (size_t at = 0; groups > 0; groups--, at += 8, w += GROUP_BYTES) {
+        Q even[2], odd[2];
+        _mm_prefetch((const char *)w + 8192, _MM_HINT_T0);
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++) {
+            const Q b = I8(load)(w + I8_BYTES * j);
+            even[j] = P(srai_epi16)(P(slli_epi16)(b, 8), 8);
+            odd[j] = P(srai_epi16)(b, 8);
+        }
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const Q x0 = I8(four)(p[i] + at), x1 = I8(four)(p[i] + at + 4);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++) {
+                const Q sum = P(add_epi32)(P(madd_epi16)(x0, even[j]), P(madd_epi16)(x1, odd[j]));
+                acc[i][j] = (S)P(add_epi32)((Q)acc[i][j], sum);
+            }
+        }
     }
-    return 0;
+}
+
+// ---- the rows of a strip: n bytes, which is a multiple of four
+
+TAPER_TEMPLATE void copy_groups(uint8_t *to, const uint8_t *from, size_t n)
+{
+    for (; n >= 32; n -= 32, from += 32, to += 32)
+        _mm256_storeu_si256((__m256i *)(void *)to, I8(load)(from));
+    for (; n > 0; n -= 4, from += 4, to += 4)
+        __builtin_memcpy(to, from, 4);
+}
+
+TAPER_TEMPLATE bool has_highs(const uint8_t *p, size_t n)
+{
+    Q any = B(setzero)();
+    uint32_t some = 0;
+    for (; n >= 32; n -= 32, p += 32)
+        any = B(or)(any, I8(load)(p));
+    for (; n > 0; n -= 4, p += 4) {
+        uint32_t four;
+        __builtin_memcpy(&four, p, 4);
+        some |= four;
+    }
+    return ((some & 0x80808080u) | (unsigned)P(movemask_epi8)(any)) != 0;
+}
+
+// Copies a row without its highs. Returns how many there are with those before, or more than `most`.
+static size_t take_highs(uint8_t *to, const uint8_t *from, size_t n, size_t row, high *highs, size_t count, size_t most)
+{
+    uint8_t last[32] = {0};
+    for (size_t at = 0; at < n && count <= most; at += 32, to += 32) {
+        const uint8_t *p = from + at;
+        if (n - at < 32) {
+            copy_groups(last, p, n - at);
+            p = last;
+        }
+        const Q x = I8(load)(p);
+        B(storeu)((Q *)(void *)to, B(and)(x, P(set1_epi8)(127)));
+        for (unsigned m = (unsigned)P(movemask_epi8)(x); m != 0 && count <= most; m &= m - 1)
+            highs[count++] = (high){(uint16_t)row, (uint16_t)(at + (size_t)__builtin_ctz(m))};
+    }
+    return count;
+}
+
+// A row in 16 bits.
+static void widen_groups(uint8_t *to, const uint8_t *from, size_t n)
+{
+    const Q low = P(set1_epi16)(255);
+    for (; n >= 32; n -= 32, from += 32, to += 64) {
+        const Q x = I8(load)(from), even = B(and)(x, low), odd = P(srli_epi16)(x, 8);
+        const Q a = P(unpacklo_epi32)(even, odd), b = P(unpackhi_epi32)(even, odd);
+        B(storeu)((Q *)(void *)to, P(permute2x128_si256)(a, b, 0x20));
+        B(storeu)((Q *)(void *)(to + 32), P(permute2x128_si256)(a, b, 0x31));
+    }
+    for (; n > 0; n -= 4, from += 4, to += 8) {
+        uint32_t four, words[2];
+        __builtin_memcpy(&four, from, 4);
+        words[0] = four & 0x00FF00FFu;
+        words[1] = four >> 8 & 0x00FF00FFu;
+        __builtin_memcpy(to, words, 8);
+    }
+}
+
+typedef void strip_function(const taper_gemm_i8 *t, const adding *way);
+
+// Runs a strip by one of its functions. Rows of several taps are brought together before.
+static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[3])
+{
+    enum { ROW = ROW_BYTES + 32 };
+    uint8_t gathered[MR_MAX * ROW] __attribute__((aligned(32))), changed[MR_MAX * 2 * ROW] __attribute__((aligned(32)));
+    high highs[MOST_HIGHS + 1];
+    const uint8_t *rows[MR_MAX];
+    adding way = {.highs = highs};
+    taper_gemm_i8 t = *job;
+    const size_t groups = (t.kc + 3) / 4, bytes = 4 * groups * t.ks;
+    if (bytes > ROW_BYTES) {
+        functions[PLAIN](job, &way);
+        return;
+    }
+    bool any = false;
+    for (size_t i = 0; i < t.mr; i++) {
+        rows[i] = t.a[i] + t.a_offset;
+        for (size_t tap = 0; tap < t.ks && t.ks > 1; tap++)
+            copy_groups(gathered + i * ROW + tap * 4 * groups, t.a[tap * t.a_tap_stride + i] + t.a_offset, 4 * groups);
+        if (t.ks > 1)
+            rows[i] = gathered + i * ROW;
+        any |= has_highs(rows[i], bytes);
+    }
+    t.a = rows;
+    t.a_offset = 0;
+    t.kc = bytes;
+    t.ks = 1;
+    const size_t most = t.nc < COLUMNS_FOR_HIGHS ? 0 : t.mr * bytes / 32 < MOST_HIGHS ? t.mr * bytes / 32 : MOST_HIGHS;
+    size_t count = any && most == 0 ? 1 : 0;
+    for (size_t i = 0; i < t.mr && any && count <= most; i++)
+        count = take_highs(changed + i * ROW, rows[i], bytes, i, highs, count, most);
+    const uint8_t *marks = (const uint8_t *)t.w + bytes / 4 * GROUP_BYTES;
+    if (count <= most || marks[(bytes + 4) / 8] == 0) {
+        way.shift = count <= most ? 0 : TAPER_I8_WIDE;
+        way.high_count = count <= most ? count : 0;
+        for (size_t i = 0; i < t.mr && way.high_count > 0; i++)
+            rows[i] = changed + i * ROW;
+        functions[BYTES](&t, &way);
+        return;
+    }
+    for (size_t i = 0; i < t.mr; i++) {
+        widen_groups(changed + i * 2 * ROW, rows[i], bytes);
+        rows[i] = changed + i * 2 * ROW;
+    }
+    functions[WORDS](&t, &way);
+}
+
+// How the products of windows, whose rows lie `step` bytes apart, are added.
+static size_t way_of_windows(const taper_gemm_i8 *t, size_t step, adding *way)
+{
+    bool any = false;
+    for (size_t tap = 0; tap < t->ks; tap++)
+        any |= has_highs(t->a[tap] + t->a_offset, ((t->mr - 1) * step + t->kc + 3) / 4 * 4);
+    const size_t groups = (t->kc + 3) / 4 * t->ks;
+    way->shift = any ? TAPER_I8_WIDE : 0;
+    return any && t->w[groups * GROUP_BYTES + (groups + 1) / 2] != 0 ? PLAIN : BYTES;
 }
