@@ -52,6 +52,8 @@ typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t ste
 // nothing better for such a job than strips of its rows, and has done nothing then.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
+typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, int8_t *marks);
+
 typedef struct taper_gemm_i8_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit it needs
@@ -61,16 +63,18 @@ typedef struct taper_gemm_i8_entry {
     uint32_t over_read; // bytes
     uint32_t marks;     // of its panels, see below
     taper_gemm_i8_function *run;
-    taper_gemm_i8_windows_function *windows; // NULL: it has none
-    taper_gemm_i8_rows_function *rows;       // NULL: it has none
+    taper_gemm_i8_windows_function *windows;  // NULL: it has none
+    taper_gemm_i8_rows_function *rows;        // NULL: it has none
+    taper_gemm_i8_marks_function *mark_steps; // of a panel of so many groups: TAPER_I8_OF_STEPS
 } taper_gemm_i8_entry;
 
-#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows)                                                 \
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \
     taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;                                                               \
     taper_gemm_i8_windows_function taper_gemm_i8_windows_##tile##_##isa;
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
 taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni, taper_gemm_i8_rows_amx;
+taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 
 // ---- packed weights: panels of nr columns, each: for every tap, for every group of kr k, for every column: kr
 // weights; missing ones are zero. Element (n, tap, k) of the source is at
@@ -82,9 +86,9 @@ taper_gemm_i8_rows_function taper_gemm_i8_rows_avx512vnni, taper_gemm_i8_rows_am
 // not all; then TAPER_I8_END. In the first one TAPER_I8_ONE is set where not even two do everywhere: two weights of
 // -128 meet. taper_gemm_i8_half: the last group is not whole.
 // TAPER_I8_OF_STEPS (kr is 4): a byte for every two groups, of the panel's in their order, with bits for inputs of at
-// most 127 and, from TAPER_I8_WIDE on, for all: TAPER_I8_TWO where not all sums of a lane's four products fit, but those
-// of two; TAPER_I8_FIRST and TAPER_I8_SECOND for a group of which not even these do. Behind them a byte that is not 0
-// where the latter are so many that products had better be of 16 bits.
+// most 127 and, from TAPER_I8_WIDE on, for all: TAPER_I8_TWO where not all sums of a lane's four products fit, but
+// those of two; TAPER_I8_FIRST and TAPER_I8_SECOND for a group of which not even these do. Behind them a byte that is
+// not 0 where the latter are so many that products had better be of 16 bits.
 enum {
     TAPER_I8_NONE,
     TAPER_I8_OF_SIXTEENS,

@@ -71,10 +71,11 @@ static const taper_planar_entry planar_entries[] = {
 };
 
 static const taper_gemm_i8_entry gemm_i8_entries[] = {
-#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows)                                                 \
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \
     TAPER_IF_ISA(isa,                                                                                                  \
                  {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, TAPER_I8_##marks,                     \
-                  taper_gemm_i8_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_i8_windows_##tile##_##isa), rows}, )
+                  taper_gemm_i8_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_i8_windows_##tile##_##isa), rows,      \
+                  mark_steps}, )
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
 };

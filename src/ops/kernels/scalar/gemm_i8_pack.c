@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packing of int8 weights into the panels that the gemm kernels read.
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,43 +73,6 @@ static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int hal
     marks[0] = (int8_t)(marks[0] | one);
 }
 
-static bool is_room(const int sums[2], int input)
-{
-    return sums[0] * input <= INT16_MAX && sums[1] * input >= INT16_MIN;
-}
-
-// How two groups are added whose inputs are at most `input`; w: of a lane's two products each.
-static int mark_of_lane(const int8_t *w[2], int input)
-{
-    int sums[3][2] = {{0}}; // of the positive weights and of the others: of the groups, of both
-    for (size_t g = 0; g < 2; g++) {
-        for (size_t k = 0; k < 2; k++) {
-            sums[g][w[g][k] < 0] += w[g][k];
-            sums[2][w[g][k] < 0] += w[g][k];
-        }
-    }
-    return (is_room(sums[2], input) ? 0 : TAPER_I8_TWO) | (is_room(sums[0], input) ? 0 : TAPER_I8_FIRST) |
-           (is_room(sums[1], input) ? 0 : TAPER_I8_SECOND);
-}
-
-// TAPER_I8_OF_STEPS.
-static void mark_steps(const int8_t *panel, size_t nr, size_t groups, int8_t *marks)
-{
-    static const int8_t none[2];
-    size_t without = 0; // room for two products
-    for (size_t g = 0; g < groups; g += 2) {
-        int mark = 0;
-        for (size_t i = 0; i < 4 * nr; i += 2) {
-            const int8_t *w[2] = {panel + g * 4 * nr + i, g + 1 < groups ? panel + (g + 1) * 4 * nr + i : none};
-            mark |= mark_of_lane(w, INT8_MAX) | mark_of_lane(w, UINT8_MAX) << TAPER_I8_WIDE;
-        }
-        marks[g / 2] = (int8_t)mark;
-        without += (mark >> TAPER_I8_WIDE & TAPER_I8_FIRST) != 0;
-        without += (mark >> TAPER_I8_WIDE & TAPER_I8_SECOND) != 0;
-    }
-    marks[groups / 2 + groups % 2] = without > groups / 4;
-}
-
 void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
                                 int32_t *column_sums)
 {
@@ -132,7 +94,7 @@ void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_ge
         if (entry->marks == TAPER_I8_OF_SIXTEENS) {
             mark_sixteens(weights, nr, groups, taper_gemm_i8_half(kr, pack->ks, pack->kc), marks);
         } else if (entry->marks == TAPER_I8_OF_STEPS) {
-            mark_steps(weights, nr, groups, marks);
+            entry->mark_steps(weights, groups, marks);
         }
     }
 }

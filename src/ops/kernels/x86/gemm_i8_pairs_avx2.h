@@ -73,6 +73,47 @@ TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8
     }
 }
 
+// ---- marks
+
+// The bits of a mark that lanes with these sums of magnitudes set, where `most` is what one has room for.
+TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
+{
+    const Q limit = P(set1_epi16)((int16_t)most);
+    return (P(movemask_epi8)(P(cmpgt_epi16)(P(add_epi16)(first, second), limit)) != 0 ? TAPER_I8_TWO : 0) |
+           (P(movemask_epi8)(P(cmpgt_epi16)(first, limit)) != 0 ? TAPER_I8_FIRST : 0) |
+           (P(movemask_epi8)(P(cmpgt_epi16)(second, limit)) != 0 ? TAPER_I8_SECOND : 0);
+}
+
+// The sums of each lane's two weights that are positive, and of the magnitudes of those that are not.
+TAPER_TEMPLATE void magnitudes(const int8_t *w, Q sums[2])
+{
+    const Q x = I8(load)(w), none = B(setzero)(), one = P(set1_epi8)(1);
+    sums[0] = P(maddubs_epi16)(P(max_epi8)(x, none), one);
+    sums[1] = P(maddubs_epi16)(P(sub_epi8)(none, P(min_epi8)(x, none)), one); // 128 is one of its bytes
+}
+
+void taper_gemm_i8_mark_steps_avx2(const int8_t *panel, size_t groups, int8_t *marks)
+{
+    static const int8_t none[GROUP_BYTES];
+    size_t without = 0; // room for two products
+    for (size_t g = 0; g < groups; g += 2, marks++, panel += STEP_BYTES) {
+        int narrow = 0, wide = 0;
+        for (size_t j = 0; j < 2; j++) {
+            Q first[2], second[2];
+            magnitudes(panel + I8_BYTES * j, first);
+            magnitudes((g + 1 < groups ? panel + GROUP_BYTES : none) + I8_BYTES * j, second);
+            for (size_t sign = 0; sign < 2; sign++) {
+                narrow |= mark_of(first[sign], second[sign], INT16_MAX / INT8_MAX);
+                wide |= mark_of(first[sign], second[sign], INT16_MAX / UINT8_MAX);
+            }
+        }
+        *marks = (int8_t)(narrow | wide << TAPER_I8_WIDE);
+        without += (wide & TAPER_I8_FIRST) != 0;
+        without += (wide & TAPER_I8_SECOND) != 0;
+    }
+    *marks = without > groups / 4;
+}
+
 // ---- inputs of at most 127
 
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, const uint8_t *const *p, size_t at, const int8_t *w,
