@@ -31,9 +31,30 @@ typedef struct adding {
     const high *highs;
 } adding;
 
-TAPER_TEMPLATE S two_products(S sum, Q a, const int8_t *w)
+// The products of a row's group, as four_products.
+TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2], Q one, S acc[2])
 {
-    return (S)P(add_epi32)((Q)sum, P(madd_epi16)(P(maddubs_epi16)(a, I8(load)(w)), P(set1_epi16)(1)));
+    const int32_t *const x = (const int32_t *)(const void *)p;
+    Q a, b;
+    if (nv == 2) {
+        __asm__("vpbroadcastd %[x], %[a]\n\t"
+                "vpmaddubsw %[w0], %[a], %[b]\n\t"
+                "vpmaddubsw %[w1], %[a], %[a]\n\t"
+                "vpmaddwd %[one], %[b], %[b]\n\t"
+                "vpmaddwd %[one], %[a], %[a]\n\t"
+                "vpaddd %[b], %[sum0], %[sum0]\n\t"
+                "vpaddd %[a], %[sum1], %[sum1]"
+                : [sum0] "+x"(acc[0]), [sum1] "+x"(acc[1]), [a] "=&x"(a), [b] "=&x"(b)
+                : [x] "m"(*x), [w0] "xm"(w[0]), [w1] "xm"(w[1]), [one] "xm"(one));
+    } else {
+        __asm__("vpbroadcastd %[x], %[a]\n\t"
+                "vpmaddubsw %[w0], %[a], %[a]\n\t"
+                "vpmaddwd %[one], %[a], %[a]\n\t"
+                "vpaddd %[a], %[sum0], %[sum0]"
+                : [sum0] "+x"(acc[0]), [a] "=&x"(a)
+                : [x] "m"(*x), [w0] "xm"(w[0]), [one] "xm"(one));
+        (void)b;
+    }
 }
 
 // The products of a row's two groups and a step's weights. In assembly, because compilers move sums about and keep one
@@ -116,53 +137,32 @@ void taper_gemm_i8_mark_steps_avx2(const int8_t *panel, size_t groups, int8_t *m
 
 // ---- inputs of at most 127
 
-TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, const uint8_t *const *p, size_t at, const int8_t *w,
-                              S acc[MR_MAX][2])
+// A group by itself, of weights that have the bits of mask.
+TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *const *p, size_t at, const int8_t *w,
+                               Q mask, S acc[MR_MAX][2])
 {
+    Q b[2];
     TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        const Q x = I8(four)(p[i] + at);
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            acc[i][j] = two_products(acc[i][j], x, w + I8_BYTES * j);
-    }
+    for (size_t j = 0; j < nv; j++)
+        b[j] = B(and)(I8(load)(w + I8_BYTES * j), mask);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        two_products(nv, p[i] + at, b, P(set1_epi16)(1), acc[i]);
 }
 
-// A group of which not even two products fit. Its code is not in the tiles': it is for few.
-static __attribute__((noinline)) void add_exact(size_t mr, size_t nv, const uint8_t *const *p, size_t at,
-                                                const int8_t *w, S acc[MR_MAX][2])
-{
-    for (size_t i = 0; i < mr; i++) {
-        const Q x = I8(four)(p[i] + at);
-        for (size_t j = 0; j < nv; j++)
-            acc[i][j] = I8(dot)(acc[i][j], x, I8(load)(w + I8_BYTES * j));
-    }
-}
-
-// A group by itself.
-TAPER_TEMPLATE void add_one(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
-                            const int8_t *w, S acc[MR_MAX][2])
+// Where not even two products of a group fit they are added one by one: those of even k, then the others.
+TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
+                              const int8_t *w, S acc[MR_MAX][2])
 {
     if (__builtin_expect(exact, 0)) {
-        const uint8_t *rows[MR_MAX];
-        S sums[MR_MAX][2]; // those of the tile stay in registers
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            rows[i] = p[i];
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                sums[i][j] = acc[i][j];
-        }
-        add_exact(mr, nv, rows, at, w, sums);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = sums[i][j];
-        }
-    } else {
         __asm__("" : "+r"(w), "+r"(at)); // or compilers would do before the branch what both ways have in common
-        add_group(mr, nv, p, at, w, acc);
+        Q mask = P(set1_epi16)(255);
+        TAPER_NO_UNROLL
+        for (unsigned passes = 2; passes > 0; passes--, mask = P(set1_epi16)(-256))
+            add_masked(mr, nv, p, at, w, mask, acc);
+    } else {
+        __asm__("" : "+r"(w), "+r"(at));
+        add_masked(mr, nv, p, at, w, P(set1_epi16)(-1), acc);
     }
 }
 
@@ -171,8 +171,8 @@ TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, si
                              const uint8_t *const *q, const size_t further, const int8_t *w, S acc[MR_MAX][2])
 {
     if (__builtin_expect((mark & 7) != 0, 0)) {
-        add_one(mr, nv, (mark & TAPER_I8_FIRST) != 0, p, at, w, acc);
-        add_one(mr, nv, (mark & TAPER_I8_SECOND) != 0, q, at + further, w + GROUP_BYTES, acc);
+        add_group(mr, nv, (mark & TAPER_I8_FIRST) != 0, p, at, w, acc);
+        add_group(mr, nv, (mark & TAPER_I8_SECOND) != 0, q, at + further, w + GROUP_BYTES, acc);
     } else {
         __asm__("" : "+r"(w), "+r"(at));
         const Q one = P(set1_epi16)(1);
@@ -196,7 +196,7 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
     size_t at = 0;
     marks += first / 2;
     if (first % 2 == 1) {
-        add_one(mr, nv, (*marks++ >> shift & TAPER_I8_SECOND) != 0, p, 0, w, acc);
+        add_group(mr, nv, (*marks++ >> shift & TAPER_I8_SECOND) != 0, p, 0, w, acc);
         w += GROUP_BYTES;
         at = 4;
         groups--;
@@ -209,7 +209,7 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
         w += STEP_BYTES;
     }
     if (groups != 0) {
-        add_one(mr, nv, (*marks >> shift & TAPER_I8_FIRST) != 0, p, at, w, acc);
+        add_group(mr, nv, (*marks >> shift & TAPER_I8_FIRST) != 0, p, at, w, acc);
         w += GROUP_BYTES;
     }
     return w;
