@@ -17,9 +17,10 @@
 //
 // Order of channels: bias, scale, sums and weights lie in the kernel's own order, in which channel c has the place
 // taper_dwconv_i8_place(c); there are taper_dwconv_i8_places of them.
-// Four taps lie side by side, as the dot products of the instruction sets want them: per piece of channels, per four
-// taps, per place: four weights. Entries with `columns` have the weights of 9 taps by columns of 3x3: 0, 3 and 6, 1, 4
-// and 7, 2, 5 and 8, each three with one that may be anything (packing makes it zero).
+// Entries with `words` have the weights of two taps side by side, in 16 bits: per piece of channels, per two taps, per
+// place. Of the others four taps lie side by side, as the dot products of the instruction sets want them: per piece of
+// channels, per four taps, per place: four weights. Entries with `columns` have the weights of 9 taps by columns of
+// 3x3: 0, 3 and 6, 1, 4 and 7, 2, 5 and 8, each three with one that may be anything (packing makes it zero).
 //
 // over_read: bytes behind the last channel that may be read.
 #ifndef TAPER_KERNELS_DWCONV_I8_H
@@ -52,10 +53,12 @@ typedef struct taper_dwconv_i8_entry {
     uint32_t shift;
     uint32_t rows;    // more than 1, even: it makes up to so many of 3x3 without dilation, with stride 1, together
     uint32_t columns; // 1: it makes rows of 3x3 of stride 2 by columns
+    uint32_t words;   // 1: see above
     taper_dwconv_i8_function *run;
 } taper_dwconv_i8_entry;
 
-#define KERNEL(isa, block, least, over_read, shift, rows, columns) taper_dwconv_i8_function taper_dwconv_i8_##isa;
+#define KERNEL(isa, block, least, over_read, shift, rows, columns, words)                                              \
+    taper_dwconv_i8_function taper_dwconv_i8_##isa;
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 

@@ -81,8 +81,9 @@ static const taper_gemm_i8_entry gemm_i8_entries[] = {
 };
 
 static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
-#define KERNEL(isa, block, least, over_read, shift, rows, columns)                                                     \
-    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, least, over_read, shift, rows, columns, taper_dwconv_i8_##isa}, )
+#define KERNEL(isa, block, least, over_read, shift, rows, columns, words)                                              \
+    TAPER_IF_ISA(                                                                                                      \
+        isa, {#isa, TAPER_ISA_##isa, block, least, over_read, shift, rows, columns, words, taper_dwconv_i8_##isa}, )
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 };

@@ -44,28 +44,40 @@ size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels
     return piece <= 16 ? channel : first + c % 16 / 4 * (piece / 4) + c / 16 * 4 + c % 4;
 }
 
+// Bytes of a place's weights.
+static size_t place_bytes(const taper_dwconv_i8_entry *entry, size_t taps)
+{
+    return entry->words ? (taps + 1) / 2 * 2 * sizeof(int16_t) : (taps + 3) / 4 * 4;
+}
+
 size_t taper_dwconv_i8_packed_bytes(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps)
 {
     const size_t places = taper_dwconv_i8_places(entry, channels);
-    return taps > SIZE_MAX - 4 || places == 0 || (taps + 3) / 4 > SIZE_MAX / 4 / places ? 0
-                                                                                        : (taps + 3) / 4 * 4 * places;
+    return taps > SIZE_MAX / 2 - 4 || places == 0 || place_bytes(entry, taps) > SIZE_MAX / places
+               ? 0
+               : place_bytes(entry, taps) * places;
 }
 
 void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, const int8_t *weights,
                           size_t channel_stride, size_t tap_stride, int8_t *packed, int32_t *sums)
 {
-    const size_t places = taper_dwconv_i8_places(entry, channels), groups = (taps + 3) / 4;
-    memset(packed, 0, places * groups * 4);
+    const size_t places = taper_dwconv_i8_places(entry, channels), bytes = place_bytes(entry, taps);
+    memset(packed, 0, places * bytes);
     memset(sums, 0, places * sizeof *sums);
     for (size_t c = 0; c < channels; c++) {
         const size_t first = c / entry->block * entry->block, place = taper_dwconv_i8_place(entry, channels, c);
         const size_t piece = taper_dwconv_i8_piece(entry->block, entry->least, channels - first);
-        int8_t *to = packed + first * groups * 4 + (place - first) * 4;
+        int8_t *to = packed + first * bytes + (place - first) * 4;
         int64_t sum = 0;
         for (size_t t = 0; t < taps; t++) {
             const int8_t w = weights[c * channel_stride + t * tap_stride];
-            const size_t at = entry->columns && taps == 9 ? t % 3 * 4 + t / 3 : t;
-            to[at / 4 * piece * 4 + at % 4] = w;
+            if (entry->words) {
+                const int16_t word = w;
+                memcpy(to + (t / 2 * piece * 2 + t % 2) * sizeof word, &word, sizeof word);
+            } else {
+                const size_t at = entry->columns && taps == 9 ? t % 3 * 4 + t / 3 : t;
+                to[at / 4 * piece * 4 + at % 4] = w;
+            }
             sum += w;
         }
         sums[place] = (int32_t)(uint32_t)(uint64_t)sum;

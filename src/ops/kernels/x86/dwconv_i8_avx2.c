@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of quantized numbers with AVX2: 32 channels at a time, the last ones 32 or 16.
+// Depthwise convolution of quantized numbers with AVX2: 32 channels at a time, the last ones 32 or 16. The bytes of two
+// taps are brought side by side and made 16 bits wide by two steps of unpacking, after which a multiplication adds two
+// taps to each of 4 x LANES sums.
 #include <string.h>
 
 #include "ops/kernels/dwconv_i8.h"
 
-#define I8_COLUMNS 0
 #define I8_VNNI 0
 #define I8_BYTES 16
 #include "ops/kernels/simd_i8_x86.h"
@@ -18,7 +19,7 @@ TAPER_TEMPLATE void i8_128_store(uint8_t *to, __m128i y, size_t n)
         memcpy(to, bytes, n);
     }
 }
-#include "ops/kernels/dwconv_i8_tmpl.h"
+#include "ops/kernels/x86/dwconv_i8_words_avx2.h"
 
 #undef I8_BYTES
 #define I8_BYTES 32
@@ -33,7 +34,7 @@ TAPER_TEMPLATE void i8_256_store(uint8_t *to, __m256i y, size_t n)
         memcpy(to, bytes, n);
     }
 }
-#include "ops/kernels/dwconv_i8_tmpl.h"
+#include "ops/kernels/x86/dwconv_i8_words_avx2.h"
 
 TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
 {
