@@ -37,6 +37,22 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
+// As layers have them: inputs of which one in `highs` is above 127 (0: none), weights that mostly leave room for sums of
+// products in 16 bits.
+static void fill_inputs(uint8_t *p, size_t count, size_t highs)
+{
+    for (size_t i = 0; i < count; i++)
+        p[i] = (uint8_t)(check_below(128) + (highs != 0 && check_below(highs) == 0 ? 128 : 0));
+}
+
+static void fill_weights(int8_t *p, size_t count, size_t most)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int value = (int)check_below(2 * most + 1) - (int)most;
+        p[i] = (int8_t)(check_below(40) == 0 ? (int)(int8_t)check_random() : value);
+    }
+}
+
 static float random_scale(size_t kind)
 {
     return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // ties
@@ -56,9 +72,14 @@ static bool one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
     const size_t reach = kc + (mr - 1) * step, stride = reach + (check_below(2) ? check_below(9) : 0);
     const size_t image = (rows - 1) * stride + reach + p.offset;
     uint8_t *a = check_bytes(image, place, entry->over_read);
-    fill_bytes(a, image, extreme);
     int8_t *weights = check_bytes(nc * kc * ks, CHECK_TAIL, 0);
+    fill_bytes(a, image, extreme);
     fill_bytes(weights, nc * kc * ks, extreme);
+    static const size_t highs[] = {0, 0, 200, 60, 20, 5};
+    if (check_below(2))
+        fill_inputs(a, image, highs[check_below(sizeof highs / sizeof *highs)]);
+    if (check_below(2))
+        fill_weights(weights, nc * kc * ks, 10 + check_below(80));
     p.weights = weights;
     p.tap_stride = mr + check_below(3);
     const bool even = many || (step == 0 && ks == 1 && check_below(2));
@@ -189,6 +210,8 @@ void check_gemm_i8(bool benchmark)
         if (entry->rows != NULL)
             many_rows(entry);
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
+        for (size_t i = 0; i < 200; i++)
+            one(entry, 1 + check_below(entry->mr), 1 + check_below(9 * entry->nr), 1 + check_below(600), 1);
         // Where tiles of 64 bytes begin and end.
         for (size_t kc = 40; kc < 200; kc++) {
             one(entry, 1 + check_below(entry->mr), 1 + check_below(3 * entry->nr), kc, 1);

@@ -191,7 +191,7 @@ static size_t average_taps(const taper_pooling *pooling)
 
 static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
 {
-    const size_t block = job->entry->block, weights = (job->taps + 3) / 4 * 4 * block;
+    const size_t block = job->entry->block, weights = taper_dwconv_i8_packed_bytes(job->entry, block, job->taps);
     const size_t bytes = block * (sizeof(int32_t) + sizeof(float)) + weights + block + TAPER_OVERREAD;
     uint8_t *scratch = taper_heap_alloc(run->heap, bytes);
     if (scratch == NULL) {
@@ -205,7 +205,7 @@ static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
     }
     job->bias = bias;
     job->scale = scale;
-    memset(scratch + block * 8, 1, weights);
+    taper_dwconv_i8_pack_ones(job->entry, block, job->taps, (int8_t *)scratch + block * 8);
     job->ones = (const int8_t *)scratch + block * 8;
     memset(scratch + block * 8 + weights, job->zero_point, block + TAPER_OVERREAD);
     job->padding = scratch + block * 8 + weights;

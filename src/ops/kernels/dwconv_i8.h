@@ -77,5 +77,7 @@ size_t taper_dwconv_i8_packed_bytes(const taper_dwconv_i8_entry *entry, size_t c
 // weights: tap t of channel c at c * channel_stride + t * tap_stride. sums: of the weights, for every place.
 void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, const int8_t *weights,
                           size_t channel_stride, size_t tap_stride, int8_t *packed, int32_t *sums);
+// Weights that all are one.
+void taper_dwconv_i8_pack_ones(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, int8_t *packed);
 
 #endif

@@ -83,3 +83,15 @@ void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, s
         sums[place] = (int32_t)(uint32_t)(uint64_t)sum;
     }
 }
+
+void taper_dwconv_i8_pack_ones(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, int8_t *packed)
+{
+    const size_t bytes = taper_dwconv_i8_packed_bytes(entry, channels, taps);
+    const int16_t word = 1;
+    if (entry->words) {
+        for (size_t i = 0; i < bytes; i += sizeof word)
+            memcpy(packed + i, &word, sizeof word);
+    } else {
+        memset(packed, 1, bytes);
+    }
+}
