@@ -349,8 +349,8 @@ typedef void strip_function(const taper_gemm_i8 *t, const adding *way);
 // Runs a strip by one of its functions. Rows of several taps are brought together before.
 static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[3])
 {
-    enum { ROW = ROW_BYTES + 32 };
-    uint8_t gathered[MR_MAX * ROW] __attribute__((aligned(32))), changed[MR_MAX * 2 * ROW] __attribute__((aligned(32)));
+    enum { ROW = ROW_BYTES + 128 };
+    uint8_t room[MR_MAX][2][ROW] __attribute__((aligned(32))); // gathered rows lie behind what is made of them
     high highs[MOST_HIGHS + 1];
     const uint8_t *rows[MR_MAX];
     adding way = {.highs = highs};
@@ -364,33 +364,31 @@ static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[
     for (size_t i = 0; i < t.mr; i++) {
         rows[i] = t.a[i] + t.a_offset;
         for (size_t tap = 0; tap < t.ks && t.ks > 1; tap++)
-            copy_groups(gathered + i * ROW + tap * 4 * groups, t.a[tap * t.a_tap_stride + i] + t.a_offset, 4 * groups);
+            copy_groups(room[i][1] + tap * 4 * groups, t.a[tap * t.a_tap_stride + i] + t.a_offset, 4 * groups);
         if (t.ks > 1)
-            rows[i] = gathered + i * ROW;
+            rows[i] = room[i][1];
         any |= has_highs(rows[i], bytes);
     }
     t.a = rows;
     t.a_offset = 0;
     t.kc = bytes;
     t.ks = 1;
-    const size_t most = t.nc < COLUMNS_FOR_HIGHS ? 0 : t.mr * bytes / 32 < MOST_HIGHS ? t.mr * bytes / 32 : MOST_HIGHS;
-    size_t count = any && most == 0 ? 1 : 0;
-    for (size_t i = 0; i < t.mr && any && count <= most; i++)
-        count = take_highs(changed + i * ROW, rows[i], bytes, i, highs, count, most);
-    const uint8_t *marks = (const uint8_t *)t.w + bytes / 4 * GROUP_BYTES;
-    if (count <= most || marks[(bytes + 4) / 8] == 0) {
-        way.shift = count <= most ? 0 : TAPER_I8_WIDE;
-        way.high_count = count <= most ? count : 0;
-        for (size_t i = 0; i < t.mr && way.high_count > 0; i++)
-            rows[i] = changed + i * ROW;
+    const bool full = t.w[bytes / 4 * GROUP_BYTES + (bytes + 4) / 8] != 0;
+    if (!any || !full) {
+        way.shift = any ? TAPER_I8_WIDE : 0;
         functions[BYTES](&t, &way);
         return;
     }
+    const size_t some = t.nc < COLUMNS_FOR_HIGHS ? 0 : t.mr * bytes / 32, most = some < MOST_HIGHS ? some : MOST_HIGHS;
+    for (size_t i = 0; i < t.mr && way.high_count <= most; i++)
+        way.high_count = take_highs(room[i][0], rows[i], bytes, i, highs, way.high_count, most);
+    const bool few = way.high_count <= most;
     for (size_t i = 0; i < t.mr; i++) {
-        widen_groups(changed + i * 2 * ROW, rows[i], bytes);
-        rows[i] = changed + i * 2 * ROW;
+        if (!few)
+            widen_groups(room[i][0], rows[i], bytes);
+        rows[i] = room[i][0];
     }
-    functions[WORDS](&t, &way);
+    functions[few ? BYTES : WORDS](&t, &way);
 }
 
 // How the products of windows, whose rows lie `step` bytes apart, are added.
