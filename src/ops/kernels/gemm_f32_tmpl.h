@@ -11,6 +11,7 @@
 //   v_halves(a, b),
 //                the lower half of a and the upper of b; v_whole(a, b), the lower ones; v_store_halves(lower, upper, x,
 //                lanes)
+//   TOGETHER     so many k of even rows are one step of a loop: 1 where there is no definition
 //   TRIPLES      with these, for the last 24 of columns: a tile of three vectors instead of one that is only one wide
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
 // gemm_f32_scalar.c is not made of it: the others are checked against that one.
@@ -19,6 +20,9 @@
 #include "ops/kernels/gemm_f32.h"
 
 #define NR (2 * VN)
+#ifndef TOGETHER
+#define TOGETHER 1
+#endif
 
 typedef struct call {
     size_t mr, nc, kc, ks;
@@ -251,6 +255,29 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 #endif
 
 #ifdef EACH_EVEN_MR
+// The products of one k of even rows, the one at p + u. w: the weights before it.
+TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const float **p, size_t step, const size_t u,
+                                       const float *w, size_t ahead, V acc[MR_MAX][2])
+{
+    V b[2];
+    w += NR;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += OF_A_POINTER)
+        __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        b[j] = v_load(w + VN * j);
+    FETCH(w, ahead);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        const V x = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step + u]);
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            acc[i][j] = v_fma(x, b[j], acc[i][j]);
+    }
+    return w;
+}
+
 // A tile of even rows. With a pointer for each, to be fetched, compared and kept on the stack, what begins a tile takes
 // as long as five k; here each third row has one, and the two behind it are reached by scaled indices.
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
@@ -264,24 +291,21 @@ TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, c
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += OF_A_POINTER)
         p[i / OF_A_POINTER] = t->rows + i * step;
-    TAPER_NO_UNROLL
-    for (size_t k = t->kc; k > 0; k--) {
-        V b[2];
-        w += NR;
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            b[j] = v_load(w + VN * j);
-        FETCH(w, t->ahead);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            const V x = v_set(p[i / OF_A_POINTER][i % OF_A_POINTER * step]);
+    size_t k = t->kc;
+    if (TOGETHER > 1) {
+        TAPER_NO_UNROLL
+        for (; k >= TOGETHER; k -= TOGETHER) {
             TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = v_fma(x, b[j], acc[i][j]);
+            for (size_t u = 0; u < TOGETHER; u++)
+                w = add_even_k(mr, nv, p, step, u, w, t->ahead, acc);
+            TAPER_UNROLL
+            for (size_t i = 0; i < mr; i += OF_A_POINTER)
+                p[i / OF_A_POINTER] += TOGETHER;
         }
+    }
+    TAPER_NO_UNROLL
+    for (; k > 0; k--) {
+        w = add_even_k(mr, nv, p, step, 0, w, t->ahead, acc);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
             p[i / OF_A_POINTER]++;
@@ -359,8 +383,8 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
 #endif
 
 #ifdef TRIPLES
-// A tile of a panel and of one vector of the panel behind it, of which `lanes` exist. Alone that vector would leave FMAs
-// waiting for one another.
+// A tile of a panel and of one vector of the panel behind it, of which `lanes` exist. Alone that vector would leave
+// FMAs waiting for one another.
 TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, const float *w, float *c,
                                 const float *add, VT lanes)
 {

@@ -46,10 +46,10 @@
     UNARY(LOG1P, log1p, 0, 1, TAPER_FAST(taper_ew_log1p))                                                  \
     UNARY(SIN, sin, 0, 1, TAPER_FAST(taper_ew_sin))                                                        \
     UNARY(COS, cos, 0, 1, TAPER_FAST(taper_ew_cos))                                                        \
-    UNARY(RECIPROCAL, reciprocal, 0, 1, TAPER_FAST(taper_ew_reciprocal))                                   \
-    UNARY(RSQRT, rsqrt, 0, 1, TAPER_FAST(taper_ew_rsqrt))                                                  \
-    UNARY(CUBED, cubed, 0, 1, !TAPER_SMALL && TAPER_RAISES)                                                \
-    UNARY(SIGN, sign, 0, 1, TAPER_FAST(taper_ew_sign))                                                     \
+    UNARY(RECIPROCAL, reciprocal, 0, 4, TAPER_FAST(taper_ew_reciprocal))                                   \
+    UNARY(RSQRT, rsqrt, 0, 4, TAPER_FAST(taper_ew_rsqrt))                                                  \
+    UNARY(CUBED, cubed, 0, 4, !TAPER_SMALL && TAPER_RAISES)                                                \
+    UNARY(SIGN, sign, 0, 4, TAPER_FAST(taper_ew_sign))                                                     \
     UNARY(ROUND, round, 0, 4, TAPER_FAST(taper_ew_round))                                                  \
     UNARY(FLOOR, floor, 0, 4, TAPER_FAST(taper_ew_floor))                                                  \
     UNARY(CEIL, ceil, 0, 4, TAPER_FAST(taper_ew_ceil))                                                     \

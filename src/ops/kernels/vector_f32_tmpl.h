@@ -324,20 +324,22 @@ static void outer(size_t rows, size_t n, const float *a, size_t a_step, const fl
 }
 
 // Of four vectors at a time, which take their time from the loads. Returns how many channels are made.
-TAPER_TEMPLATE size_t channels_by_four(const int shifted, size_t count, const float *x, const float *scale,
-                                       const float *shift, float *y, V low, V high)
+TAPER_TEMPLATE size_t channels_by_four(const int scaled, const int shifted, size_t count, const float *x,
+                                       const float *scale, const float *shift, float *y, V low, V high)
 {
     size_t c = 0;
     for (; c + 4 * VN <= count; c += 4 * VN) {
         V v[4];
         TAPER_UNROLL
         for (size_t j = 0; j < 4; j++) {
-            const V a = v_load(x + c + j * VN), s = v_load(scale + c + j * VN);
-            v[j] = v_clamp(shifted ? v_fma(a, s, v_load(shift + c + j * VN)) : v_mul(a, s), low, high);
+            const V a = v_load(x + c + j * VN);
+            v[j] = !shifted  ? v_mul(a, v_load(scale + c + j * VN))
+                   : !scaled ? v_add(a, v_load(shift + c + j * VN))
+                             : v_fma(a, v_load(scale + c + j * VN), v_load(shift + c + j * VN));
         }
         TAPER_UNROLL
         for (size_t j = 0; j < 4; j++)
-            v_store(y + c + j * VN, v[j]);
+            v_store(y + c + j * VN, v_clamp(v[j], low, high));
     }
     return c;
 }
@@ -348,9 +350,10 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
     const V low = v_set(min), high = v_set(max), one = v_set(1.0f);
     for (size_t r = 0; r < rows; r++, x += x_stride, y += y_stride) {
         size_t c = 0;
-        if (!TAPER_SMALL && scale != NULL)
-            c = shift != NULL ? channels_by_four(1, count, x, scale, shift, y, low, high)
-                              : channels_by_four(0, count, x, scale, NULL, y, low, high);
+        if (!TAPER_SMALL && (scale != NULL || shift != NULL))
+            c = scale == NULL   ? channels_by_four(0, 1, count, x, NULL, shift, y, low, high)
+                : shift != NULL ? channels_by_four(1, 1, count, x, scale, shift, y, low, high)
+                                : channels_by_four(1, 0, count, x, scale, NULL, y, low, high);
         for (; c < count; c += VN) {
             if (c + VN <= count) {
                 V v = v_load(x + c);

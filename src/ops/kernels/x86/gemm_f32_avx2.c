@@ -9,6 +9,7 @@
 #define LEAST_EVEN 4
 #define EACH_EVEN_MR(X) X(4) X(5) X(6)
 #define TRIPLES
+#define TOGETHER 2 // a loop that ends after 16 steps is one whose end is not foreseen
 #endif
 #define SPLIT 4
 #define FETCH_AHEAD 8192
