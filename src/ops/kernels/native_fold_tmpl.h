@@ -177,41 +177,42 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
     }
 }
 
-TAPER_TEMPLATE void window_part(size_t places, const size_t n, const float *const *x, size_t first, const int32_t *at,
-                                float *m, int32_t *w)
-{
-    for (size_t i = 0; i < places; i++) {
-        const float *xs = x[i] + first;
-        const int32_t place = at[i];
-        VECTORIZED for (size_t k = 0; k < n; k++)
-        {
-            const float v = xs[k], b = m[k];
-            const bool taken = (v > b) | (v != v);
-            m[k] = taken ? v : b;
-            w[k] = taken ? place : w[k];
-        }
-    }
-}
+// Channels of a window eight at a time: of loops over more of them compilers make vectors that no registers hold.
+typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t window_ints __attribute__((vector_size(32)));
+
 static void window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first, float *most,
                        int64_t *where)
 {
-    enum { PART = 64 };
-    for (size_t c = 0; c < n; c += PART) {
-        const size_t width = n - c < PART ? n - c : PART;
-        float m[PART];
-        int32_t w[PART];
-        for (size_t k = 0; k < PART; k++) {
+    enum { LANES = sizeof(window_ints) / sizeof(int32_t) };
+    size_t c = 0;
+    for (; c + LANES <= n; c += LANES) {
+        window_floats m;
+        window_ints w;
+        for (size_t k = 0; k < LANES; k++) {
             m[k] = -INFINITY;
             w[k] = first;
         }
-        if (width == PART) {
-            window_part(places, PART, x, c, at, m, w);
-        } else {
-            window_part(places, width, x, c, at, m, w);
+        for (size_t i = 0; i < places; i++) {
+            const window_floats v = *(const window_floats *)(x[i] + c);
+            const window_ints taken = (v > m) | (v != v);
+            m = (window_floats)(((window_ints)v & taken) | ((window_ints)m & ~taken));
+            w = (at[i] & taken) | (w & ~taken);
         }
-        memcpy(most + c, m, width * sizeof *m);
-        for (size_t k = 0; k < width; k++)
+        *(window_floats *)(most + c) = m;
+        for (size_t k = 0; k < LANES; k++)
             where[c + k] = w[k];
+    }
+    for (; c < n; c++) {
+        most[c] = -INFINITY;
+        where[c] = first;
+        for (size_t i = 0; i < places; i++) {
+            const float v = x[i][c];
+            if ((v > most[c]) | (v != v)) {
+                most[c] = v;
+                where[c] = at[i];
+            }
+        }
     }
 }
 
