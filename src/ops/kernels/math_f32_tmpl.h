@@ -225,6 +225,7 @@ TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
     return v_of_bits(vi_add(v_bits(p), vi_up31(v_bits(t))));
 }
 
+#ifndef SIMD_ROUNDS // sets that have instructions for it have words of their own
 // Rounded to whole numbers, halves to even ones.
 TAPER_TEMPLATE V v_round(V x)
 {
@@ -245,5 +246,6 @@ TAPER_TEMPLATE V v_trunc(V x)
 {
     return v_sign(v_floor(v_abs(x)), x);
 }
+#endif
 
 #endif

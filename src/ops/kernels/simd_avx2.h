@@ -13,6 +13,7 @@
 #define SIMD_REGISTERS 16
 #define SIMD_MAX_KEEPS_NAN 0
 #define SIMD_FUSED 1
+#define SIMD_ROUNDS
 
 typedef __m256 V;
 typedef __m256i VI;
@@ -155,6 +156,22 @@ TAPER_TEMPLATE VM v_nan(V a)
 TAPER_TEMPLATE V v_pick(VM m, V a, V b)
 {
     return _mm256_blendv_ps(b, a, m);
+}
+TAPER_TEMPLATE V v_round(V x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+TAPER_TEMPLATE V v_floor(V x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+TAPER_TEMPLATE V v_ceil(V x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+TAPER_TEMPLATE V v_trunc(V x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 TAPER_TEMPLATE float v_sum(V a)
 {
