@@ -37,8 +37,8 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
-// As layers have them: inputs of which one in `highs` is above 127 (0: none), weights that mostly leave room for sums of
-// products in 16 bits.
+// As layers have them: inputs of which one in `highs` is above 127 (0: none), weights that mostly leave room for sums
+// of products in 16 bits.
 static void fill_inputs(uint8_t *p, size_t count, size_t highs)
 {
     for (size_t i = 0; i < count; i++)

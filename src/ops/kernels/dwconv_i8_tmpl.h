@@ -2,9 +2,14 @@
 // The body of the x86 and WebAssembly depthwise kernels of quantized numbers for one width of register, in the words of
 // simd_i8_x86.h (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought
 // side by side by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The
-// including file defines I8(store)(to, register, count), and I8_COLUMNS: whether 3x3 kernels are packed by columns.
+// including file defines I8(store)(to, register, count), and I8_COLUMNS: whether 3x3 kernels are packed by columns; or
+// OWN_SUMS, I8(sums)() and PLACE_BYTES(taps), where weights lie in another way.
 
+#ifndef OWN_SUMS
 #include "ops/kernels/simd_i8_zip.h"
+
+#undef PLACE_BYTES
+#define PLACE_BYTES(taps) (((taps) + 3) / 4 * 4)
 
 // Four taps, of which `count` exist, at byte `at` behind their pointers.
 TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
@@ -19,18 +24,9 @@ TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t
         acc[q] = I8(dot)(acc[q], r[q], I8(load)(w + I8_BYTES * q));
 }
 
-// Channels [c, c + n) of one pixel, n <= I8_BYTES; at: of the pixel's first channel behind the pointers. taps is a
-// constant for the usual kernels.
-TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
-                              I8(range) range, uint8_t *to)
+// All taps of a piece's channels, whose first one is at byte `at`. taps is a constant for the usual kernels.
+TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
-    const int8_t *w = t->w + c * ((taps + 3) / 4 * 4);
-    const uint8_t *const *a = t->a;
-    S acc[4];
-    TAPER_UNROLL
-    for (size_t q = 0; q < 4; q++)
-        acc[q] = I8(load_sums)(t->e.bias + c + LANES * q);
-    at += c;
     if (taps == 9 && I8_COLUMNS) {
         TAPER_UNROLL
         for (size_t x = 0; x < 3; x++) {
@@ -53,6 +49,20 @@ TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_
             I8(taps)(3, a, at, w, acc);
         }
     }
+}
+#endif
+
+// Channels [c, c + n) of one pixel, n <= I8_BYTES; at: of the pixel's first channel behind the pointers. taps is a
+// constant for the usual kernels.
+TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
+                              I8(range) range, uint8_t *to)
+{
+    const int8_t *w = t->w + c * PLACE_BYTES(taps);
+    S acc[4];
+    TAPER_UNROLL
+    for (size_t q = 0; q < 4; q++)
+        acc[q] = I8(load_sums)(t->e.bias + c + LANES * q);
+    I8(sums)(taps, t->a, at + c, w, acc);
     Q y[4];
     TAPER_UNROLL
     for (size_t q = 0; q < 4; q++)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of quantized numbers with AVX2: 32 channels at a time, the last ones 32 or 16. The bytes of two
-// taps are brought side by side and made 16 bits wide by two steps of unpacking, after which a multiplication adds two
-// taps to each of 4 x LANES sums.
+// Depthwise convolution of quantized numbers with AVX2: 32 channels at a time, the last ones 32 or 16.
 #include <string.h>
 
 #include "ops/kernels/dwconv_i8.h"
 
+#define I8_COLUMNS 0
 #define I8_VNNI 0
 #define I8_BYTES 16
 #include "ops/kernels/simd_i8_x86.h"
@@ -21,6 +20,8 @@ TAPER_TEMPLATE void i8_128_store(uint8_t *to, __m128i y, size_t n)
 }
 #include "ops/kernels/x86/dwconv_i8_words_avx2.h"
 
+#include "ops/kernels/dwconv_i8_tmpl.h"
+
 #undef I8_BYTES
 #define I8_BYTES 32
 #include "ops/kernels/simd_i8_x86.h"
@@ -35,6 +36,8 @@ TAPER_TEMPLATE void i8_256_store(uint8_t *to, __m256i y, size_t n)
     }
 }
 #include "ops/kernels/x86/dwconv_i8_words_avx2.h"
+
+#include "ops/kernels/dwconv_i8_tmpl.h"
 
 TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
 {

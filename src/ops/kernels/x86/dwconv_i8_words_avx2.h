@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the AVX2 depthwise kernel of quantized numbers for one width of register, in the words of simd_i8_x86.h
-// (included before, as often as this is). The including file defines I8(store)(to, register, count).
+// What dwconv_i8_tmpl.h wants of weights of 16 bits, in the words of simd_i8_x86.h (included before, as often as this
+// is): the bytes of two taps are brought side by side and made 16 bits wide by two steps of unpacking, after which a
+// multiplication adds two taps to each of 4 x LANES sums.
 
-// Two taps at a and b.
+#undef OWN_SUMS
+#undef PLACE_BYTES
+#define OWN_SUMS
+#define PLACE_BYTES(taps) (((taps) + 1) / 2 * 4)
+
 TAPER_TEMPLATE void I8(two_taps)(Q a, Q b, const int8_t *w, S acc[4])
 {
     const Q none = B(setzero)(), low = P(unpacklo_epi8)(a, b), high = P(unpackhi_epi8)(a, b);
@@ -13,18 +18,8 @@ TAPER_TEMPLATE void I8(two_taps)(Q a, Q b, const int8_t *w, S acc[4])
         acc[q] = (S)P(add_epi32)((Q)acc[q], P(madd_epi16)(x[q], I8(load)(w + I8_BYTES * q)));
 }
 
-// Channels [c, c + n) of one pixel, n <= I8_BYTES; at: of the pixel's first channel behind the pointers. taps is a
-// constant for the usual kernels.
-TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
-                              I8(range) range, uint8_t *to)
+TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
-    const int8_t *w = t->w + c * ((taps + 1) / 2 * 4);
-    const uint8_t *const *a = t->a;
-    S acc[4];
-    TAPER_UNROLL
-    for (size_t q = 0; q < 4; q++)
-        acc[q] = I8(load_sums)(t->e.bias + c + LANES * q);
-    at += c;
     if (taps == 9) {
         TAPER_UNROLL
         for (size_t k = 0; k < 8; k += 2)
@@ -37,9 +32,4 @@ TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_
         if (taps % 2 == 1)
             I8(two_taps)(I8(load)(a[0] + at), B(setzero)(), w, acc);
     }
-    Q y[4];
-    TAPER_UNROLL
-    for (size_t q = 0; q < 4; q++)
-        y[q] = I8(scaled)(acc[q], P(loadu_ps)(t->e.scale + c + LANES * q));
-    I8(store)(to + c, I8(narrow)(y[0], y[1], y[2], y[3], range), n);
 }
