@@ -154,7 +154,7 @@ TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, const walk *gathered)                                       \
     {                                                                                                                  \
         const walk from = *gathered;                                                                                   \
-        const size_t panel = from.groups * (KR * NR) + MARK_BYTES(from.groups), ends = t->nc % NR;        \
+        const size_t panel = from.groups * (KR * NR) + MARK_BYTES(from.groups), ends = t->nc % NR;                     \
         const int8_t *w = t->w;                                                                                        \
         results r = {.bias = t->e.bias, .scale = t->e.scale, .floats = t->e.shift != NULL};                            \
         size_t panels = t->nc / NR;                                                                                    \
