@@ -87,7 +87,7 @@ class Examples(ToolCase):
             self.assertIn("memory", lines[-2])
             self.assertRegex(lines[-1], r", 0 left$")
         # Somewhat less is enough: weights are then packed where they lie, and memory is asked for in smaller pieces.
-        lines = self.example("own_allocator", CLASSIFIER, most * 0.9 / 1e6).stdout.splitlines()
+        lines = self.example("own_allocator", CLASSIFIER, most * 0.95 / 1e6).stdout.splitlines()
         self.assertEqual(lines[4].split(",")[0], "run 4: 0 blocks asked for")
         self.assertRegex(lines[5], r", 0 left$")
 

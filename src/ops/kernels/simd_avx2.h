@@ -48,7 +48,7 @@ TAPER_TEMPLATE __m256i v_lanes(VT t)
 }
 TAPER_TEMPLATE V v_load_t(const float *p, VT t)
 {
-    return t >= VN ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, v_lanes(t));
+    return !TAPER_SMALL && t >= VN ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, v_lanes(t));
 }
 TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 {
@@ -57,8 +57,9 @@ TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 }
 TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
 {
-    // Some processors take ten cycles and more for a masked store, even of all lanes.
-    if (t >= VN) {
+    // Some processors take ten cycles and more for a masked store, even of all lanes. Builds for size know where it is
+    // of all.
+    if (TAPER_SMALL ? __builtin_constant_p(t) && t >= VN : t >= VN) {
         _mm256_storeu_ps(p, x);
     } else {
         _mm256_maskstore_ps(p, v_lanes(t), x);

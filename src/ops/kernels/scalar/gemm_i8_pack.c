@@ -5,6 +5,12 @@
 
 #include "ops/kernels/gemm_i8.h"
 
+#if defined __aarch64__ || defined __arm__
+enum { HAS_SIXTEENS = 1 };
+#else
+enum { HAS_SIXTEENS = 0 };
+#endif
+
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc)
 {
     const size_t groups = kc / entry->kr + (kc % entry->kr != 0);
@@ -91,9 +97,9 @@ void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_ge
     }
     for (size_t i = 0; i < panels; i++) {
         int8_t *weights = packed + i * panel, *marks = weights + groups * step;
-        if (entry->marks == TAPER_I8_OF_SIXTEENS) {
+        if (HAS_SIXTEENS && entry->marks == TAPER_I8_OF_SIXTEENS) {
             mark_sixteens(weights, nr, groups, taper_gemm_i8_half(kr, pack->ks, pack->kc), marks);
-        } else if (entry->marks == TAPER_I8_OF_STEPS) {
+        } else if (entry->mark_steps != NULL) {
             entry->mark_steps(weights, groups, marks);
         }
     }
