@@ -205,7 +205,7 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
     for (; groups >= 2; groups -= 2, at += 8) {
         _mm_prefetch((const char *)w + 8192, _MM_HINT_T0);
         _mm_prefetch((const char *)w + 8192 + 64, _MM_HINT_T0);
-        add_step(mr, nv, *marks++ >> shift, at, p, p, 4, w, acc);
+        add_step(mr, nv, (unsigned)*marks++ >> shift, at, p, p, 4, w, acc);
         w += STEP_BYTES;
     }
     if (groups != 0) {
@@ -230,7 +230,7 @@ TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const u
             p[i] = a[tap] + at + i * step;
             q[i] = a[tap + 1] + at + i * step;
         }
-        add_step(MR_MAX, nv, marks[tap / 2] >> shift, 0, p, q, 0, w, acc);
+        add_step(MR_MAX, nv, (unsigned)marks[tap / 2] >> shift, 0, p, q, 0, w, acc);
     }
     TAPER_NO_UNROLL
     for (; tap < taps; tap++) {
