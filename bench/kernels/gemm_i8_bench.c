@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Speed of the int8 gemm entries on the layer shapes of MobileNetV2 and ResNet, one thread, as a multiple of the peak
 // of float multiply-adds measured between the rounds (VNNI's own peak is 4 of it).  gemm_i8_bench [part of an entry's
-// name]
+// name] [--wide]
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static int8_t *packed(const taper_gemm_i8_entry *entry, const shape *s, size_t w
     return to;
 }
 
-// gemm_i8_bench [ENTRY] [--wide]: inputs of up to 255, where most models' are below 128.
+// --wide: inputs of up to 255, where those of models that quantize to seven bits are below 128.
 int main(int argc, char **argv)
 {
     const uint64_t cpu = bench_cpu();

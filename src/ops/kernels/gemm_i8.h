@@ -52,6 +52,7 @@ typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t ste
 // nothing better for such a job than strips of its rows, and has done nothing then.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
+// Writes the marks of a packed panel of so many groups.
 typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, int8_t *marks);
 
 typedef struct taper_gemm_i8_entry {
@@ -65,7 +66,7 @@ typedef struct taper_gemm_i8_entry {
     taper_gemm_i8_function *run;
     taper_gemm_i8_windows_function *windows;  // NULL: it has none
     taper_gemm_i8_rows_function *rows;        // NULL: it has none
-    taper_gemm_i8_marks_function *mark_steps; // of a panel of so many groups: TAPER_I8_OF_STEPS
+    taper_gemm_i8_marks_function *mark_steps; // of entries with TAPER_I8_OF_STEPS, others NULL
 } taper_gemm_i8_entry;
 
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \

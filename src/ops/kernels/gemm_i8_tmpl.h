@@ -2,8 +2,9 @@
 // The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
 // rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
 // defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(), and where it pays HALVES
-// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist. A file that adds
-// products in its own way has OWN_PRODUCTS, add_products() and what says how of a job, as gemm_i8_pairs_avx2.h does.
+// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist. With OWN_PRODUCTS it
+// has the kinds BYTES and WORDS of adding products beside the PLAIN one that is here, run_strip() and way_of_windows(),
+// which choose one for a job, and the functions that add: gemm_i8_pairs_avx2.h.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
