@@ -53,6 +53,17 @@ static void fill_weights(int8_t *p, size_t count, size_t most)
     }
 }
 
+// The largest inputs of seven or eight bits, and weights of one sign whose sums of two or four products with them are
+// about as large as 16 bits hold.
+static void fill_to_the_brim(uint8_t *a, size_t inputs, int8_t *weights, size_t count)
+{
+    static const int middle[] = {32, 64, -32, -64};
+    const int about = middle[check_below(4)];
+    memset(a, check_below(2) ? 127 : 255, inputs);
+    for (size_t i = 0; i < count; i++)
+        weights[i] = (int8_t)(about - 3 + (int)check_below(7));
+}
+
 static float random_scale(size_t kind)
 {
     return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // ties
@@ -80,6 +91,8 @@ static bool one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_
         fill_inputs(a, image, highs[check_below(sizeof highs / sizeof *highs)]);
     if (check_below(2))
         fill_weights(weights, nc * kc * ks, 10 + check_below(80));
+    if (check_below(6) == 0)
+        fill_to_the_brim(a, image, weights, nc * kc * ks);
     p.weights = weights;
     p.tap_stride = mr + check_below(3);
     const bool even = many || (step == 0 && ks == 1 && check_below(2));
