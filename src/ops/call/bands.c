@@ -66,12 +66,17 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    if (between < (double)cache / 2 * taper_pool_threads(run->pool)) { // each has a cache of its own
+    // Each thread has a cache of its own. Where its part is little but edges, it may as well be filled.
+    const size_t threads = taper_pool_threads(run->pool);
+    const taper_banded *end = bands->stages[bands->count - 1];
+    const bool edges = threads > 1 && bands->least > (end->out_rows * end->images - 1) / threads + 1;
+    if (between < (double)(edges ? cache / 4 * 3 : cache / 2) * (double)threads) {
         return 0;
     }
+    // The smallest step may fill more of the cache: no other one leaves more.
     for (size_t step = MOST_ROWS; step >= LEAST_ROWS; step /= 2) {
-        if (cut(bands, step) <= cache / 2) {
-            return step < bands->stages[bands->count - 1]->out_rows ? between : 0;
+        if (cut(bands, step) <= (step > LEAST_ROWS ? cache / 2 : cache / 4 * 3)) {
+            return step < end->out_rows ? between : 0;
         }
     }
     return 0;
@@ -166,6 +171,13 @@ static void run_parts(void *argument, size_t begin, size_t end)
     taper_place_leave(place);
 }
 
+// The rows of an image of the thread that has most.
+static size_t most_of_a_thread(size_t out_rows, size_t rows, size_t threads)
+{
+    const size_t parts = (out_rows - 1) / rows + 1;
+    return taper_min_size(((parts - 1) / threads + 1) * rows, out_rows);
+}
+
 // Cuts the work; how many parts there are.
 static size_t cut_parts(banded_run *r, const taper_run *run)
 {
@@ -179,7 +191,12 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     if (last->images == 1 && parts > threads && parts < 4 * threads) { // as many for each
         r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
     }
-    r->rows = taper_round_up(r->rows, 2); // kernels like pairs
+    // Kernels like pairs, if no thread has to do more for them.
+    const size_t pairs = taper_round_up(r->rows, 2);
+    if (last->images > 1 ||
+        most_of_a_thread(last->out_rows, pairs, threads) <= most_of_a_thread(last->out_rows, r->rows, threads)) {
+        r->rows = pairs;
+    }
     r->parts = (last->out_rows - 1) / r->rows + 1;
     return r->parts * last->images;
 }

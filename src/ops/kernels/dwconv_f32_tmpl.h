@@ -15,6 +15,15 @@
 // the pairs save the branches.
 #define PAIR_MAY_LACK_ROWS(stride) ((stride) == 1)
 
+// 3x3 with 16 registers: two rows of weights, the sums and an input fit.
+#define SHARES_ROWS (!TAPER_SMALL && SIMD_REGISTERS < 32)
+// Compilers would make a pointer for each column, which they would have to keep on the stack.
+#ifdef __GNUC__
+#define SIMD_KEEP(pointer) __asm__("" : "+r"(pointer))
+#else
+#define SIMD_KEEP(pointer) (void)0
+#endif
+
 // The part of a call that does not change from block to block.
 typedef struct place {
     size_t channels, in_stride, out_stride, out_row_stride;
@@ -79,6 +88,41 @@ TAPER_TEMPLATE void kernel_row_or_less(const size_t kernel, const size_t stride,
         kernel_row(kernel, stride, 1, 2, in, c, in_stride, t, w, acc);
 }
 
+// Adds row y of the inputs of a block of 3x3 to both output rows: each input is loaded once, each weight twice at most.
+// w: the weights of the block's channels.
+TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float *from, size_t in_stride, VT t,
+                               const float *w, V acc[ROWS_MAX][PIXELS])
+{
+    enum { KERNEL = 3, OF_A_POINTER = 3 };
+    const size_t columns = (PIXELS - 1) * stride + KERNEL;
+    V wk[ROWS_MAX][KERNEL];
+    TAPER_UNROLL
+    for (size_t r = 0; r < ROWS_MAX; r++) {
+        TAPER_UNROLL
+        for (size_t kx = 0; kx < KERNEL; kx++) {
+            if (y - r * stride < KERNEL)
+                wk[r][kx] = v_load(w + ((y - r * stride) * KERNEL + kx) * VN);
+        }
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < columns; i++) {
+        if (i % OF_A_POINTER == 0 && i > 0) {
+            from += OF_A_POINTER * in_stride;
+            SIMD_KEEP(from);
+        }
+        const V x = v_load_over(from + i % OF_A_POINTER * in_stride, t);
+        TAPER_UNROLL
+        for (size_t r = 0; r < ROWS_MAX; r++) {
+            TAPER_UNROLL
+            for (size_t p = 0; p < PIXELS; p++) {
+                const size_t kx = i - p * stride; // before the window: a huge number
+                if (kx < KERNEL && y - r * stride < KERNEL)
+                    acc[r][p] = v_fma(x, wk[r][kx], acc[r][p]);
+            }
+        }
+    }
+}
+
 // in[y] points at the first channel of the block's first input column in input row y; NULL is a row of padding.
 TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const size_t rows, const place *s,
                                 const float *const *in, float *out)
@@ -96,7 +140,18 @@ TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const 
                 acc[r][p] = v_load(w);
         }
         w += VN;
-        if (kernel == 3) {
+        if (SHARES_ROWS && kernel == 3 && rows == 2) {
+            TAPER_UNROLL
+            for (size_t y = 0; y < stride + kernel; y++) {
+                const float *from = in[y];
+                if (!PAIR_MAY_LACK_ROWS(stride) || from != NULL) {
+                    from += c;
+                    SIMD_KEEP(from);
+                    shared_row(stride, y, from, in_stride, t, w, acc);
+                }
+            }
+            w += kernel * kernel * VN;
+        } else if (kernel == 3) {
             TAPER_UNROLL
             for (size_t ky = 0; ky < kernel; ky++, w += kernel * VN) {
                 kernel_row_or_less(kernel, stride, rows, in + ky, c, in_stride, t, w, acc);
