@@ -7,7 +7,8 @@
 // products of all positions and transforms them back, in a place of his own: what one core wrote another one fetches
 // more slowly than it would have computed it. He keeps the transformed inputs for the other blocks. Threads have groups
 // of their own where there are tiles for all of them, and blocks of columns where the weights come from memory, which
-// is to happen once.
+// is to happen once. With tiles for all of them and weights from memory groups are as long as their transformed inputs
+// may be, and have one block of all columns: both are read once then, position by position.
 //
 // Tiles are numbered so that those which have a position are neighbours: of all images and phases of the dilation first
 // those at the lower edge but the last column, then whole ones, those at the right edge, and corners.
@@ -26,6 +27,8 @@ enum {
     LINE_FLOATS = 16,
     WEIGHTS_STAY = 4,
     STREAMED = 4,
+    STREAMED_BYTES = 16 << 20, // of all threads
+    STREAMED_TILES = 96,       // with more the weights are no longer what is waited for
     LEAST_TILES = 4
 };
 
@@ -43,6 +46,7 @@ typedef struct winograd_plan {
     bool streams;                       // the weights come from memory
     size_t panels, panel_floats, block; // block: panels of one
     size_t blocks;                      // of all panels
+    size_t near;                        // panels whose weights stay in the nearer cache while strips pass
     double work;                        // of all items, with the transforms
 } winograd_plan;
 
@@ -184,9 +188,10 @@ static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, co
         tiles_with(plan, position, &from, &to);
         from = taper_max_size(from, begin);
         to = taper_min_size(to, end);
-        if (from < to) {
-            plan->entry->gemm(to - from, columns, in_c, v + position * r->v_stride + (from - begin) * in_c, in_c, w,
-                              m + position * m_stride + (from - begin) * columns, columns, &plain);
+        for (size_t p = 0; p < panels && from < to; p += plan->near) {
+            plan->entry->gemm(to - from, taper_min_size(plan->near * nr, columns - p * nr), in_c,
+                              v + position * r->v_stride + (from - begin) * in_c, in_c, w + p * plan->panel_floats,
+                              m + position * m_stride + (from - begin) * columns + p * nr, columns, &plain);
         }
     }
     for (size_t tile = begin; tile < end; tile++) {
@@ -359,17 +364,25 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     size_t packed, tile_floats, most;
     if (nr > MOST_NR || job->out_c % plan.winograd->lanes != 0 || job->in_c < plan.winograd->lanes || tap < 1 ||
         !number_tiles(&plan) || !taper_mul_size(plan.sets * plan.panels, plan.panel_floats, &packed) ||
-        packed > SIZE_MAX / sizeof(float) - job->out_c ||
-        !taper_mul_size(plan.positions, job->in_c + plan.block * nr, &tile_floats)) {
+        packed > SIZE_MAX / sizeof(float) - job->out_c) {
         return taper_conv2d_dense(job);
     }
     // Of weights that stay in a cache the inputs and products may have most of the nearer one; the others are worth
     // long strips.
-    const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float);
+    const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float), threads = taper_pool_threads(run->pool);
+    plan.near = taper_max_size(cache / 4 * 3 / plan.panel_floats, 1);
     plan.streams = packed > WEIGHTS_STAY * cache;
-    plan.most = plan.streams ? STREAMED * cache / tile_floats : cache / 4 * 3 / tile_floats;
+    if (plan.streams && gives_each_groups(&plan, threads)) {
+        plan.block = plan.panels;
+        plan.blocks = 1;
+    }
+    if (!taper_mul_size(plan.positions, job->in_c + plan.block * nr, &tile_floats)) {
+        return taper_conv2d_dense(job);
+    }
+    const size_t streamed = taper_max_size(STREAMED * cache, STREAMED_BYTES / sizeof(float) / threads);
+    plan.most = (plan.streams ? streamed : cache / 4 * 3) / tile_floats;
     plan.most = taper_max_size(plan.most / plan.strip, 1) * plan.strip;
-    plan.most = taper_min_size(plan.most, plan.streams ? plan.most : MOST_STRIPS * plan.strip);
+    plan.most = taper_min_size(plan.most, plan.streams ? STREAMED_TILES : MOST_STRIPS * plan.strip);
     if (!taper_mul_size(taper_min_size(plan.most, plan.tiles), tile_floats, &most) ||
         most > SIZE_MAX / sizeof(float) / 2) {
         return taper_conv2d_dense(job);
