@@ -7,8 +7,8 @@
 // products of all positions and transforms them back, in a place of his own: what one core wrote another one fetches
 // more slowly than it would have computed it. He keeps the transformed inputs for the other blocks. Threads have groups
 // of their own where there are tiles for all of them, and blocks of columns where the weights come from memory, which
-// is to happen once. With tiles for all of them and weights from memory groups are as long as their transformed inputs
-// may be, and have one block of all columns: both are read once then, position by position.
+// is to happen once. With so many tiles that weights would come from memory again and again, groups are as long as
+// their transformed inputs may be, and have one block of all columns: both are read once then, position by position.
 //
 // Tiles are numbered so that those which have a position are neighbours: of all images and phases of the dilation first
 // those at the lower edge but the last column, then whole ones, those at the right edge, and corners.
@@ -46,6 +46,7 @@ typedef struct winograd_plan {
     bool streams;                       // the weights come from memory
     size_t panels, panel_floats, block; // block: panels of one
     size_t blocks;                      // of all panels
+    size_t packed_block;                // panels whose weights lie together, position by position: a block's, or all
     size_t near;                        // panels whose weights stay in the nearer cache while strips pass
     double work;                        // of all items, with the transforms
 } winograd_plan;
@@ -53,6 +54,8 @@ typedef struct winograd_plan {
 typedef struct winograd_run {
     const winograd_plan *plan;
     size_t groups;       // of the tiles: as even as can be
+    size_t block;        // panels of an item
+    size_t blocks;       // items of a group
     size_t first, items; // the first group at work
     size_t v_stride;     // between positions
     taper_places places;
@@ -178,12 +181,14 @@ static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, co
     static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
     const winograd_plan *plan = r->plan;
     const size_t nr = plan->entry->nr, in_c = plan->head.job->in_c;
-    const size_t panels = taper_min_size(plan->block, plan->panels - panel);
+    const size_t panels = taper_min_size(r->block, plan->panels - panel);
     const size_t column = panel * nr, columns = taper_min_size(panels * nr, plan->head.job->out_c - column);
     const size_t m_stride = (end - begin) * columns + LINE_FLOATS;
-    const float *weights = plan->head.packed + panel * plan->sets * plan->panel_floats;
+    const size_t first = panel - panel % plan->packed_block;
+    const size_t step = taper_min_size(plan->packed_block, plan->panels - first) * plan->panel_floats;
+    const float *weights = plan->head.packed + (first * plan->sets + panel - first) * plan->panel_floats;
     for (size_t position = 0; position < plan->positions; position++) {
-        const float *w = weights + taper_winograd_set(plan->winograd, position) * panels * plan->panel_floats;
+        const float *w = weights + taper_winograd_set(plan->winograd, position) * step;
         size_t from, to;
         tiles_with(plan, position, &from, &to);
         from = taper_max_size(from, begin);
@@ -205,13 +210,12 @@ static void run_items(void *argument, size_t begin, size_t end) // number: group
     const winograd_plan *plan = r->plan;
     winograd_place *own = taper_place_take(&r->places, begin, r->items);
     for (size_t item = begin; item < end; item++) {
-        const size_t group = r->first + item / plan->blocks, tile = first_of(r, group), last = first_of(r, group + 1);
+        const size_t group = r->first + item / r->blocks, tile = first_of(r, group), last = first_of(r, group + 1);
         if (own->group != group + 1) {
             transform_inputs(r, tile, last, own->floats);
             own->group = group + 1;
         }
-        multiply(r, tile, last, item % plan->blocks * plan->block, own->floats,
-                 own->floats + plan->positions * r->v_stride);
+        multiply(r, tile, last, item % r->blocks * r->block, own->floats, own->floats + plan->positions * r->v_stride);
     }
     taper_place_leave(own);
 }
@@ -297,17 +301,20 @@ static taper_status run_plan(const taper_conv2d_plan *head)
 {
     const winograd_plan *plan = (const winograd_plan *)(const void *)head;
     taper_run *run = head->job->call->run;
-    winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
+    winograd_run r = {
+        .plan = plan, .groups = (plan->tiles - 1) / plan->most + 1, .block = plan->block, .blocks = plan->blocks};
     const size_t threads = taper_pool_threads(run->pool);
     const bool by_rows = gives_each_groups(plan, threads);
     if (by_rows) {
+        r.block = plan->packed_block;
+        r.blocks = (plan->panels - 1) / r.block + 1;
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
     const size_t step = by_rows || threads == 1 ? r.groups : 1; // groups at a time
     const size_t tiles = (plan->tiles - 1) / r.groups + 1;
-    r.items = step * plan->blocks;
+    r.items = step * r.blocks;
     r.v_stride = tiles * head->job->in_c + LINE_FLOATS;
-    const size_t m_stride = tiles * plan->block * plan->entry->nr + LINE_FLOATS;
+    const size_t m_stride = tiles * r.block * plan->entry->nr + LINE_FLOATS;
     const size_t bytes = sizeof(winograd_place) + plan->positions * (r.v_stride + m_stride) * sizeof(float);
     atomic_init(&r.spread, 0u);
     if (!taper_places_open(run, bytes, r.items, &r.places)) {
@@ -342,6 +349,17 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
+// The tiles of a group whose transformed inputs and products are so many floats, whole strips. False: those of one are
+// more than can be counted.
+static bool group_of(winograd_plan *plan, const taper_conv2d *job, size_t floats, size_t *tile_floats)
+{
+    if (!taper_mul_size(plan->positions, job->in_c + plan->packed_block * plan->entry->nr, tile_floats)) {
+        return false;
+    }
+    plan->most = taper_max_size(floats / *tile_floats / plan->strip, 1) * plan->strip;
+    return true;
+}
+
 taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd)
 {
     const taper_run *run = job->call->run;
@@ -358,7 +376,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     plan.along = taper_winograd_axis_of(job, winograd, job->out_w, job->dilation_w);
     plan.panels = (job->out_c + nr - 1) / nr;
     plan.panel_floats = (job->in_c + 1) * nr;
-    plan.block = taper_max_size(BLOCK_COLUMNS / nr, 1);
+    plan.block = plan.packed_block = taper_max_size(BLOCK_COLUMNS / nr, 1);
     plan.strip = plan.entry->mr - (TAPER_SMALL && plan.entry->mr > 1 ? plan.entry->mr % 2 : 0);
     plan.blocks = (plan.panels - 1) / plan.block + 1;
     size_t packed, tile_floats, most;
@@ -372,17 +390,19 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float), threads = taper_pool_threads(run->pool);
     plan.near = taper_max_size(cache / 4 * 3 / plan.panel_floats, 1);
     plan.streams = packed > WEIGHTS_STAY * cache;
-    if (plan.streams && gives_each_groups(&plan, threads)) {
-        plan.block = plan.panels;
-        plan.blocks = 1;
-    }
-    if (!taper_mul_size(plan.positions, job->in_c + plan.block * nr, &tile_floats)) {
+    if (!group_of(&plan, job, plan.streams ? STREAMED * cache : cache / 4 * 3, &tile_floats)) {
         return taper_conv2d_dense(job);
     }
-    const size_t streamed = taper_max_size(STREAMED * cache, STREAMED_BYTES / sizeof(float) / threads);
-    plan.most = (plan.streams ? streamed : cache / 4 * 3) / tile_floats;
-    plan.most = taper_max_size(plan.most / plan.strip, 1) * plan.strip;
-    plan.most = taper_min_size(plan.most, plan.streams ? STREAMED_TILES : MOST_STRIPS * plan.strip);
+    if (!plan.streams) {
+        plan.most = taper_min_size(plan.most, MOST_STRIPS * plan.strip);
+    } else if (plan.tiles / 2 > plan.most) { // the weights would come from memory again and again
+        plan.packed_block = plan.panels;
+        if (!group_of(&plan, job, taper_max_size(STREAMED * cache, STREAMED_BYTES / sizeof(float) / threads),
+                      &tile_floats)) {
+            return taper_conv2d_dense(job);
+        }
+        plan.most = taper_min_size(plan.most, STREAMED_TILES);
+    }
     if (!taper_mul_size(taper_min_size(plan.most, plan.tiles), tile_floats, &most) ||
         most > SIZE_MAX / sizeof(float) / 2) {
         return taper_conv2d_dense(job);
@@ -398,7 +418,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     request.layout = "Winograd";
     request.kernel = plan.winograd->name;
     request.numbers[3] = (int64_t)nr;
-    request.numbers[4] = (int64_t)plan.block;
+    request.numbers[4] = (int64_t)plan.packed_block;
     request.bytes = (packed + job->out_c) * sizeof(float);
     request.fill = fill_bias;
     request.fill_parts = fill_panels;
