@@ -138,9 +138,11 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
     size_t from = begin, behind = end;
     made[last] = begin;
     for (size_t i = last; i > 0; i--) {
+        // As if rows of padding were there, too: steps then do not go round the end of a ring of step + span - 1 rows.
+        const size_t top = from * bands->stages[i]->stride - bands->stages[i]->pad;
         rows_under(bands->stages[i], from, behind, &from, &behind);
         made[i - 1] = from;
-        rings[i] = (taper_ring){scratch, from, bands->rings[i - 1]};
+        rings[i] = (taper_ring){scratch, top, bands->rings[i - 1]};
         scratch += bands->rings[i - 1] * bands->stages[i]->in_row;
     }
     for (size_t row = begin; row < end; row += bands->step) {

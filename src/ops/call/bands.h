@@ -12,7 +12,7 @@
 
 #include "ops/call/prepared.h"
 
-// Where rows of one image lie: row y >= from is row (y - from) % ring behind `at`.
+// Where rows of one image lie: row y is row (y - from) % ring behind `at`. from may be less than 0, as a size_t is.
 typedef struct taper_ring {
     char *at;
     size_t from, ring;
