@@ -66,16 +66,17 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. Where its part is little but edges, it may as well be filled.
+    // Each thread has a cache of its own. Most of it may be filled where its part would be little but edges, and by the
+    // smallest step, than which none leaves more.
+    const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];
     const bool edges = threads > 1 && bands->least > (end->out_rows * end->images - 1) / threads + 1;
-    if (between < (double)(edges ? cache / 4 * 3 : cache / 2) * (double)threads) {
+    if (between < (double)(edges ? most : half) * (double)threads) {
         return 0;
     }
-    // The smallest step may fill more of the cache: no other one leaves more.
     for (size_t step = MOST_ROWS; step >= LEAST_ROWS; step /= 2) {
-        if (cut(bands, step) <= (step > LEAST_ROWS ? cache / 2 : cache / 4 * 3)) {
+        if (cut(bands, step) <= (step > LEAST_ROWS ? half : most)) {
             return step < end->out_rows ? between : 0;
         }
     }

@@ -19,9 +19,9 @@
 #define SHARES_ROWS (!TAPER_SMALL && SIMD_REGISTERS < 32)
 // Compilers would make a pointer for each column, which they would have to keep on the stack.
 #ifdef __GNUC__
-#define SIMD_KEEP(pointer) __asm__("" : "+r"(pointer))
+#define KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 #else
-#define SIMD_KEEP(pointer) (void)0
+#define KEEP_POINTER(pointer) (void)0
 #endif
 
 // The part of a call that does not change from block to block.
@@ -108,7 +108,7 @@ TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float 
     for (size_t i = 0; i < columns; i++) {
         if (i % OF_A_POINTER == 0 && i > 0) {
             from += OF_A_POINTER * in_stride;
-            SIMD_KEEP(from);
+            KEEP_POINTER(from);
         }
         const V x = v_load_over(from + i % OF_A_POINTER * in_stride, t);
         TAPER_UNROLL
@@ -146,7 +146,7 @@ TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const 
                 const float *from = in[y];
                 if (!PAIR_MAY_LACK_ROWS(stride) || from != NULL) {
                     from += c;
-                    SIMD_KEEP(from);
+                    KEEP_POINTER(from);
                     shared_row(stride, y, from, in_stride, t, w, acc);
                 }
             }
