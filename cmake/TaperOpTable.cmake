@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# op_table.inc: the operator list as compact tables, and op_uses.h: what its rows use; made by a small program that runs on the building machine
+# op_table.inc: the operator list as compact tables; op_uses.h: what its rows use; op_rows.h: their numbers; made by a small program that runs on the building machine
 # (src/ops/list/make_op_table.c). When building for another system TAPER_HOST_CC compiles it.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
@@ -12,7 +12,10 @@ endif()
 
 set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # a root of includes, as src is
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/list)
-file(GLOB TAPER_OP_LISTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/list_*.inc)
+# The list files are those that op_list.h includes.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h TAPER_OP_LISTS REGEX "^#include \"ops/list/list_")
+list(TRANSFORM TAPER_OP_LISTS REPLACE "^#include \"(.*)\"" "${PROJECT_SOURCE_DIR}/src/\\1")
 set(TAPER_OP_CONFIG_FLAG)
 if(TAPER_OP_CONFIG)
     set(TAPER_OP_CONFIG_FLAG "-DTAPER_OP_CONFIG=\"${TAPER_OP_CONFIG}\"")
@@ -22,11 +25,12 @@ add_custom_command(
     COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
             ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
     DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
-            ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h ${TAPER_OP_CONFIG}
+            ${PROJECT_SOURCE_DIR}/src/ops/list/named_rows.inc ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
-    OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h
+    OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h
     COMMAND ${TAPER_GENERATED}/make_op_table ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h
+            ${TAPER_GENERATED}/ops/list/op_rows.h
     DEPENDS ${TAPER_GENERATED}/make_op_table
     COMMENT "Packing the operator list" VERBATIM)
-list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h)
+list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "compiler/prepack.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/nn/prepacked.h"
 
 static taper_status set_constant(taper_node *node, size_t index, taper_val value, taper_error *error)

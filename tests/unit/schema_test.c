@@ -2,6 +2,7 @@
 // Every schema of the operator list parses; what is read from some; broken ones are refused.
 #include <stdio.h>
 
+#include "ops/list/op_rows.h"
 #include "ops/list/registry.h"
 #include "tests/unit/heap_fixture.h"
 

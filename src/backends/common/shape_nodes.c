@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "ir/effects.h"
-#include "ops/list/op_table.h"
+#include "ops/list/op_rows.h"
 
 typedef struct asked {
     const taper_node *node;

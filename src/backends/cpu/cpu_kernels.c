@@ -2,6 +2,7 @@
 // Which kernel of the CPU backend stands for which row.
 #include "backends/cpu/cpu_kernels.h"
 
+#include "ops/list/op_rows.h"
 #include "ops/list/registry.h"
 
 #define CPU(row, kernel) taper_status kernel(taper_call *call);

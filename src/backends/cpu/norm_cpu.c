@@ -3,8 +3,8 @@
 // there.
 #include <float.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/rows.h"
-#include "ops/list/kernels.h"
 
 // A parameter that the kernel reads as it is: none, or contiguous floats of the normalised sizes.
 static bool parameter(const taper_call *call, size_t at, const taper_tensor *x, size_t count, const float **data)

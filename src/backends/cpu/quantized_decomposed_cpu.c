@@ -5,9 +5,9 @@
 // difference where the bounds are integers.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
 
 enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // floats hold twice that and halves
@@ -254,8 +254,7 @@ static taper_status run(taper_call *call, runs_kind kind, bool quantizes)
 }
 
 #define KERNEL(name, kind, quantizes)                                                                                  \
-    taper_status taper_cpu_decomposed_##name(taper_call *call);                                                        \
-    taper_status taper_cpu_decomposed_##name(taper_call *call)                                                         \
+    TAPER_KERNEL(taper_cpu_decomposed_##name)                                                                          \
     {                                                                                                                  \
         return run(call, kind, quantizes);                                                                             \
     }

@@ -6,7 +6,7 @@
 
 #include "backends/common/shape_nodes.h"
 #include "backends/gpu/gpu_held.h"
-#include "ops/list/op_table.h"
+#include "ops/list/op_rows.h"
 
 // ---- the table
 

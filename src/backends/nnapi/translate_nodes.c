@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
-#include "ops/list/op_table.h"
+#include "ops/list/op_rows.h"
 
 typedef struct rule_row {
     const taper_op *op; // NULL: this build lacks it

@@ -20,6 +20,11 @@
 typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;
 typedef taper_status (*taper_kernel)(taper_call *call);
+// Begins the definition of a kernel, the function that a row of the operator list names. It declares the function too,
+// since no header does: a new row then compiles the table of rows and its kernel's file, not every file of kernels.
+#define TAPER_KERNEL(name)                                                                                             \
+    taper_status name(taper_call *call);                                                                               \
+    taper_status name(taper_call *call)
 
 // Returned by a backend's kernel, before it changed anything, to let the next one (the reference) do the call.
 #define TAPER_DECLINED ((taper_status)-1)

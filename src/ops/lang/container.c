@@ -2,8 +2,8 @@
 // What the operators on lists and dicts share.
 #include "ops/lang/container.h"
 
+#include "ops/call/call.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
 
 // a.eq(b) as a bool: only one element can be one.
 static taper_status tensors_equal(taper_run *run, const taper_tensor *a, const taper_tensor *b, bool *equal)
@@ -64,7 +64,7 @@ taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t 
 }
 
 // len of lists, dicts and tuples
-taper_status taper_op_container_len(taper_call *call)
+TAPER_KERNEL(taper_op_container_len)
 {
     size_t count;
     if (call->arg_count >= 1 && call->args[0].tag == TAPER_DICT) {

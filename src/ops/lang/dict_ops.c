@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on dicts. One kernel serves all key types.
+#include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 
 static taper_status dict_and_key(const taper_call *call, taper_dict **dict, taper_val *key)
 {
@@ -37,7 +37,7 @@ static taper_status third(const taper_call *call, taper_val *value)
 }
 
 // __getitem__, get, get.default
-taper_status taper_op_dict_get(taper_call *call)
+TAPER_KERNEL(taper_op_dict_get)
 {
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
@@ -54,7 +54,7 @@ taper_status taper_op_dict_get(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_dict_set(taper_call *call)
+TAPER_KERNEL(taper_op_dict_set)
 {
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
@@ -63,7 +63,7 @@ taper_status taper_op_dict_set(taper_call *call)
     return taper_dict_set(dict, taper_val_retain(key), taper_val_retain(value), call->run->error);
 }
 
-taper_status taper_op_dict_setdefault(taper_call *call)
+TAPER_KERNEL(taper_op_dict_setdefault)
 {
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
@@ -80,7 +80,7 @@ taper_status taper_op_dict_setdefault(taper_call *call)
 }
 
 // pop, pop with a default, Delete
-taper_status taper_op_dict_pop(taper_call *call)
+TAPER_KERNEL(taper_op_dict_pop)
 {
     const unsigned code = taper_call_code(call);
     taper_dict *dict = NULL;
@@ -115,7 +115,7 @@ static taper_status new_pair(taper_call *call, taper_val key, taper_val value, t
 }
 
 // The first pair, as PyTorch does it.
-taper_status taper_op_dict_popitem(taper_call *call)
+TAPER_KERNEL(taper_op_dict_popitem)
 {
     taper_dict *dict = NULL;
     taper_val pair, value;
@@ -132,7 +132,7 @@ taper_status taper_op_dict_popitem(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_dict_contains(taper_call *call)
+TAPER_KERNEL(taper_op_dict_contains)
 {
     taper_dict *dict = NULL;
     taper_val key = taper_val_none();
@@ -141,7 +141,7 @@ taper_status taper_op_dict_contains(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_dict_clear(taper_call *call)
+TAPER_KERNEL(taper_op_dict_clear)
 {
     taper_dict *dict = NULL;
     TAPER_TRY(taper_arg_dict(call, 0, &dict));
@@ -160,7 +160,7 @@ static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict
     return TAPER_OK;
 }
 
-taper_status taper_op_dict_update(taper_call *call)
+TAPER_KERNEL(taper_op_dict_update)
 {
     taper_dict *dict, *other;
     TAPER_TRY(taper_arg_dict(call, 0, &dict));
@@ -179,7 +179,7 @@ static taper_status ret_dict(taper_call *call, const taper_type *key, const tape
 }
 
 // copy, dict(dict)
-taper_status taper_op_dict_copy(taper_call *call)
+TAPER_KERNEL(taper_op_dict_copy)
 {
     taper_dict *dict, *copy = NULL;
     TAPER_TRY(taper_arg_dict(call, 0, &dict));
@@ -188,14 +188,14 @@ taper_status taper_op_dict_copy(taper_call *call)
 }
 
 // dict(): Dict[str, Tensor]
-taper_status taper_op_dict_empty(taper_call *call)
+TAPER_KERNEL(taper_op_dict_empty)
 {
     taper_dict *dict = NULL;
     return ret_dict(call, &taper_type_string, &taper_type_tensor, &dict);
 }
 
 // dict([(key, value), …])
-taper_status taper_op_dict_from_pairs(taper_call *call)
+TAPER_KERNEL(taper_op_dict_from_pairs)
 {
     taper_list *list;
     taper_dict *dict = NULL;
@@ -216,7 +216,7 @@ taper_status taper_op_dict_from_pairs(taper_call *call)
 }
 
 // keys, values, items
-taper_status taper_op_dict_list(taper_call *call)
+TAPER_KERNEL(taper_op_dict_list)
 {
     const unsigned code = taper_call_code(call);
     taper_dict *dict = NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on lists. One kernel serves all element types: items are values that know their kind.
+#include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 
 static taper_status arg_value(const taper_call *call, size_t at, taper_val *value)
 {
@@ -28,7 +28,7 @@ static taper_status append_all(taper_call *call, taper_list *list, const taper_l
     return TAPER_OK;
 }
 
-taper_status taper_op_list_getitem(taper_call *call)
+TAPER_KERNEL(taper_op_list_getitem)
 {
     taper_list *list;
     int64_t index;
@@ -40,7 +40,7 @@ taper_status taper_op_list_getitem(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_setitem(taper_call *call)
+TAPER_KERNEL(taper_op_list_setitem)
 {
     taper_list *list;
     int64_t index;
@@ -55,7 +55,7 @@ taper_status taper_op_list_setitem(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_append(taper_call *call)
+TAPER_KERNEL(taper_op_list_append)
 {
     taper_list *list;
     taper_val value = taper_val_none();
@@ -66,7 +66,7 @@ taper_status taper_op_list_append(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_extend(taper_call *call)
+TAPER_KERNEL(taper_op_list_extend)
 {
     taper_list *list, *other;
     TAPER_TRY(taper_arg_list(call, 0, &list));
@@ -74,14 +74,14 @@ taper_status taper_op_list_extend(taper_call *call)
     return append_all(call, list, other, 0, other->count);
 }
 
-taper_status taper_op_list_add_(taper_call *call)
+TAPER_KERNEL(taper_op_list_add_)
 {
     TAPER_TRY(taper_op_list_extend(call));
     ret_same(call, call->args[0].as.list);
     return TAPER_OK;
 }
 
-taper_status taper_op_list_insert(taper_call *call)
+TAPER_KERNEL(taper_op_list_insert)
 {
     taper_list *list;
     int64_t index;
@@ -95,7 +95,7 @@ taper_status taper_op_list_insert(taper_call *call)
     return taper_list_insert(list, (size_t)at, taper_val_retain(value), call->run->error);
 }
 
-taper_status taper_op_list_pop(taper_call *call)
+TAPER_KERNEL(taper_op_list_pop)
 {
     taper_list *list;
     int64_t index;
@@ -111,7 +111,7 @@ taper_status taper_op_list_pop(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_delete(taper_call *call)
+TAPER_KERNEL(taper_op_list_delete)
 {
     taper_list *list;
     int64_t index;
@@ -127,7 +127,7 @@ taper_status taper_op_list_delete(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_clear(taper_call *call)
+TAPER_KERNEL(taper_op_list_clear)
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
@@ -135,7 +135,7 @@ taper_status taper_op_list_clear(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_reverse(taper_call *call)
+TAPER_KERNEL(taper_op_list_reverse)
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
@@ -149,7 +149,7 @@ taper_status taper_op_list_reverse(taper_call *call)
 }
 
 // copy.t, list.t
-taper_status taper_op_list_copy(taper_call *call)
+TAPER_KERNEL(taper_op_list_copy)
 {
     taper_list *list, *copy = NULL;
     TAPER_TRY(taper_arg_list(call, 0, &list));
@@ -157,7 +157,7 @@ taper_status taper_op_list_copy(taper_call *call)
     return append_all(call, copy, list, 0, list->count);
 }
 
-taper_status taper_op_list_add(taper_call *call)
+TAPER_KERNEL(taper_op_list_add)
 {
     taper_list *a, *b, *sum = NULL;
     TAPER_TRY(taper_arg_list(call, 0, &a));
@@ -182,7 +182,7 @@ static taper_status repeated(const taper_call *call, const taper_list *list, int
 }
 
 // mul.left_t, mul.right_
-taper_status taper_op_list_mul(taper_call *call)
+TAPER_KERNEL(taper_op_list_mul)
 {
     const size_t at = call->arg_count >= 1 && call->args[0].tag == TAPER_LIST ? 0 : 1;
     taper_list *list, *product = NULL;
@@ -201,7 +201,7 @@ taper_status taper_op_list_mul(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_mul_(taper_call *call)
+TAPER_KERNEL(taper_op_list_mul_)
 {
     taper_list *list;
     int64_t n;
@@ -219,7 +219,7 @@ taper_status taper_op_list_mul_(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_slice(taper_call *call)
+TAPER_KERNEL(taper_op_list_slice)
 {
     taper_list *list, *part = NULL;
     int64_t start = 0, step = 1, count = 0;
@@ -247,7 +247,7 @@ static taper_status search(taper_call *call, const taper_list *list, taper_val v
     return TAPER_OK;
 }
 
-taper_status taper_op_list_contains(taper_call *call)
+TAPER_KERNEL(taper_op_list_contains)
 {
     taper_list *list;
     taper_val value = taper_val_none();
@@ -259,7 +259,7 @@ taper_status taper_op_list_contains(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_count(taper_call *call)
+TAPER_KERNEL(taper_op_list_count)
 {
     taper_list *list;
     taper_val value = taper_val_none();
@@ -277,7 +277,7 @@ taper_status taper_op_list_count(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_index(taper_call *call)
+TAPER_KERNEL(taper_op_list_index)
 {
     taper_list *list;
     taper_val value = taper_val_none();
@@ -309,7 +309,7 @@ taper_status taper_op_list_index(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_remove(taper_call *call)
+TAPER_KERNEL(taper_op_list_remove)
 {
     taper_list *list;
     taper_val value = taper_val_none();
@@ -325,7 +325,7 @@ taper_status taper_op_list_remove(taper_call *call)
 }
 
 // eq and ne of lists of numbers, strings and tensors
-taper_status taper_op_list_equal(taper_call *call)
+TAPER_KERNEL(taper_op_list_equal)
 {
     taper_list *a, *b;
     TAPER_TRY(taper_arg_list(call, 0, &a));

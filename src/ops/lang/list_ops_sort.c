@@ -2,7 +2,7 @@
 // Operators that need an order of items (sort, sorted, min, max) and folds over lists (sum, any, all).
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 
 enum {
     MOST_KEYS = 4096
@@ -172,7 +172,7 @@ static taper_status sort(taper_run *run, taper_list *list, bool reverse)
     return status;
 }
 
-taper_status taper_op_list_sort(taper_call *call)
+TAPER_KERNEL(taper_op_list_sort)
 {
     taper_list *list;
     bool reverse;
@@ -181,7 +181,7 @@ taper_status taper_op_list_sort(taper_call *call)
     return sort(call->run, list, reverse);
 }
 
-taper_status taper_op_list_sorted(taper_call *call)
+TAPER_KERNEL(taper_op_list_sorted)
 {
     TAPER_TRY(taper_op_list_copy(call));
     return sort(call->run, call->rets[0].as.list, false);
@@ -190,7 +190,7 @@ taper_status taper_op_list_sorted(taper_call *call)
 // ---- min, max
 
 // min or max of the items of one list.
-taper_status taper_op_list_extreme(taper_call *call)
+TAPER_KERNEL(taper_op_list_extreme)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;
     taper_list *list;
@@ -215,7 +215,7 @@ taper_status taper_op_list_extreme(taper_call *call)
 }
 
 // min or max of two lists, compared item by item.
-taper_status taper_op_list_extreme_of_two(taper_call *call)
+TAPER_KERNEL(taper_op_list_extreme_of_two)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;
     taper_list *a, *b;
@@ -242,7 +242,7 @@ taper_status taper_op_list_extreme_of_two(taper_call *call)
 // ---- folds
 
 // sum of a list of bools, ints, floats or complex numbers
-taper_status taper_op_list_sum(taper_call *call)
+TAPER_KERNEL(taper_op_list_sum)
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
@@ -277,7 +277,7 @@ taper_status taper_op_list_sum(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_list_any_all(taper_call *call)
+TAPER_KERNEL(taper_op_list_any_all)
 {
     const bool all = taper_call_code(call) == TAPER_LIST_ALL;
     taper_list *list;

@@ -7,7 +7,7 @@
 
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 
 static taper_status arg_value(const taper_call *call, size_t at, taper_val *value)
 {
@@ -30,7 +30,7 @@ static taper_status arg_tuple(const taper_call *call, size_t at, taper_tuple **t
     return TAPER_OK;
 }
 
-taper_status taper_op_tuple_index(taper_call *call)
+TAPER_KERNEL(taper_op_tuple_index)
 {
     taper_tuple *tuple = NULL;
     int64_t index;
@@ -44,7 +44,7 @@ taper_status taper_op_tuple_index(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tuple_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_tuple_unpack)
 {
     taper_tuple *tuple = NULL;
     TAPER_TRY(arg_tuple(call, 0, &tuple));
@@ -60,7 +60,7 @@ taper_status taper_op_tuple_unpack(taper_call *call)
 
 // self.layers[i] and self.heads[name] of a container of modules: their attributes are "0", "1", …, or the keys. As in
 // PyTorch a negative index is no attribute.
-taper_status taper_op_module_index(taper_call *call)
+TAPER_KERNEL(taper_op_module_index)
 {
     taper_object *object;
     TAPER_TRY(taper_arg_object(call, 0, &object));
@@ -82,7 +82,7 @@ taper_status taper_op_module_index(taper_call *call)
 }
 
 // unchecked_cast, unchecked_unwrap_optional and others that hand their argument on.
-taper_status taper_op_same(taper_call *call)
+TAPER_KERNEL(taper_op_same)
 {
     taper_val value = taper_val_none();
     TAPER_TRY(arg_value(call, 0, &value));
@@ -90,7 +90,7 @@ taper_status taper_op_same(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_unwrap_optional(taper_call *call)
+TAPER_KERNEL(taper_op_unwrap_optional)
 {
     if (taper_arg_is_none(call, 0)) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Unwrapping null optional");
@@ -98,7 +98,7 @@ taper_status taper_op_unwrap_optional(taper_call *call)
     return taper_op_same(call);
 }
 
-taper_status taper_op_uninitialized(taper_call *call)
+TAPER_KERNEL(taper_op_uninitialized)
 {
     taper_ret(call, 0, (taper_val){.tag = TAPER_UNDEFINED, .as.i = 0});
     return TAPER_OK;
@@ -111,7 +111,7 @@ taper_status taper_op_none(taper_call *call) // prim::grad, prim::name, ranges o
 }
 
 // The handle of a range of PyTorch's profiler, which only its end takes.
-taper_status taper_op_record_function(taper_call *call)
+TAPER_KERNEL(taper_op_record_function)
 {
     const int64_t size = 0;
     taper_tensor *handle;
@@ -124,13 +124,13 @@ taper_status taper_op_nothing(taper_call *call) // set_grad_enabled, the end of 
     return TAPER_OK;
 }
 
-taper_status taper_op_constant_bool(taper_call *call)
+TAPER_KERNEL(taper_op_constant_bool)
 {
     taper_ret(call, 0, taper_val_bool(taper_call_code(call) == TAPER_PRIM_TRUE));
     return TAPER_OK;
 }
 
-taper_status taper_op_is(taper_call *call)
+TAPER_KERNEL(taper_op_is)
 {
     taper_val a = taper_val_none(), b = taper_val_none();
     TAPER_TRY(arg_value(call, 0, &a));
@@ -139,7 +139,7 @@ taper_status taper_op_is(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_not(taper_call *call)
+TAPER_KERNEL(taper_op_not)
 {
     bool flag;
     TAPER_TRY(taper_arg_bool(call, 0, &flag));
@@ -147,7 +147,7 @@ taper_status taper_op_not(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_if_then_else(taper_call *call)
+TAPER_KERNEL(taper_op_if_then_else)
 {
     bool condition;
     taper_val value = taper_val_none();
@@ -169,14 +169,14 @@ static taper_status raise(const taper_call *call, const char *text, size_t cls)
     return status;
 }
 
-taper_status taper_op_raise(taper_call *call)
+TAPER_KERNEL(taper_op_raise)
 {
     const taper_string *message;
     TAPER_TRY(taper_arg_string(call, 0, &message));
     return raise(call, message->data, 1);
 }
 
-taper_status taper_op_expect_rank(taper_call *call)
+TAPER_KERNEL(taper_op_expect_rank)
 {
     taper_tensor *x;
     int64_t rank;
@@ -205,7 +205,7 @@ static void log_text(const taper_run *run, taper_log_level level, const char *te
     }
 }
 
-taper_status taper_op_print(taper_call *call)
+TAPER_KERNEL(taper_op_print)
 {
     taper_run_text out;
     taper_run_text_begin(&out, call->run);
@@ -227,7 +227,7 @@ taper_status taper_op_print(taper_call *call)
     return status;
 }
 
-taper_status taper_op_warn(taper_call *call)
+TAPER_KERNEL(taper_op_warn)
 {
     const taper_string *message;
     TAPER_TRY(taper_arg_string(call, 0, &message));
@@ -257,18 +257,18 @@ static taper_status enum_part(taper_call *call, const char *name)
     return TAPER_OK;
 }
 
-taper_status taper_op_enum_name(taper_call *call)
+TAPER_KERNEL(taper_op_enum_name)
 {
     return enum_part(call, "name");
 }
 
-taper_status taper_op_enum_value(taper_call *call)
+TAPER_KERNEL(taper_op_enum_value)
 {
     return enum_part(call, "value");
 }
 
 // Of one class and of one name: a saved model has a member once for each place it stands in.
-taper_status taper_op_enum_equal(taper_call *call)
+TAPER_KERNEL(taper_op_enum_equal)
 {
     taper_object *members[2];
     taper_val names[2];
@@ -289,7 +289,7 @@ taper_status taper_op_enum_equal(taper_call *call)
 
 // ---- numbers for objects
 
-taper_status taper_op_id(taper_call *call)
+TAPER_KERNEL(taper_op_id)
 {
     taper_val value = taper_val_none();
     TAPER_TRY(arg_value(call, 0, &value));
@@ -340,7 +340,7 @@ static taper_status hash_value(taper_run *run, taper_val value, int depth, uint6
 }
 
 // Equal values have equal hashes; the numbers are PyTorch's for ints and bools only.
-taper_status taper_op_hash(taper_call *call)
+TAPER_KERNEL(taper_op_hash)
 {
     taper_val value = taper_val_none();
     uint64_t steps = 0, hash = 0;

@@ -2,10 +2,10 @@
 // Lists of sizes: broadcasting, ranges, dimensions of size one.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/prim.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
 
 // A list whose items are all ints.
 static taper_status arg_sizes(const taper_call *call, size_t at, taper_list **list)
@@ -25,7 +25,7 @@ static taper_status append_int(taper_call *call, taper_list *list, int64_t numbe
     return taper_list_append(list, taper_val_int(number), call->run->error);
 }
 
-taper_status taper_op_infer_size(taper_call *call)
+TAPER_KERNEL(taper_op_infer_size)
 {
     taper_list *a, *b, *out = NULL;
     TAPER_TRY(arg_sizes(call, 0, &a));
@@ -47,7 +47,7 @@ taper_status taper_op_infer_size(taper_call *call)
 }
 
 // The sizes, or None when they are the other ones.
-taper_status taper_op_size_if_not_equal(taper_call *call)
+TAPER_KERNEL(taper_op_size_if_not_equal)
 {
     taper_list *a, *b;
     TAPER_TRY(arg_sizes(call, 0, &a));
@@ -60,7 +60,7 @@ taper_status taper_op_size_if_not_equal(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_rangelist(taper_call *call)
+TAPER_KERNEL(taper_op_rangelist)
 {
     int64_t n;
     taper_list *list = NULL;
@@ -74,7 +74,7 @@ taper_status taper_op_rangelist(taper_call *call)
 }
 
 // infer_squeeze_size (all dimensions or one) and infer_unsqueeze_size
-taper_status taper_op_infer_squeeze(taper_call *call)
+TAPER_KERNEL(taper_op_infer_squeeze)
 {
     const bool insert = taper_call_code(call) == TAPER_PRIM_UNSQUEEZE;
     taper_list *sizes, *out = NULL;

@@ -4,12 +4,12 @@
 #include "ops/lang/prim.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 #include "ops/list/registry.h"
+#include "ops/list/shared_kernels.h"
 
 // ---- attributes
 
-taper_status taper_op_tensor_dtype(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_dtype)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -18,7 +18,7 @@ taper_status taper_op_tensor_dtype(taper_call *call)
 }
 
 // All tensors are on the CPU.
-taper_status taper_op_tensor_device(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_device)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -26,7 +26,7 @@ taper_status taper_op_tensor_device(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor_layout(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_layout)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -34,7 +34,7 @@ taper_status taper_op_tensor_layout(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor_get_device(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_get_device)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -43,7 +43,7 @@ taper_status taper_op_tensor_get_device(taper_call *call)
 }
 
 // is_cuda and others that are the same for every tensor.
-taper_status taper_op_tensor_constant(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_constant)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -51,7 +51,7 @@ taper_status taper_op_tensor_constant(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor_is_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_is_quantized)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -59,7 +59,7 @@ taper_status taper_op_tensor_is_quantized(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor_requires_grad(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_requires_grad)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -67,14 +67,14 @@ taper_status taper_op_tensor_requires_grad(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor_cuda(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_cuda)
 {
     return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
                       "there is no CUDA device here: save the model for the CPU");
 }
 
 // Another tensor over the same storage.
-taper_status taper_op_tensor_data(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_data)
 {
     taper_tensor *tensor, *alias;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
@@ -87,7 +87,7 @@ taper_status taper_op_tensor_data(taper_call *call)
 // ---- devices
 
 // "cuda:1"
-taper_status taper_op_device_parse(taper_call *call)
+TAPER_KERNEL(taper_op_device_parse)
 {
     const taper_string *text;
     TAPER_TRY(taper_arg_string(call, 0, &text));
@@ -126,7 +126,7 @@ static taper_status arg_device(const taper_call *call, int *kind, int *index)
     return TAPER_OK;
 }
 
-taper_status taper_op_device_type(taper_call *call)
+TAPER_KERNEL(taper_op_device_type)
 {
     int kind = 0, index = 0;
     TAPER_TRY(arg_device(call, &kind, &index));
@@ -135,7 +135,7 @@ taper_status taper_op_device_type(taper_call *call)
     return taper_ret_string(call, 0, name, strlen(name));
 }
 
-taper_status taper_op_device_index(taper_call *call)
+TAPER_KERNEL(taper_op_device_index)
 {
     int kind = 0, index = 0;
     TAPER_TRY(arg_device(call, &kind, &index));
@@ -145,7 +145,7 @@ taper_status taper_op_device_index(taper_call *call)
 
 // ---- numbers into tensors
 
-taper_status taper_op_number_to_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_number_to_tensor)
 {
     taper_scalar number;
     TAPER_TRY(taper_arg_scalar(call, 0, &number));
@@ -231,7 +231,7 @@ static taper_status list_whole(taper_call *call, const taper_tensor *tensor, con
 }
 
 // tolist: tensor, rank and kind of element of the annotated type (0 int, 1 float, 2 bool, 3 complex)
-taper_status taper_op_tensor_tolist(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_tolist)
 {
     taper_tensor *tensor;
     int64_t rank, kind;
@@ -257,7 +257,7 @@ taper_status taper_op_tensor_tolist(taper_call *call)
     return list_whole(call, tensor, elements[kind]);
 }
 
-taper_status taper_op_tensor_to_ints(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_to_ints)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));

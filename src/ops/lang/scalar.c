@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 
 const uint8_t taper_codes[64] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -229,7 +229,7 @@ static bool int_like(const taper_scalar *n)
     return n->kind == TAPER_SCALAR_INT || n->kind == TAPER_SCALAR_BOOL;
 }
 
-taper_status taper_op_number_binary(taper_call *call)
+TAPER_KERNEL(taper_op_number_binary)
 {
     const unsigned code = taper_call_code(call);
     if (call->arg_count >= 2 && call->args[0].tag == TAPER_INT && call->args[1].tag == TAPER_INT) {
@@ -256,7 +256,7 @@ taper_status taper_op_number_binary(taper_call *call)
     return doubles(call, code, a.f, b.f);
 }
 
-taper_status taper_op_number_divmod(taper_call *call)
+TAPER_KERNEL(taper_op_number_divmod)
 {
     taper_scalar a, b;
     TAPER_TRY(taper_arg_scalar(call, 0, &a));
@@ -304,7 +304,7 @@ static bool holds(unsigned code, int order, bool unordered)
     }
 }
 
-taper_status taper_op_number_compare(taper_call *call)
+TAPER_KERNEL(taper_op_number_compare)
 {
     const unsigned code = taper_call_code(call);
     taper_scalar a, b;
@@ -326,7 +326,7 @@ taper_status taper_op_number_compare(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_compare(taper_call *call)
+TAPER_KERNEL(taper_op_string_compare)
 {
     const taper_string *a, *b;
     TAPER_TRY(taper_arg_string(call, 0, &a));
@@ -340,7 +340,7 @@ taper_status taper_op_string_compare(taper_call *call)
 }
 
 // eq and ne of devices and enum values.
-taper_status taper_op_value_equal(taper_call *call)
+TAPER_KERNEL(taper_op_value_equal)
 {
     if (call->arg_count < 2) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "two arguments wanted");
@@ -351,7 +351,7 @@ taper_status taper_op_value_equal(taper_call *call)
 }
 
 // The loop count of a range.
-taper_status taper_op_range_length(taper_call *call)
+TAPER_KERNEL(taper_op_range_length)
 {
     int64_t low, high, step;
     TAPER_TRY(taper_arg_int(call, 0, &low));
@@ -369,7 +369,7 @@ taper_status taper_op_range_length(taper_call *call)
     return ret_int(call, length > INT64_MAX ? INT64_MAX : length);
 }
 
-taper_status taper_op_derive_index(taper_call *call)
+TAPER_KERNEL(taper_op_derive_index)
 {
     int64_t index, start, step;
     TAPER_TRY(taper_arg_int(call, 0, &index));

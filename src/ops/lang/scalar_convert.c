@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 
 static taper_status load_number(taper_run *run, const taper_tensor *tensor, taper_val *number)
 {
@@ -169,7 +169,7 @@ static taper_status int_of_string(const taper_call *call, int64_t *number)
     return TAPER_OK;
 }
 
-taper_status taper_op_to_int(taper_call *call)
+TAPER_KERNEL(taper_op_to_int)
 {
     int64_t result = 0;
     if (call->arg_count >= 1 && call->args[0].tag == TAPER_STRING) {
@@ -191,7 +191,7 @@ taper_status taper_op_to_int(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_to_float(taper_call *call)
+TAPER_KERNEL(taper_op_to_float)
 {
     double result = 0;
     if (call->arg_count >= 1 && call->args[0].tag == TAPER_STRING) {
@@ -211,7 +211,7 @@ taper_status taper_op_to_float(taper_call *call)
 }
 
 // Bool.*, is_nonzero.
-taper_status taper_op_to_bool(taper_call *call)
+TAPER_KERNEL(taper_op_to_bool)
 {
     taper_val number;
     if (call->arg_count >= 1 && call->args[0].tag == TAPER_TENSOR) {
@@ -234,7 +234,7 @@ taper_status taper_op_to_bool(taper_call *call)
 }
 
 // Complex.Scalar, or the real and the imaginary part.
-taper_status taper_op_to_complex(taper_call *call)
+TAPER_KERNEL(taper_op_to_complex)
 {
     taper_pair parts[2] = {{0, 0}, {0, 0}};
     for (size_t i = 0; i < 2 && i < call->arg_count; i++) {
@@ -254,7 +254,7 @@ taper_status taper_op_to_complex(taper_call *call)
 }
 
 // item, _local_scalar_dense and their like.
-taper_status taper_op_item(taper_call *call)
+TAPER_KERNEL(taper_op_item)
 {
     taper_val number;
     TAPER_TRY(number_arg(call, 0, &number));
@@ -279,14 +279,14 @@ static taper_status check_implicit(taper_call *call, const taper_tensor **out)
     return TAPER_OK;
 }
 
-taper_status taper_op_scalar_implicit(taper_call *call)
+TAPER_KERNEL(taper_op_scalar_implicit)
 {
     const taper_tensor *tensor = NULL;
     TAPER_TRY(check_implicit(call, &tensor));
     return taper_op_item(call);
 }
 
-taper_status taper_op_int_implicit(taper_call *call)
+TAPER_KERNEL(taper_op_int_implicit)
 {
     const taper_tensor *tensor = NULL;
     TAPER_TRY(check_implicit(call, &tensor));
@@ -298,14 +298,14 @@ taper_status taper_op_int_implicit(taper_call *call)
     return taper_op_to_int(call);
 }
 
-taper_status taper_op_float_implicit(taper_call *call)
+TAPER_KERNEL(taper_op_float_implicit)
 {
     const taper_tensor *tensor = NULL;
     TAPER_TRY(check_implicit(call, &tensor));
     return taper_op_to_float(call);
 }
 
-taper_status taper_op_complex_implicit(taper_call *call)
+TAPER_KERNEL(taper_op_complex_implicit)
 {
     const taper_tensor *tensor = NULL;
     TAPER_TRY(check_implicit(call, &tensor));

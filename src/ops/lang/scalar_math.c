@@ -2,8 +2,8 @@
 // Operators on one number: the math module.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -157,18 +157,18 @@ static taper_status unary(taper_call *call, bool rounded)
     return TAPER_OK;
 }
 
-taper_status taper_op_number_unary(taper_call *call)
+TAPER_KERNEL(taper_op_number_unary)
 {
     return unary(call, false);
 }
 
 // The .Scalar overloads, whose results PyTorch rounds to single precision.
-taper_status taper_op_number_unary_single(taper_call *call)
+TAPER_KERNEL(taper_op_number_unary_single)
 {
     return unary(call, true);
 }
 
-taper_status taper_op_number_factorial(taper_call *call)
+TAPER_KERNEL(taper_op_number_factorial)
 {
     int64_t n;
     TAPER_TRY(taper_arg_int(call, 0, &n));
@@ -183,7 +183,7 @@ taper_status taper_op_number_factorial(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_number_frexp(taper_call *call)
+TAPER_KERNEL(taper_op_number_frexp)
 {
     double x;
     TAPER_TRY(taper_arg_double(call, 0, &x));
@@ -194,7 +194,7 @@ taper_status taper_op_number_frexp(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_number_modf(taper_call *call)
+TAPER_KERNEL(taper_op_number_modf)
 {
     double x, whole;
     TAPER_TRY(taper_arg_double(call, 0, &x));
@@ -204,7 +204,7 @@ taper_status taper_op_number_modf(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_number_ldexp(taper_call *call)
+TAPER_KERNEL(taper_op_number_ldexp)
 {
     double x;
     int64_t exponent;

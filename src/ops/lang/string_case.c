@@ -2,8 +2,8 @@
 // Upper and lower case, and what a string consists of: the is* family. ASCII letters only, as PyTorch does in the
 // C locale.
 #include "ops/lang/string_case.h"
+#include "ops/call/call.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
 
 static bool is_upper(char c)
 {
@@ -45,7 +45,7 @@ static char to_lower(char c)
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
-taper_status taper_op_string_recase(taper_call *call)
+TAPER_KERNEL(taper_op_string_recase)
 {
     const unsigned code = taper_call_code(call);
     const taper_string *s;
@@ -126,7 +126,7 @@ static bool identifier(const taper_string *s) // PyTorch's rule: no underscore
     return s->length != 0;
 }
 
-taper_status taper_op_string_is(taper_call *call)
+TAPER_KERNEL(taper_op_string_is)
 {
     const unsigned code = taper_call_code(call);
     const taper_string *s;

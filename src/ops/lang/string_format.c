@@ -2,12 +2,12 @@
 // str(), format() and the % operator.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 
 static const taper_print_style plain = {.floats = 'g'};
 
-taper_status taper_op_string_of(taper_call *call)
+TAPER_KERNEL(taper_op_string_of)
 {
     if (call->arg_count < 1) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "an argument is missing");
@@ -43,7 +43,7 @@ static taper_status format(taper_call *call, const taper_string *pattern, taper_
 }
 
 // "{}" stands for the next argument; nothing else in braces means anything.
-taper_status taper_op_string_format(taper_call *call)
+TAPER_KERNEL(taper_op_string_format)
 {
     const taper_string *pattern;
     TAPER_TRY(taper_arg_string(call, 0, &pattern));
@@ -162,7 +162,7 @@ static taper_status percent(taper_call *call, const taper_string *pattern, taper
     return TAPER_OK;
 }
 
-taper_status taper_op_string_percent(taper_call *call)
+TAPER_KERNEL(taper_op_string_percent)
 {
     const taper_string *pattern;
     TAPER_TRY(taper_arg_string(call, 0, &pattern));

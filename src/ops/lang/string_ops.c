@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 
 static taper_status ret_bytes(taper_call *call, const char *text, size_t length)
 {
@@ -39,7 +39,7 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
     return TAPER_OK;
 }
 
-taper_status taper_op_string_len(taper_call *call)
+TAPER_KERNEL(taper_op_string_len)
 {
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
@@ -48,7 +48,7 @@ taper_status taper_op_string_len(taper_call *call)
 }
 
 // __getitem__.str, prim::StringIndex
-taper_status taper_op_string_item(taper_call *call)
+TAPER_KERNEL(taper_op_string_item)
 {
     const taper_string *s;
     int64_t index;
@@ -61,7 +61,7 @@ taper_status taper_op_string_item(taper_call *call)
     return ret_bytes(call, s->data + (index < 0 ? index + length : index), 1);
 }
 
-taper_status taper_op_string_slice(taper_call *call)
+TAPER_KERNEL(taper_op_string_slice)
 {
     const taper_string *s;
     int64_t start = 0, step = 1, count = 0;
@@ -78,7 +78,7 @@ taper_status taper_op_string_slice(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_add(taper_call *call)
+TAPER_KERNEL(taper_op_string_add)
 {
     const taper_string *a, *b;
     TAPER_TRY(taper_arg_string(call, 0, &a));
@@ -90,7 +90,7 @@ taper_status taper_op_string_add(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_join(taper_call *call)
+TAPER_KERNEL(taper_op_string_join)
 {
     const taper_string *s;
     taper_list *list;
@@ -124,7 +124,7 @@ taper_status taper_op_string_join(taper_call *call)
 }
 
 // list(str): its characters
-taper_status taper_op_string_list(taper_call *call)
+TAPER_KERNEL(taper_op_string_list)
 {
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
@@ -136,7 +136,7 @@ taper_status taper_op_string_list(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_ord(taper_call *call)
+TAPER_KERNEL(taper_op_string_ord)
 {
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
@@ -148,7 +148,7 @@ taper_status taper_op_string_ord(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_chr(taper_call *call)
+TAPER_KERNEL(taper_op_string_chr)
 {
     int64_t code;
     TAPER_TRY(taper_arg_int(call, 0, &code));
@@ -179,17 +179,17 @@ static taper_status ret_digits(taper_call *call, char letter, unsigned bits)
     return ret_bytes(call, to, (size_t)(text + sizeof text - to));
 }
 
-taper_status taper_op_string_hex(taper_call *call)
+TAPER_KERNEL(taper_op_string_hex)
 {
     return ret_digits(call, 'x', 4);
 }
 
-taper_status taper_op_string_oct(taper_call *call)
+TAPER_KERNEL(taper_op_string_oct)
 {
     return ret_digits(call, 'o', 3);
 }
 
-taper_status taper_op_string_bin(taper_call *call)
+TAPER_KERNEL(taper_op_string_bin)
 {
     return ret_digits(call, 'b', 1);
 }
@@ -227,7 +227,7 @@ static taper_status pad_args(taper_call *call, const taper_string **s, int64_t *
     return TAPER_OK;
 }
 
-taper_status taper_op_string_center(taper_call *call)
+TAPER_KERNEL(taper_op_string_center)
 {
     const taper_string *s = NULL;
     int64_t missing = 0, width = 0;
@@ -237,7 +237,7 @@ taper_status taper_op_string_center(taper_call *call)
     return width % 2 != 0 ? pad(call, s, more, less, fill) : pad(call, s, less, more, fill);
 }
 
-taper_status taper_op_string_ljust(taper_call *call)
+TAPER_KERNEL(taper_op_string_ljust)
 {
     const taper_string *s = NULL;
     int64_t missing = 0, width = 0;
@@ -246,7 +246,7 @@ taper_status taper_op_string_ljust(taper_call *call)
     return pad(call, s, 0, missing, fill);
 }
 
-taper_status taper_op_string_rjust(taper_call *call)
+TAPER_KERNEL(taper_op_string_rjust)
 {
     const taper_string *s = NULL;
     int64_t missing = 0, width = 0;
@@ -255,7 +255,7 @@ taper_status taper_op_string_rjust(taper_call *call)
     return pad(call, s, missing, 0, fill);
 }
 
-taper_status taper_op_string_zfill(taper_call *call)
+TAPER_KERNEL(taper_op_string_zfill)
 {
     const taper_string *s;
     int64_t width;
@@ -265,7 +265,7 @@ taper_status taper_op_string_zfill(taper_call *call)
     return pad(call, s, missing, 0, '0'); // signs get no special place, as in PyTorch
 }
 
-taper_status taper_op_string_expandtabs(taper_call *call)
+TAPER_KERNEL(taper_op_string_expandtabs)
 {
     const taper_string *s;
     int64_t size;

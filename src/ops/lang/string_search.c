@@ -2,10 +2,10 @@
 // Finding, counting, replacing and splitting.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_case.h"
 #include "ops/lang/string_ops.h"
-#include "ops/list/kernels.h"
 
 enum { NOWHERE = -1, WORK_OF_A_TRY = 4 };
 
@@ -73,7 +73,7 @@ static taper_status check_start(const taper_call *call, const taper_string *s, i
                             s->length);
 }
 
-taper_status taper_op_string_find(taper_call *call)
+TAPER_KERNEL(taper_op_string_find)
 {
     const unsigned code = taper_call_code(call);
     const taper_string *s, *what;
@@ -97,7 +97,7 @@ taper_status taper_op_string_find(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_count(taper_call *call)
+TAPER_KERNEL(taper_op_string_count)
 {
     const taper_string *s, *what;
     int64_t start, end;
@@ -120,7 +120,7 @@ taper_status taper_op_string_count(taper_call *call)
 }
 
 // startswith, endswith: of the part from start to end; an end before the start is the end of the text, as in PyTorch.
-taper_status taper_op_string_starts(taper_call *call)
+TAPER_KERNEL(taper_op_string_starts)
 {
     const taper_string *s, *what;
     int64_t start, end;
@@ -138,7 +138,7 @@ taper_status taper_op_string_starts(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_replace(taper_call *call)
+TAPER_KERNEL(taper_op_string_replace)
 {
     const taper_string *s, *old, *new;
     int64_t most;
@@ -167,7 +167,7 @@ taper_status taper_op_string_replace(taper_call *call)
     return taper_run_text_ret(&out, call, 0);
 }
 
-taper_status taper_op_string_strip(taper_call *call)
+TAPER_KERNEL(taper_op_string_strip)
 {
     const unsigned code = taper_call_code(call);
     const taper_string *s, *chars;
@@ -187,7 +187,7 @@ taper_status taper_op_string_strip(taper_call *call)
     return taper_ret_string(call, 0, s->data + start, end - start);
 }
 
-taper_status taper_op_string_partition(taper_call *call)
+TAPER_KERNEL(taper_op_string_partition)
 {
     const bool last = taper_call_code(call) == TAPER_STRING_RPARTITION;
     const taper_string *s, *by;
@@ -232,7 +232,7 @@ static taper_status split_words(taper_call *call, const taper_string *s, taper_l
     return TAPER_OK;
 }
 
-taper_status taper_op_string_split(taper_call *call)
+TAPER_KERNEL(taper_op_string_split)
 {
     const taper_string *s, *by;
     int64_t most;
@@ -259,7 +259,7 @@ taper_status taper_op_string_split(taper_call *call)
     return taper_list_append_string(call, list, s->data + start, s->length - (size_t)start);
 }
 
-taper_status taper_op_string_rsplit(taper_call *call)
+TAPER_KERNEL(taper_op_string_rsplit)
 {
     const taper_string *s, *by;
     int64_t most;
@@ -290,7 +290,7 @@ taper_status taper_op_string_rsplit(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_string_splitlines(taper_call *call)
+TAPER_KERNEL(taper_op_string_splitlines)
 {
     const taper_string *s;
     bool keep;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cov and corrcoef: variables in rows, observations in columns.
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -103,7 +103,7 @@ static taper_tensor *covariance(taper_compose *c, taper_tensor *x, taper_tensor 
     return TAPER_COMPOSE(c, taper_op_squeeze, NULL, taper_compose_arg(taper_compose_div(c, products, factor)));
 }
 
-taper_status taper_op_cov(taper_call *call)
+TAPER_KERNEL(taper_op_cov)
 {
     taper_tensor *x, *fweights, *aweights;
     int64_t correction;
@@ -129,7 +129,7 @@ static taper_tensor *clipped(taper_compose *c, taper_tensor *x)
     return TAPER_COMPOSE(c, taper_op_clamp, NULL, taper_compose_arg(x), taper_val_int(-1), taper_val_int(1));
 }
 
-taper_status taper_op_corrcoef(taper_call *call)
+TAPER_KERNEL(taper_op_corrcoef)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));

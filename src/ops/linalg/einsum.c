@@ -3,9 +3,9 @@
 // their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
 // summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
 // strides of results do.
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/linalg/einsum_products.h"
-#include "ops/list/kernels.h"
 
 enum { LABELS = 52, ELLIPSIS = 52, DIMS = TAPER_EINSUM_DIMS, MAX_OPERANDS = 64 };
 
@@ -393,7 +393,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
     return finish(call, w, dtype, count > 1);
 }
 
-taper_status taper_op_einsum(taper_call *call)
+TAPER_KERNEL(taper_op_einsum)
 {
     taper_list *operands = NULL;
     TAPER_TRY(taper_arg_list(call, 1, &operands));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of groups: one matrix each, of one size in a 3D tensor, or of any sizes one behind the other in a matrix.
 // Where either factor is a matrix, offsets say where each group ends in it.
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 typedef struct grouping {
     taper_tensor *a, *b; // of the working dtype
@@ -105,7 +105,7 @@ static taper_status give(taper_call *call, taper_tensor *c, taper_dtype dtype, b
     return taper_run_copy(call->run, result, c);
 }
 
-taper_status taper_op_grouped_mm(taper_call *call)
+TAPER_KERNEL(taper_op_grouped_mm)
 {
     const bool fallback = call->arg_count == 3; // transformers' own
     taper_run *run = call->run;

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 taper_status taper_linalg_run(taper_call *call, const char *name, taper_linalg_body body)
 {
@@ -323,7 +323,7 @@ taper_status taper_linalg_check_infos(taper_run *run, const char *name, const ta
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: the factorization failed (error code: %d)", name, where, number);
 }
 
-taper_status taper_op_linalg_check_errors(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_check_errors)
 {
     taper_tensor *infos, *own;
     const taper_string *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Cholesky factors, and inverses and solutions from them.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { L, INFOS, X }; // slots
 
@@ -35,12 +35,12 @@ static taper_status cholesky(taper_linalg *w)
     return taper_linalg_ret(w, 0, L, (taper_dtype)a->dtype, plain ? TAPER_BY_ROWS : TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_cholesky(taper_call *call)
+TAPER_KERNEL(taper_op_cholesky)
 {
     return taper_linalg_run(call, "cholesky", cholesky);
 }
 
-taper_status taper_op_linalg_cholesky(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_cholesky)
 {
     return taper_linalg_run(call, "linalg.cholesky", cholesky);
 }
@@ -59,7 +59,7 @@ static taper_status cholesky_ex(taper_linalg *w)
     return taper_linalg_ret(w, 1, INFOS, TAPER_I32, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_cholesky_ex(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_cholesky_ex)
 {
     return taper_linalg_run(call, "linalg.cholesky_ex", cholesky_ex);
 }
@@ -120,7 +120,7 @@ static taper_status cholesky_inverse(taper_linalg *w)
     return taper_linalg_ret(w, 0, X, (taper_dtype)a->dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_cholesky_inverse(taper_call *call)
+TAPER_KERNEL(taper_op_cholesky_inverse)
 {
     return taper_linalg_run(call, "cholesky_inverse", cholesky_inverse);
 }
@@ -146,7 +146,7 @@ static taper_status cholesky_solve(taper_linalg *w)
     return taper_linalg_ret(w, 0, X, dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_cholesky_solve(taper_call *call)
+TAPER_KERNEL(taper_op_cholesky_solve)
 {
     return taper_linalg_run(call, "cholesky_solve", cholesky_solve);
 }

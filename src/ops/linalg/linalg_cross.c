@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of vectors along a dimension: cross and vecdot.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { FIRST, SECOND, RESULT }; // slots
 
@@ -121,7 +121,7 @@ static taper_status linalg_cross(taper_linalg *w)
     return run_cross(w, a, b, dim);
 }
 
-taper_status taper_op_linalg_cross(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_cross)
 {
     return taper_linalg_run(call, "linalg.cross", linalg_cross);
 }
@@ -143,7 +143,7 @@ static taper_status old_cross(taper_linalg *w)
     return run_cross(w, a, b, dim);
 }
 
-taper_status taper_op_cross(taper_call *call)
+TAPER_KERNEL(taper_op_cross)
 {
     return taper_linalg_run(call, "linalg.cross", old_cross);
 }
@@ -190,7 +190,7 @@ static taper_status vecdot(taper_linalg *w)
     return taper_linalg_ret(w, 0, RESULT, dtype, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_vecdot(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_vecdot)
 {
     return taper_linalg_run(call, "linalg.vecdot", vecdot);
 }

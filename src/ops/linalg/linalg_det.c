@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Determinants, which PyTorch's operators give as a number, as sign and logarithm, with or without the factors.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // slots
 
@@ -58,7 +58,7 @@ static taper_status det(taper_linalg *w)
     return w->call->ret_count == 3 ? ret_factors(w, 1, (taper_dtype)a->dtype) : TAPER_OK;
 }
 
-taper_status taper_op_det(taper_call *call)
+TAPER_KERNEL(taper_op_det)
 {
     return taper_linalg_run(call, "linalg.det", det);
 }
@@ -73,7 +73,7 @@ static taper_status slogdet(taper_linalg *w)
     return w->call->ret_count == 4 ? ret_factors(w, 2, dtype) : TAPER_OK;
 }
 
-taper_status taper_op_slogdet(taper_call *call)
+TAPER_KERNEL(taper_op_slogdet)
 {
     return taper_linalg_run(call, "linalg.slogdet", slogdet);
 }
@@ -97,7 +97,7 @@ static taper_status logdet(taper_linalg *w)
     return taper_linalg_ret(w, 0, FIRST, (taper_dtype)a->dtype, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_logdet(taper_call *call)
+TAPER_KERNEL(taper_op_logdet)
 {
     return taper_linalg_run(call, "logdet", logdet);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
-#include "ops/list/kernels.h"
 
 enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots; four of scratch
 
@@ -97,7 +97,7 @@ static taper_status eigh(taper_linalg *w)
     return ret_eigh(w, true, true, triangle);
 }
 
-taper_status taper_op_linalg_eigh(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_eigh)
 {
     return taper_linalg_run(call, "linalg.eigh", eigh);
 }
@@ -109,7 +109,7 @@ static taper_status eigvalsh(taper_linalg *w)
     return ret_eigh(w, true, false, triangle);
 }
 
-taper_status taper_op_linalg_eigvalsh(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_eigvalsh)
 {
     return taper_linalg_run(call, "linalg.eigh", eigvalsh);
 }
@@ -123,7 +123,7 @@ static taper_status inner_eigh(taper_linalg *w)
     return ret_eigh(w, true, vectors, triangle);
 }
 
-taper_status taper_op__linalg_eigh(taper_call *call)
+TAPER_KERNEL(taper_op__linalg_eigh)
 {
     return taper_linalg_run(call, "linalg.eigh", inner_eigh);
 }
@@ -136,7 +136,7 @@ static taper_status symeig(taper_linalg *w)
     return ret_eigh(w, false, vectors, upper ? 'U' : 'L');
 }
 
-taper_status taper_op_symeig(taper_call *call)
+TAPER_KERNEL(taper_op_symeig)
 {
     return taper_linalg_run(call, "symeig", symeig);
 }
@@ -236,7 +236,7 @@ static taper_status eig(taper_linalg *w)
     return taper_linalg_ret(w, 1, VECTORS, dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_linalg_eig(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_eig)
 {
     return taper_linalg_run(call, "torch.linalg.eig", eig);
 }
@@ -249,7 +249,7 @@ static taper_status eigvals(taper_linalg *w)
     return taper_linalg_ret(w, 0, VALUES, taper_dtype_to_complex((taper_dtype)a->dtype), TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_eigvals(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_eigvals)
 {
     return taper_linalg_run(call, "torch.linalg.eigvals", eigvals);
 }

@@ -2,8 +2,8 @@
 // L D L' of symmetric and L D L^H of Hermitian matrices, from their lower triangles, with the diagonal pivoting of
 // Bunch and Kaufman: D has blocks of one or two rows. Pivots are stored as LAPACK's sytrf does: the row (from 1) that
 // was exchanged, negative and twice for a block of two.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { LD, PIVOTS, INFOS, X }; // slots
 
@@ -189,7 +189,7 @@ static taper_status ldl_factor(taper_linalg *w)
     return ret_factors(w, a);
 }
 
-taper_status taper_op_linalg_ldl_factor(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_ldl_factor)
 {
     return taper_linalg_run(call, "torch.linalg.ldl_factor", ldl_factor);
 }
@@ -207,7 +207,7 @@ static taper_status ldl_factor_ex(taper_linalg *w)
     return taper_linalg_ret(w, 2, INFOS, TAPER_I32, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_ldl_factor_ex(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_ldl_factor_ex)
 {
     return taper_linalg_run(call, "torch.linalg.ldl_factor_ex", ldl_factor_ex);
 }
@@ -338,7 +338,7 @@ static taper_status ldl_solve(taper_linalg *w)
     return taper_linalg_ret(w, 0, X, dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_linalg_ldl_solve(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_ldl_solve)
 {
     return taper_linalg_run(call, "torch.linalg.ldl_solve", ldl_solve);
 }

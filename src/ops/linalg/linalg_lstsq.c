@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // linalg_lstsq: least squares by LAPACK's drivers.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
-#include "ops/list/kernels.h"
 
 enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots; three of scratch
 
@@ -209,7 +209,7 @@ static taper_status run_lstsq(taper_linalg *w)
     return taper_linalg_ret(w, 3, SINGULAR, real, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_lstsq(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_lstsq)
 {
     return taper_linalg_run(call, "torch.linalg.lstsq", run_lstsq);
 }

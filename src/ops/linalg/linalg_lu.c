@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LU with partial pivoting: the factors, what is unpacked from them, and solving with given factors.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { LU, PIVOTS, INFOS, P, L, U, X }; // slots
 
@@ -81,7 +81,7 @@ static taper_status lu_factor(taper_linalg *w)
     return ret_factors(w, a, false);
 }
 
-taper_status taper_op_linalg_lu_factor(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_lu_factor)
 {
     return taper_linalg_run(call, "linalg.lu_factor", lu_factor);
 }
@@ -98,7 +98,7 @@ static taper_status lu_factor_ex(taper_linalg *w)
     return ret_factors(w, a, true);
 }
 
-taper_status taper_op_linalg_lu_factor_ex(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_lu_factor_ex)
 {
     return taper_linalg_run(call, "linalg.lu_factor", lu_factor_ex);
 }
@@ -185,7 +185,7 @@ static taper_status whole_lu(taper_linalg *w)
     return ret_unpacked(w, (taper_dtype)a->dtype);
 }
 
-taper_status taper_op_linalg_lu(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_lu)
 {
     return taper_linalg_run(call, "linalg.lu_factor", whole_lu);
 }
@@ -234,7 +234,7 @@ static taper_status lu_unpack(taper_linalg *w)
     return ret_unpacked(w, dtype);
 }
 
-taper_status taper_op_lu_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_lu_unpack)
 {
     return taper_linalg_run(call, "torch.lu_unpack", lu_unpack);
 }
@@ -277,7 +277,7 @@ static taper_status linalg_lu_solve(taper_linalg *w)
     return solve_given(w, 2, 0, left, adjoint);
 }
 
-taper_status taper_op_linalg_lu_solve(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_lu_solve)
 {
     return taper_linalg_run(call, "linalg.lu_solve", linalg_lu_solve);
 }
@@ -287,7 +287,7 @@ static taper_status old_lu_solve(taper_linalg *w)
     return solve_given(w, 0, 1, true, false);
 }
 
-taper_status taper_op_lu_solve(taper_call *call)
+TAPER_KERNEL(taper_op_lu_solve)
 {
     return taper_linalg_run(call, "linalg.lu_solve", old_lu_solve);
 }

@@ -2,7 +2,7 @@
 // Norms of matrices and condition numbers.
 #include "ops/engine/reduce.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 
 enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots; four of scratch
 
@@ -223,7 +223,7 @@ static taper_status matrix_norm(taper_linalg *w)
     return ret_norms(w, order, dims);
 }
 
-taper_status taper_op_linalg_matrix_norm(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_matrix_norm)
 {
     return taper_linalg_run(call, "linalg.matrix_norm", matrix_norm);
 }
@@ -258,7 +258,7 @@ static taper_status any_norm(taper_linalg *w)
     return taper_op_vector_norm(w->call);
 }
 
-taper_status taper_op_linalg_norm(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_norm)
 {
     return taper_linalg_run(call, "linalg.norm", any_norm);
 }
@@ -343,7 +343,7 @@ static taper_status cond(taper_linalg *w)
                                                                 : condition_by_inverse(w, a, order);
 }
 
-taper_status taper_op_linalg_cond(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_cond)
 {
     return taper_linalg_run(call, "linalg.cond", cond);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Powers and exponentials of matrices.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // slots
 
@@ -84,7 +84,7 @@ static taper_status matrix_power(taper_linalg *w)
     return taper_run_copy(w->run, result, w->t[RESULT]);
 }
 
-taper_status taper_op_matrix_power(taper_call *call)
+TAPER_KERNEL(taper_op_matrix_power)
 {
     return taper_linalg_run(call, "linalg.matrix_power", matrix_power);
 }
@@ -192,7 +192,7 @@ static taper_status matrix_exp(taper_linalg *w)
     return taper_run_copy(w->run, result, w->t[BASE]);
 }
 
-taper_status taper_op_matrix_exp(taper_call *call)
+TAPER_KERNEL(taper_op_matrix_exp)
 {
     return taper_linalg_run(call, "linalg.matrix_exp", matrix_exp);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // QR by Householder reflectors. A reflector is I - tau v v^H with v = (1, what is stored below the diagonal); the signs
 // are LAPACK's: an element of the diagonal of R has the sign opposite to that of what it replaces.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { Q, R, TAU, OTHER }; // slots
 
@@ -107,7 +107,7 @@ static taper_status geqrf(taper_linalg *w)
     return ret_tau(w, 1, (taper_dtype)a->dtype);
 }
 
-taper_status taper_op_geqrf(taper_call *call)
+TAPER_KERNEL(taper_op_geqrf)
 {
     return taper_linalg_run(call, "torch.geqrf", geqrf);
 }
@@ -184,7 +184,7 @@ static taper_status linalg_qr(taper_linalg *w)
                mode->data);
 }
 
-taper_status taper_op_linalg_qr(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_qr)
 {
     return taper_linalg_run(call, "linalg.qr", linalg_qr);
 }
@@ -196,7 +196,7 @@ static taper_status old_qr(taper_linalg *w)
     return run_qr(w, some ? REDUCED : COMPLETE);
 }
 
-taper_status taper_op_qr(taper_call *call)
+TAPER_KERNEL(taper_op_qr)
 {
     return taper_linalg_run(call, "linalg.qr", old_qr);
 }
@@ -237,7 +237,7 @@ static taper_status householder_product(taper_linalg *w)
     return taper_linalg_ret(w, 0, Q, (taper_dtype)a->dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_linalg_householder_product(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_householder_product)
 {
     return taper_linalg_run(call, "torch.linalg.householder_product", householder_product);
 }
@@ -277,7 +277,7 @@ static taper_status ormqr(taper_linalg *w)
     return taper_linalg_ret(w, 0, OTHER, dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_ormqr(taper_call *call)
+TAPER_KERNEL(taper_op_ormqr)
 {
     return taper_linalg_run(call, "torch.ormqr", ormqr);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Systems of equations and inverses by LU: solve, inv, tensorsolve and tensorinv.
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { RESULT, LU, PIVOTS, INFOS, EXTRA, FLAT }; // slots
 
@@ -50,7 +50,7 @@ static taper_status inverse(taper_linalg *w)
     return taper_linalg_ret(w, 0, RESULT, (taper_dtype)a->dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_inverse(taper_call *call)
+TAPER_KERNEL(taper_op_inverse)
 {
     return taper_linalg_run(call, "linalg.inv", inverse);
 }
@@ -70,7 +70,7 @@ static taper_status inverse_ex(taper_linalg *w)
     return taper_linalg_ret(w, 1, INFOS, TAPER_I32, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_inv_ex(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_inv_ex)
 {
     return taper_linalg_run(call, "linalg.inv_ex", inverse_ex);
 }
@@ -141,7 +141,7 @@ static taper_status solve(taper_linalg *w)
     return taper_linalg_ret(w, 0, RESULT, (taper_dtype)a->dtype, order_of(left));
 }
 
-taper_status taper_op_solve(taper_call *call)
+TAPER_KERNEL(taper_op_solve)
 {
     return taper_linalg_run(call, "linalg.solve", solve);
 }
@@ -166,7 +166,7 @@ static taper_status solve_ex(taper_linalg *w)
     return taper_linalg_ret(w, at, INFOS, TAPER_I32, TAPER_BY_ROWS);
 }
 
-taper_status taper_op_solve_ex(taper_call *call)
+TAPER_KERNEL(taper_op_solve_ex)
 {
     return taper_linalg_run(call, "linalg.solve", solve_ex);
 }
@@ -230,7 +230,7 @@ static taper_status tensorinv(taper_linalg *w)
     return ret_shaped(w, EXTRA, a->rank, sizes);
 }
 
-taper_status taper_op_linalg_tensorinv(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_tensorinv)
 {
     return taper_linalg_run(call, "linalg.tensorinv", tensorinv);
 }
@@ -295,7 +295,7 @@ static taper_status tensorsolve(taper_linalg *w)
     return ret_shaped(w, EXTRA, view.rank - first, view.sizes + first);
 }
 
-taper_status taper_op_linalg_tensorsolve(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_tensorsolve)
 {
     return taper_linalg_run(call, "linalg.tensorsolve", tensorsolve);
 }

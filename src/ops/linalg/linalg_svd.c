@@ -2,8 +2,8 @@
 // Singular values and vectors, and what follows from them: ranks and pseudo-inverses.
 #include <stdio.h>
 
+#include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
-#include "ops/list/kernels.h"
 
 enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots; four of scratch
 
@@ -114,7 +114,7 @@ static taper_status linalg_svd(taper_linalg *w)
     return ret_svd(w, full ? 'A' : 'S');
 }
 
-taper_status taper_op_linalg_svd(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_svd)
 {
     return taper_linalg_run(call, "linalg.svd", linalg_svd);
 }
@@ -128,7 +128,7 @@ static taper_status inner_svd(taper_linalg *w)
     return ret_svd(w, !vectors ? 'N' : full ? 'A' : 'S');
 }
 
-taper_status taper_op__linalg_svd(taper_call *call)
+TAPER_KERNEL(taper_op__linalg_svd)
 {
     return taper_linalg_run(call, "linalg.svd", inner_svd);
 }
@@ -142,7 +142,7 @@ static taper_status svdvals(taper_linalg *w)
     return taper_linalg_ret(w, 0, S, taper_dtype_to_real((taper_dtype)a->dtype), TAPER_BY_ROWS);
 }
 
-taper_status taper_op_linalg_svdvals(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_svdvals)
 {
     return taper_linalg_run(call, "linalg.svd", svdvals);
 }
@@ -181,7 +181,7 @@ static taper_status old_svd(taper_linalg *w)
     return taper_linalg_ret(w, 2, RESULT, dtype, vectors ? TAPER_BY_ROWS : TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_svd(taper_call *call)
+TAPER_KERNEL(taper_op_svd)
 {
     return taper_linalg_run(call, "linalg.svd", old_svd);
 }
@@ -307,7 +307,7 @@ static taper_status rank_tol(taper_linalg *w)
     return run_rank(w, &(tolerances){.atol = 1, .hermitian = 2, .single = true});
 }
 
-taper_status taper_op_linalg_matrix_rank(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_matrix_rank)
 {
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_tol);
 }
@@ -318,7 +318,7 @@ static taper_status rank_both(taper_linalg *w)
     return run_rank(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});
 }
 
-taper_status taper_op_linalg_matrix_rank_atol_rtol(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_matrix_rank_atol_rtol)
 {
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_both);
 }
@@ -392,7 +392,7 @@ static taper_status pinv_rcond(taper_linalg *w)
     return run_pinv(w, &(tolerances){.rtol = 1, .hermitian = 2, .single = true});
 }
 
-taper_status taper_op_linalg_pinv(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_pinv)
 {
     return taper_linalg_run(call, "torch.linalg.pinv", pinv_rcond);
 }
@@ -403,7 +403,7 @@ static taper_status pinv_both(taper_linalg *w)
     return run_pinv(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});
 }
 
-taper_status taper_op_linalg_pinv_atol_rtol(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_pinv_atol_rtol)
 {
     return taper_linalg_run(call, "torch.linalg.pinv", pinv_both);
 }
@@ -413,7 +413,7 @@ static taper_status pinverse(taper_linalg *w)
     return run_pinv(w, &(tolerances){.rtol = 1, .single = true});
 }
 
-taper_status taper_op_pinverse(taper_call *call)
+TAPER_KERNEL(taper_op_pinverse)
 {
     return taper_linalg_run(call, "torch.linalg.pinv", pinverse);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Systems with triangular matrices.
+#include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
-#include "ops/list/kernels.h"
 
 enum { A, X }; // slots
 
@@ -57,7 +57,7 @@ static taper_status triangular_solve(taper_linalg *w)
     return taper_linalg_ret(w, 1, A, (taper_dtype)a->dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_triangular_solve(taper_call *call)
+TAPER_KERNEL(taper_op_triangular_solve)
 {
     return taper_linalg_run(call, "triangular_solve", triangular_solve);
 }
@@ -75,7 +75,7 @@ static taper_status solve_triangular(taper_linalg *w)
     return taper_linalg_ret(w, 0, X, (taper_dtype)b->dtype, TAPER_BY_COLUMNS);
 }
 
-taper_status taper_op_solve_triangular(taper_call *call)
+TAPER_KERNEL(taper_op_solve_triangular)
 {
     return taper_linalg_run(call, "linalg.solve_triangular", solve_triangular);
 }

@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 static taper_status same_dtype(const taper_call *call, const taper_tensor *a, const taper_tensor *b)
@@ -96,28 +96,28 @@ static taper_status ret_matmul(taper_call *call, taper_tensor *a, taper_tensor *
     return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
 }
 
-taper_status taper_op_mm(taper_call *call)
+TAPER_KERNEL(taper_op_mm)
 {
     taper_tensor *a, *b;
     TAPER_TRY(matrix_factors(call, 0, &a, &b));
     return ret_matmul(call, a, b);
 }
 
-taper_status taper_op_bmm(taper_call *call)
+TAPER_KERNEL(taper_op_bmm)
 {
     taper_tensor *a, *b;
     TAPER_TRY(batch_factors(call, 0, &a, &b));
     return ret_matmul(call, a, b);
 }
 
-taper_status taper_op_mv(taper_call *call)
+TAPER_KERNEL(taper_op_mv)
 {
     taper_tensor *a, *b;
     TAPER_TRY(vector_factors(call, 0, &a, &b));
     return ret_matmul(call, a, b);
 }
 
-taper_status taper_op_matmul(taper_call *call)
+TAPER_KERNEL(taper_op_matmul)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -126,7 +126,7 @@ taper_status taper_op_matmul(taper_call *call)
     return ret_matmul(call, a, b);
 }
 
-taper_status taper_op_dot(taper_call *call)
+TAPER_KERNEL(taper_op_dot)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -169,7 +169,7 @@ static taper_status conjugate(taper_run *run, const taper_tensor *tensor, taper_
     return TAPER_OK;
 }
 
-taper_status taper_op_vdot(taper_call *call)
+TAPER_KERNEL(taper_op_vdot)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -235,7 +235,7 @@ static taper_status check_expands(const taper_call *call, const taper_tensor *se
     return TAPER_OK;
 }
 
-taper_status taper_op_addmm(taper_call *call)
+TAPER_KERNEL(taper_op_addmm)
 {
     taper_tensor *self, *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -246,7 +246,7 @@ taper_status taper_op_addmm(taper_call *call)
     return ret_combined(call, product, self, 3);
 }
 
-taper_status taper_op_addmm_activation(taper_call *call)
+TAPER_KERNEL(taper_op_addmm_activation)
 {
     taper_tensor *self, *a, *b, *product = NULL;
     bool gelu;
@@ -281,7 +281,7 @@ taper_status taper_op_addmm_activation(taper_call *call)
     return taper_ret_cast(call, 0, product, (taper_dtype)self->dtype);
 }
 
-taper_status taper_op_addmv(taper_call *call)
+TAPER_KERNEL(taper_op_addmv)
 {
     taper_tensor *self, *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -292,7 +292,7 @@ taper_status taper_op_addmv(taper_call *call)
     return ret_combined(call, product, self, 3);
 }
 
-taper_status taper_op_baddbmm(taper_call *call)
+TAPER_KERNEL(taper_op_baddbmm)
 {
     taper_tensor *self, *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -303,7 +303,7 @@ taper_status taper_op_baddbmm(taper_call *call)
     return ret_combined(call, product, self, 3);
 }
 
-taper_status taper_op_addbmm(taper_call *call)
+TAPER_KERNEL(taper_op_addbmm)
 {
     taper_tensor *self, *a, *b, *sum = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -370,7 +370,7 @@ static taper_status outer_new(taper_call *call, size_t at, taper_dtype dtype, co
     return taper_ew_compute(call, &ew, product);
 }
 
-taper_status taper_op_outer(taper_call *call)
+TAPER_KERNEL(taper_op_outer)
 {
     taper_tensor *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -427,7 +427,7 @@ static taper_status addr_floats(const taper_call *call, const taper_tensor *self
     return status;
 }
 
-taper_status taper_op_addr(taper_call *call)
+TAPER_KERNEL(taper_op_addr)
 {
     taper_tensor *self, *a, *b, *product = NULL;
     taper_scalar beta, alpha;
@@ -460,7 +460,7 @@ taper_status taper_op_addr(taper_call *call)
     return taper_ret_cast(call, 0, product, dtype);
 }
 
-taper_status taper_op_inner(taper_call *call)
+TAPER_KERNEL(taper_op_inner)
 {
     taper_tensor *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));

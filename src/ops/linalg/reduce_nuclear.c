@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/engine/reduce.h"
-#include "ops/list/kernels.h"
 
 enum { SWEEPS = 60 };
 
@@ -129,7 +129,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
     return taper_ret_tensor(call, 0, out);
 }
 
-taper_status taper_op_nuclear_norm(taper_call *call)
+TAPER_KERNEL(taper_op_nuclear_norm)
 {
     taper_tensor *x;
     bool keep;
@@ -142,7 +142,7 @@ taper_status taper_op_nuclear_norm(taper_call *call)
     return run_nuclear(call, 0, 1, keep);
 }
 
-taper_status taper_op_nuclear_norm_dim(taper_call *call)
+TAPER_KERNEL(taper_op_nuclear_norm_dim)
 {
     taper_tensor *x;
     bool keep, over[TAPER_MAX_RANK];

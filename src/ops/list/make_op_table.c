@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_op_table TABLE USES: runs on the building machine and writes USES, op_uses.h: what the rows' kernels and params
-// are, for op_features.h; and TABLE, op_table.inc, the operator list as small constant tables without pointers, which a
+// make_op_table TABLE USES ROWS: runs on the building machine and writes USES, op_uses.h: what the rows' kernels and
+// params are, for op_features.h; ROWS, op_rows.h: the numbers of the rows that named_rows.inc does not list; and TABLE,
+// op_table.inc, the operator list as small constant tables without pointers, which a
 // process maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
 // of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
 // (TAPER_OP_CONFIG) has small tables too.
@@ -17,14 +18,21 @@
 #include "ops/list/op_config.h"
 
 typedef struct row {
-    const char *schema, *kernel, *param, *flags;
+    const char *id, *schema, *kernel, *param, *flags;
 } row;
 
 static row rows[] = {
-#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {schema, #kernel, #param, #flags}, )
+#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {#id, schema, #kernel, #param, #flags}, )
 #include "ops/list/op_list.h"
 #undef OP
-    {NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char *const named[] = {
+#define NAMED(id) TAPER_OP_IF(id, #id, )
+#include "ops/list/named_rows.inc"
+#undef NAMED
+    NULL,
 };
 
 enum {
@@ -39,8 +47,9 @@ static uint16_t *text; // all rows one after the other
 static size_t text_count, text_start[ROWS + 1];
 static uint16_t pairs[SYMBOLS][2]; // by symbol
 static unsigned symbols = LETTERS;
-static uint32_t counts[SYMBOLS * SYMBOLS]; // of pairs
-static uint16_t number[SYMBOLS];           // of symbols, the commonest first
+static uint32_t counts[SYMBOLS * SYMBOLS];              // of pairs
+static uint16_t number[SYMBOLS];                        // of symbols, the commonest first
+static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // of a row of the list its number, and the other way round
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1];
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
 static size_t slots = 2;                                     // of the index: a power of two above the number of rows
@@ -279,6 +288,48 @@ static void index_names(void)
     }
 }
 
+// Gives the named rows the first numbers, and the others those that follow, in the order of the list.
+static void number_rows(void)
+{
+    static bool numbered[ROWS + 1];
+    size_t count = 0;
+    for (size_t n = 0; named[n] != NULL; n++) {
+        size_t i = 0;
+        while (i < ROWS && strcmp(rows[i].id, named[n]) != 0) {
+            i++;
+        }
+        if (i == ROWS || numbered[i]) {
+            fail("named_rows.inc names it twice, or the list has no such row", named[n]);
+        }
+        numbered[i] = true;
+        row_number[i] = (uint16_t)count++;
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!numbered[i]) {
+            row_number[i] = (uint16_t)count++;
+        }
+        row_at[row_number[i]] = (uint16_t)i;
+    }
+}
+
+static void write_rows(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        fail("cannot write", path);
+    }
+    const size_t first = sizeof named / sizeof named[0] - 1;
+    fprintf(file, "// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n#ifndef TAPER_OPS_OP_ROWS_H\n"
+                  "#define TAPER_OPS_OP_ROWS_H\n\n#include \"ops/list/op_table.h\"\n\nenum {\n");
+    for (size_t number = first; number < ROWS; number++) {
+        fprintf(file, "TAPER_ROW_%s%s,\n", rows[row_at[number]].id, number == first ? " = TAPER_ROW_NAMED_COUNT" : "");
+    }
+    fprintf(file, "TAPER_ROW_COUNT%s\n};\n\n#endif\n", first == ROWS ? " = TAPER_ROW_NAMED_COUNT" : "");
+    if (fclose(file) != 0) {
+        fail("cannot write", path);
+    }
+}
+
 // "#define TAPER_USES_<name> 1" for each kernel, and for each param that is the address of something with a name.
 static void write_uses(const char *path)
 {
@@ -301,10 +352,12 @@ static void write_uses(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 || freopen(argv[1], "w", stdout) == NULL) {
-        fail("wanted: the names of the files to write", argc == 3 ? argv[1] : "");
+    if (argc != 4 || freopen(argv[1], "w", stdout) == NULL) {
+        fail("wanted: the names of the files to write", argc == 4 ? argv[1] : "");
     }
     write_uses(argv[2]);
+    number_rows();
+    write_rows(argv[3]);
     size_t longest = 0;
     for (size_t i = 0; i < ROWS; i++) {
         drop_cpp(&rows[i]);
@@ -323,15 +376,16 @@ int main(int argc, char **argv)
     index_names();
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
     for (size_t i = 0; i < slots; i++) {
-        printf("%u,%s", first_row[i], i % 32 == 31 ? "\n" : "");
+        printf("%u,%s", first_row[i] == 0 ? 0U : row_number[first_row[i] - 1] + 1U, i % 32 == 31 ? "\n" : "");
     }
     printf("};\n\nconst taper_op taper_ops[] = {\n");
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t number_of = 0; number_of < ROWS; number_of++) {
+        const size_t i = row_at[number_of];
         size_t next = next_row[i];
         if (next == 0) { // the last one: back to the first
             next = first_row[slot_of(rows[i].schema)];
         }
-        printf("{%zu, %u, %u, %zu, %u},\n", text_start[i], kernels[i], params[i], next - 1, facts[i]);
+        printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
     printf("{0, 0, 0, 0, %u}};\n", facts[ROWS]); // behind the rows: what operators of the host are
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;

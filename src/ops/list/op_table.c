@@ -4,6 +4,7 @@
 
 #include "ops/list/kernels.h"
 #include "ops/list/name_hash.h"
+#include "ops/list/op_rows.h"
 #include "ops/list/param_headers.h"
 
 // The one copy for compilers that call rather than inline.
@@ -174,7 +175,7 @@ const taper_op *taper_row_next(const taper_op *op)
     }
 #endif
     const taper_op *const next = &taper_ops[op->next];
-    return next > op ? next : NULL;
+    return next->text > op->text ? next : NULL; // the texts are in the order of the list
 }
 
 const taper_op *taper_row_find(const char *name, const char *overload)
@@ -192,12 +193,14 @@ const taper_op *taper_row_find(const char *name, const char *overload)
 
 const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
 {
+    const taper_op *first = NULL;
     for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
-        if ((taper_op_facts(&taper_ops[row]) & mask) == facts) {
-            return &taper_ops[row];
+        const taper_op *const op = &taper_ops[row];
+        if ((taper_op_facts(op) & mask) == facts && (first == NULL || op->text < first->text)) {
+            first = op;
         }
     }
-    return NULL;
+    return first;
 }
 
 bool taper_row_is_overload(const taper_op *op, const taper_op *of)

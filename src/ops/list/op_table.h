@@ -7,12 +7,13 @@
 #include "ops/call/call.h"
 #include "ops/list/op_config.h"
 
-// Row numbers: TAPER_ROW_aten_add_Tensor and so on.
+// Numbers of the rows that code names, TAPER_ROW_aten_add_Tensor and so on. The generated header ops/list/op_rows.h has
+// the numbers of all others, and TAPER_ROW_COUNT.
 enum {
-#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, TAPER_ROW_##id, )
-#include "ops/list/op_list.h"
-#undef OP
-    TAPER_ROW_COUNT
+#define NAMED(id) TAPER_OP_IF(id, TAPER_ROW_##id, )
+#include "ops/list/named_rows.inc"
+#undef NAMED
+    TAPER_ROW_NAMED_COUNT
 };
 
 extern const taper_op taper_ops[]; // by row number

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "ops/call/fit.h"
-#include "ops/list/op_table.h"
+#include "ops/list/op_rows.h"
 
 typedef struct registered {
     taper_op op; // the first: operators are known by its address

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators by name, and their schemas once parsed.
 #include "ops/list/registry.h"
+#include "ops/list/op_rows.h"
 
 #include "platform/lapack.h"
 #include "platform/platform.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
 // their numbers first. The row's param is the arithmetic.
+#include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 // PyTorch refuses finite numbers that a float dtype would make infinite.
@@ -35,13 +35,13 @@ static taper_status run_row(taper_call *call, const taper_ew_op *op, size_t coun
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_unary(taper_call *call)
+TAPER_KERNEL(taper_op_unary)
 {
     return run_row(call, call->param, 1);
 }
 
 // Those that PyTorch makes of empty_like where there is nothing to compute.
-taper_status taper_op_unary_like(taper_call *call)
+TAPER_KERNEL(taper_op_unary_like)
 {
     taper_ew ew = taper_ew_make(call->param);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -52,7 +52,7 @@ taper_status taper_op_unary_like(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_angle(taper_call *call)
+TAPER_KERNEL(taper_op_angle)
 {
     taper_ew ew = taper_ew_make(&taper_ew_angle);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -61,12 +61,12 @@ taper_status taper_op_angle(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_binary(taper_call *call)
+TAPER_KERNEL(taper_op_binary)
 {
     return run_row(call, call->param, 2);
 }
 
-taper_status taper_op_heaviside(taper_call *call)
+TAPER_KERNEL(taper_op_heaviside)
 {
     taper_tensor *x, *values;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -150,19 +150,19 @@ static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t firs
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_sum2(taper_call *call)
+TAPER_KERNEL(taper_op_sum2)
 {
     return run_sum(call, call->param, 0, 1);
 }
 
-taper_status taper_op_rsub(taper_call *call)
+TAPER_KERNEL(taper_op_rsub)
 {
     return run_sum(call, &taper_ew_sub, 1, 0);
 }
 
 // ---- quotients and powers
 
-taper_status taper_op_div_mode(taper_call *call)
+TAPER_KERNEL(taper_op_div_mode)
 {
     const taper_ew_op *op = &taper_ew_div;
     if (!taper_arg_is_none(call, 2)) {
@@ -227,7 +227,7 @@ static taper_status run_power(taper_call *call, taper_ew *ew)
     return taper_ew_run(call, ew);
 }
 
-taper_status taper_op_pow(taper_call *call)
+TAPER_KERNEL(taper_op_pow)
 {
     taper_ew ew = taper_ew_make(&taper_ew_pow);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -236,7 +236,7 @@ taper_status taper_op_pow(taper_call *call)
     return run_power(call, &ew);
 }
 
-taper_status taper_op_square(taper_call *call)
+TAPER_KERNEL(taper_op_square)
 {
     taper_ew ew = taper_ew_make(&taper_ew_pow);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -244,7 +244,7 @@ taper_status taper_op_square(taper_call *call)
     return run_power(call, &ew);
 }
 
-taper_status taper_op_float_power(taper_call *call)
+TAPER_KERNEL(taper_op_float_power)
 {
     taper_ew ew = taper_ew_make(&taper_ew_pow);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -263,7 +263,7 @@ taper_status taper_op_float_power(taper_call *call)
 }
 
 // self * 2 ** other: the power of a tensor of integers is one of float32.
-taper_status taper_op_ldexp(taper_call *call)
+TAPER_KERNEL(taper_op_ldexp)
 {
     taper_ew ew = taper_ew_make(&taper_ew_ldexp);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -339,20 +339,20 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_clamp(taper_call *call)
+TAPER_KERNEL(taper_op_clamp)
 {
     return run_clamp(call, 1, 2);
 }
-taper_status taper_op_clamp_min(taper_call *call)
+TAPER_KERNEL(taper_op_clamp_min)
 {
     return run_clamp(call, 1, SIZE_MAX);
 }
-taper_status taper_op_clamp_max(taper_call *call)
+TAPER_KERNEL(taper_op_clamp_max)
 {
     return run_clamp(call, SIZE_MAX, 1);
 }
 
-taper_status taper_op_clamp_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_clamp_tensor)
 {
     const bool low = !taper_arg_is_none(call, 1), high = !taper_arg_is_none(call, 2);
     if (!low && !high) {
@@ -371,7 +371,7 @@ taper_status taper_op_clamp_tensor(taper_call *call)
 }
 
 // hardtanh and threshold keep an integer dtype and cut their numbers to it.
-taper_status taper_op_bounded(taper_call *call)
+TAPER_KERNEL(taper_op_bounded)
 {
     const taper_ew_op *op = call->param;
     taper_ew ew = taper_ew_make(op);
@@ -388,19 +388,19 @@ taper_status taper_op_bounded(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_relu6(taper_call *call)
+TAPER_KERNEL(taper_op_relu6)
 {
     return run_laid(call, 0, &taper_ew_clamp_scalars, TAPER_EW_LIKE, 0, 6, 0);
 }
 
 // ---- activations with numbers of their own
 
-taper_status taper_op_selu(taper_call *call)
+TAPER_KERNEL(taper_op_selu)
 {
     return run_unary(call, 0, &taper_ew_elu, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
 }
 
-taper_status taper_op_celu(taper_call *call)
+TAPER_KERNEL(taper_op_celu)
 {
     double alpha;
     TAPER_TRY(taper_arg_double(call, 1, &alpha));
@@ -414,7 +414,7 @@ taper_status taper_op_celu(taper_call *call)
     return run_unary(call, 0, &taper_ew_elu, alpha, 1, 1 / alpha);
 }
 
-taper_status taper_op_gelu(taper_call *call)
+TAPER_KERNEL(taper_op_gelu)
 {
     const taper_string *approximate;
     TAPER_TRY(taper_arg_string(call, 1, &approximate));
@@ -427,7 +427,7 @@ taper_status taper_op_gelu(taper_call *call)
 
 // ---- numbers that depend on the dtype
 
-taper_status taper_op_nan_to_num(taper_call *call)
+TAPER_KERNEL(taper_op_nan_to_num)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -442,14 +442,14 @@ taper_status taper_op_nan_to_num(taper_call *call)
     return run_laid(call, 0, &taper_ew_nan_to_num, TAPER_EW_LIKE, nan, high, low);
 }
 
-taper_status taper_op_logit(taper_call *call)
+TAPER_KERNEL(taper_op_logit)
 {
     double eps;
     TAPER_TRY(taper_arg_double_or(call, 1, -1, &eps));
     return run_unary(call, 0, &taper_ew_logit, eps, 0, 0);
 }
 
-taper_status taper_op_round_decimals(taper_call *call)
+TAPER_KERNEL(taper_op_round_decimals)
 {
     int64_t decimals;
     taper_tensor *x;
@@ -477,16 +477,16 @@ static taper_status run_polygamma(taper_call *call, size_t tensor_at, size_t ord
     return run_unary(call, tensor_at, &taper_ew_polygamma, (double)order, 0, 0);
 }
 
-taper_status taper_op_polygamma(taper_call *call)
+TAPER_KERNEL(taper_op_polygamma)
 {
     return run_polygamma(call, 1, 0);
 }
-taper_status taper_op_polygamma_(taper_call *call)
+TAPER_KERNEL(taper_op_polygamma_)
 {
     return run_polygamma(call, 0, 1);
 }
 
-taper_status taper_op_mvlgamma(taper_call *call)
+TAPER_KERNEL(taper_op_mvlgamma)
 {
     int64_t p;
     TAPER_TRY(taper_arg_int(call, 1, &p));
@@ -498,7 +498,7 @@ taper_status taper_op_mvlgamma(taper_call *call)
 
 // ---- three operands
 
-taper_status taper_op_addc(taper_call *call)
+TAPER_KERNEL(taper_op_addc)
 {
     const taper_ew_op *op = call->param;
     taper_ew ew = taper_ew_make(op);
@@ -522,7 +522,7 @@ static taper_status check_same_dtype(const taper_call *call, const taper_tensor 
     return TAPER_OK;
 }
 
-taper_status taper_op_lerp(taper_call *call)
+TAPER_KERNEL(taper_op_lerp)
 {
     taper_tensor *self, *end;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -551,7 +551,7 @@ static taper_status check_condition(const taper_call *call, const taper_tensor *
     return TAPER_OK;
 }
 
-taper_status taper_op_where(taper_call *call)
+TAPER_KERNEL(taper_op_where)
 {
     taper_tensor *condition;
     TAPER_TRY(taper_arg_tensor(call, 0, &condition));
@@ -568,7 +568,7 @@ taper_status taper_op_where(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_masked_fill(taper_call *call)
+TAPER_KERNEL(taper_op_masked_fill)
 {
     taper_tensor *self, *mask;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -626,7 +626,7 @@ taper_status taper_ew_isclose_args(const taper_call *call, taper_ew *ew)
     return TAPER_OK;
 }
 
-taper_status taper_op_isclose(taper_call *call)
+TAPER_KERNEL(taper_op_isclose)
 {
     taper_ew ew;
     TAPER_TRY(taper_ew_isclose_args(call, &ew));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Orthogonal polynomials as elementwise operators of a point and a degree, and the kernels of the special functions
 // that PyTorch has for float and double alone.
+#include "ops/call/call.h"
 #include "ops/engine/elementwise_loops.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 enum { LONG_WALK = 1 << 16 }; // steps between two charges
@@ -57,11 +57,11 @@ static taper_status run_special(taper_call *call, size_t count)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_special(taper_call *call)
+TAPER_KERNEL(taper_op_special)
 {
     return run_special(call, 1);
 }
-taper_status taper_op_special2(taper_call *call)
+TAPER_KERNEL(taper_op_special2)
 {
     return run_special(call, 2);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise operators that prepare their operands: glu halves its input, prelu lays its weights along the channels,
 // frexp has two results; the parts of complex numbers.
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/math/elementwise_ops.h"
 
 static taper_status ret_argument(taper_call *call)
@@ -10,7 +10,7 @@ static taper_status ret_argument(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_glu(taper_call *call)
+TAPER_KERNEL(taper_op_glu)
 {
     taper_tensor *x, *halves[2] = {NULL, NULL};
     size_t dim;
@@ -44,7 +44,7 @@ taper_status taper_op_glu(taper_call *call)
     return status;
 }
 
-taper_status taper_op_prelu(taper_call *call)
+TAPER_KERNEL(taper_op_prelu)
 {
     taper_tensor *x, *weight, *flat, *spread;
     taper_error *error = call->run->error;
@@ -100,24 +100,24 @@ static taper_status run_for(taper_call *call, const taper_ew_op *op, size_t at, 
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_frexp(taper_call *call)
+TAPER_KERNEL(taper_op_frexp)
 {
     TAPER_TRY(run_for(call, &taper_ew_mantissa, 0, -1, TAPER_EW_LIKE));
     return run_for(call, &taper_ew_exponent, 1, TAPER_I32, TAPER_EW_LIKE);
 }
 
-taper_status taper_op_log_sigmoid_forward(taper_call *call)
+TAPER_KERNEL(taper_op_log_sigmoid_forward)
 {
     TAPER_TRY(run_for(call, &taper_ew_exp_minus_abs, 1, -1, TAPER_EW_CONTIGUOUS)); // first: out may be the input
     return run_for(call, &taper_ew_log_sigmoid, 0, -1, TAPER_EW_CONTIGUOUS);
 }
 
-taper_status taper_op_log_sigmoid(taper_call *call)
+TAPER_KERNEL(taper_op_log_sigmoid)
 {
     return run_for(call, &taper_ew_log_sigmoid, 0, -1, TAPER_EW_CONTIGUOUS);
 }
 
-taper_status taper_op_positive(taper_call *call)
+TAPER_KERNEL(taper_op_positive)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -143,14 +143,14 @@ static taper_status ret_part(taper_call *call, taper_tensor *x, int64_t part)
     return TAPER_OK;
 }
 
-taper_status taper_op_real(taper_call *call)
+TAPER_KERNEL(taper_op_real)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return taper_dtype_is_complex((taper_dtype)x->dtype) ? ret_part(call, x, 0) : ret_argument(call);
 }
 
-taper_status taper_op_imag(taper_call *call)
+TAPER_KERNEL(taper_op_imag)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -162,7 +162,7 @@ taper_status taper_op_imag(taper_call *call)
 }
 
 // Real tensors are their own conjugates. Complex ones are conjugated at once; PyTorch notes it down for later.
-taper_status taper_op_conj(taper_call *call)
+TAPER_KERNEL(taper_op_conj)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -173,7 +173,7 @@ taper_status taper_op_conj(taper_call *call)
 }
 
 // complex(real, imag) and polar(abs, angle).
-taper_status taper_op_complex(taper_call *call)
+TAPER_KERNEL(taper_op_complex)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -191,7 +191,7 @@ taper_status taper_op_complex(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_result_type(taper_call *call)
+TAPER_KERNEL(taper_op_result_type)
 {
     taper_promotion promotion = taper_promotion_start();
     for (size_t k = 0; k < 2; k++) {
@@ -216,7 +216,7 @@ static taper_status dtype_pair(const taper_call *call, taper_dtype *a, taper_dty
     return taper_arg_dtype_or(call, 1, TAPER_F32, b);
 }
 
-taper_status taper_op_can_cast(taper_call *call)
+TAPER_KERNEL(taper_op_can_cast)
 {
     taper_dtype from, to;
     TAPER_TRY(dtype_pair(call, &from, &to));
@@ -224,7 +224,7 @@ taper_status taper_op_can_cast(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_promote_types(taper_call *call)
+TAPER_KERNEL(taper_op_promote_types)
 {
     taper_dtype a, b;
     TAPER_TRY(dtype_pair(call, &a, &b));

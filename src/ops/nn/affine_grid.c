@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // affine_grid_generator: the positions that grid_sampler reads an image at to turn, stretch and shift it.
+#include "ops/call/call.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 // Position i of n evenly spaced ones from -1 to 1; or the middles of n equal parts of that stretch.
 static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_corners)
@@ -32,7 +32,7 @@ static void grid_line(taper_dtype dtype, void *out, int64_t step, const double *
     }
 }
 
-taper_status taper_op_affine_grid_generator(taper_call *call)
+TAPER_KERNEL(taper_op_affine_grid_generator)
 {
     taper_error *error = call->run->error;
     taper_tensor *theta, *y;

@@ -6,10 +6,10 @@
 
 #include "ops/call/parallel.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/linear_rows.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 static taper_status check_shapes(taper_run *run, const taper_mha *mha)
 {
@@ -389,7 +389,7 @@ taper_status taper_mha_run(taper_call *call, const taper_mha *mha, taper_tensor 
     return TAPER_OK;
 }
 
-taper_status taper_op_native_multi_head_attention(taper_call *call)
+TAPER_KERNEL(taper_op_native_multi_head_attention)
 {
     taper_mha mha = {0};
     taper_tensor *result = NULL, *weights = NULL;
@@ -417,7 +417,7 @@ taper_status taper_op_native_multi_head_attention(taper_call *call)
 }
 
 // [B, T, 3 embed] + bias to q / sqrt(depth), k and v, each [B, heads, T, depth].
-taper_status taper_op_transform_bias_rescale_qkv(taper_call *call)
+TAPER_KERNEL(taper_op_transform_bias_rescale_qkv)
 {
     taper_tensor *qkv, *bias, *sum = NULL;
     int64_t heads;

@@ -2,9 +2,9 @@
 // The fused encoder layer.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/attention.h"
 #include "ops/nn/nested.h"
 
@@ -144,7 +144,7 @@ static taper_status compute_nested(taper_call *call, encoder *layer, taper_tenso
     return status;
 }
 
-taper_status taper_op_transformer_encoder_layer(taper_call *call)
+TAPER_KERNEL(taper_op_transformer_encoder_layer)
 {
     encoder layer = {.mha = {.need_weights = false}};
     taper_mha *mha = &layer.mha;

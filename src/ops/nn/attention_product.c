@@ -2,10 +2,10 @@
 // Scaled dot product attention: softmax(query keyT scale + mask) value, as PyTorch 1.13 has it and as PyTorch 2 does.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/attention.h"
 
 const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights = false};
@@ -249,7 +249,7 @@ static taper_status read_groups(const taper_call *call, attention *a)
     return TAPER_OK;
 }
 
-taper_status taper_op_scaled_dot_product_attention(taper_call *call)
+TAPER_KERNEL(taper_op_scaled_dot_product_attention)
 {
     const taper_sdpa_form *form = call->param;
     attention a = {.groups = 1};

@@ -2,17 +2,17 @@
 // Convolution operators. All schemas but conv_tbc's go through taper_conv_parse.
 #include "ops/nn/conv.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
-taper_status taper_op_conv(taper_call *call)
+TAPER_KERNEL(taper_op_conv)
 {
     return taper_conv_reference(call);
 }
 
 // input [time, batch, in], weight [kernel, in, out]: a conv1d whose dimensions are turned round.
-taper_status taper_op_conv_tbc(taper_call *call)
+TAPER_KERNEL(taper_op_conv_tbc)
 {
     taper_tensor *input, *weight, *bias, *result = NULL;
     int64_t pad;

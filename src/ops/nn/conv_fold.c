@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
+#include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 typedef struct patches {
@@ -111,7 +111,7 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
     }
 }
 
-taper_status taper_op_im2col(taper_call *call)
+TAPER_KERNEL(taper_op_im2col)
 {
     taper_tensor *input, *result = NULL;
     patches p;
@@ -218,7 +218,7 @@ static void scatter_plane(const patches *p, taper_into_function add, int64_t ite
     }
 }
 
-taper_status taper_op_col2im(taper_call *call)
+TAPER_KERNEL(taper_op_col2im)
 {
     taper_tensor *input, *wide = NULL, *result = NULL;
     patches p;

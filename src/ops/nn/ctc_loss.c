@@ -3,10 +3,10 @@
 // with the frames, by the forward recursion over the labels with blanks between them.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
 typedef struct ctc {
@@ -272,7 +272,7 @@ static taper_status ctc_run(taper_run *run, const ctc *c, taper_tensor **losses,
     return status;
 }
 
-taper_status taper_op_ctc_alpha(taper_call *call)
+TAPER_KERNEL(taper_op_ctc_alpha)
 {
     ctc c;
     taper_tensor *losses, *alpha;
@@ -316,7 +316,7 @@ static taper_status reduce(taper_call *call, const ctc *c, int64_t reduction, bo
     return TAPER_OK;
 }
 
-taper_status taper_op_ctc_loss(taper_call *call)
+TAPER_KERNEL(taper_op_ctc_loss)
 {
     ctc c;
     taper_tensor *losses, *alpha;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/create_random.h"
 #include "ops/tensor/elementwise_copy.h"
@@ -98,7 +98,7 @@ static taper_status train(taper_call *call, const taper_dropout *kind, taper_ten
     return status;
 }
 
-taper_status taper_op_dropout(taper_call *call)
+TAPER_KERNEL(taper_op_dropout)
 {
     const taper_dropout *kind = call->param;
     double p;
@@ -162,7 +162,7 @@ static taper_status train_native(taper_call *call, taper_tensor *x, double p)
     return taper_ret_tensor(call, 1, mask);
 }
 
-taper_status taper_op_native_dropout(taper_call *call)
+TAPER_KERNEL(taper_op_native_dropout)
 {
     double p;
     bool train = true;
@@ -261,11 +261,11 @@ static taper_status run_rrelu(taper_call *call, size_t at)
     return taper_ew_run(call, &ew);
 }
 
-taper_status taper_op_rrelu(taper_call *call)
+TAPER_KERNEL(taper_op_rrelu)
 {
     return run_rrelu(call, 1);
 }
-taper_status taper_op_rrelu_with_noise(taper_call *call)
+TAPER_KERNEL(taper_op_rrelu_with_noise)
 {
     return run_rrelu(call, 2);
 }

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 enum { MOST_INPUTS = 5, NEEDED = 4 }; // weights, the fifth, may be None
 
@@ -150,7 +150,7 @@ static taper_status embedding(const gradient *g)
     return give(g, 0, (taper_dtype)from->dtype, 2, sizes, sums);
 }
 
-taper_status taper_op_embedding_backward(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_backward)
 {
     static const uint8_t positions[] = {0, 1};
     gradient g;
@@ -257,12 +257,12 @@ static taper_status run_average(taper_call *call, bool adaptive)
     return end(&g, status == TAPER_OK ? average(&g, adaptive) : status);
 }
 
-taper_status taper_op_avg_pool_backward(taper_call *call)
+TAPER_KERNEL(taper_op_avg_pool_backward)
 {
     return run_average(call, false);
 }
 
-taper_status taper_op_adaptive_avg_pool_backward(taper_call *call)
+TAPER_KERNEL(taper_op_adaptive_avg_pool_backward)
 {
     return run_average(call, true);
 }
@@ -290,7 +290,7 @@ static taper_status maximum(const gradient *g)
     return give(g, 0, (taper_dtype)x->dtype, x->rank, x->sizes, sums);
 }
 
-taper_status taper_op_max_pool_backward(taper_call *call)
+TAPER_KERNEL(taper_op_max_pool_backward)
 {
     static const uint8_t positions[] = {0, 1, 7};
     gradient g;
@@ -378,7 +378,7 @@ static taper_status layer(const gradient *g)
     return norm(g, &n, mask);
 }
 
-taper_status taper_op_layer_norm_backward(taper_call *call)
+TAPER_KERNEL(taper_op_layer_norm_backward)
 {
     static const uint8_t positions[] = {0, 1, 3, 4, 5};
     gradient g;
@@ -411,7 +411,7 @@ static taper_status group(const gradient *g)
     return norm(g, &n, mask);
 }
 
-taper_status taper_op_group_norm_backward(taper_call *call)
+TAPER_KERNEL(taper_op_group_norm_backward)
 {
     static const uint8_t positions[] = {0, 1, 2, 3, 4};
     gradient g;

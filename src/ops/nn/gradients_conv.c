@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // convolution_backward, of one to three dimensions, transposed or not: in doubles, one product after the other.
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 // A convolution has a side of few positions and one of many: many = few * stride - padding + kernel * dilation. Its
 // weight is [channels of few, channels of many / groups, kernel]. The few are the output, or the input of a transposed.
@@ -170,7 +170,7 @@ static taper_status give_all(const conv_gradient *g)
     return TAPER_OK;
 }
 
-taper_status taper_op_convolution_backward(taper_call *call)
+TAPER_KERNEL(taper_op_convolution_backward)
 {
     conv_gradient g = {.call = call};
     taper_status status = open_all(&g);

@@ -2,9 +2,9 @@
 // grid_sampler: reads an image at positions that a grid gives (affine_grid.c makes such grids).
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
@@ -395,7 +395,7 @@ static taper_status run_grid(taper_run *run, grid_work *work)
     return taper_run_range(run, positions_range, work, (size_t)positions, POSITIONS, (double)positions * each / 4);
 }
 
-taper_status taper_op_grid_sampler(taper_call *call)
+TAPER_KERNEL(taper_op_grid_sampler)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *grid, *y;

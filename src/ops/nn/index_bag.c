@@ -2,10 +2,10 @@
 // embedding_bag, embedding_renorm, one_hot.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
@@ -303,15 +303,15 @@ static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wrap
     return status;
 }
 
-taper_status taper_op_embedding_bag(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag)
 {
     return embedding_bag(call, 0, false);
 }
-taper_status taper_op_embedding_bag_padding(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_padding)
 {
     return embedding_bag(call, 8, true);
 }
-taper_status taper_op_embedding_bag_native(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_native)
 {
     return embedding_bag(call, 8, false);
 }
@@ -333,7 +333,7 @@ static double row_norm(const taper_tensor *w, int64_t row, double p)
     return isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
 }
 
-taper_status taper_op_embedding_renorm(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_renorm)
 {
     taper_error *error = call->run->error;
     taper_tensor *w, *indices, *flat;
@@ -380,7 +380,7 @@ taper_status taper_op_embedding_renorm(taper_call *call)
 
 // ---- one_hot
 
-taper_status taper_op_one_hot(taper_call *call)
+TAPER_KERNEL(taper_op_one_hot)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *flat, *result;

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 static void clamp_all(taper_tensor *result, double min, double max)
 {
@@ -49,7 +49,7 @@ taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args,
     return TAPER_OK;
 }
 
-taper_status taper_op_linear(taper_call *call)
+TAPER_KERNEL(taper_op_linear)
 {
     taper_linear_args args;
     taper_tensor *result = NULL;

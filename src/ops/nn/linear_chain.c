@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators made of several products: tensordot, multi_dot and chain_matmul, bilinear.
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 // ---- tensordot
 
@@ -77,7 +77,7 @@ static taper_status run_tensordot(taper_call *call, side *a, side *b, size_t cou
     return taper_product_new(run, &left, &right, 2, (const int64_t[]){a->free, b->free}, product);
 }
 
-taper_status taper_op_tensordot(taper_call *call)
+TAPER_KERNEL(taper_op_tensordot)
 {
     side a = {0}, b = {0};
     size_t count = 0, count_b = 0, rank = 0;
@@ -126,7 +126,7 @@ taper_status taper_op_tensordot(taper_call *call)
 
 // ---- chains
 
-taper_status taper_op_multi_dot(taper_call *call)
+TAPER_KERNEL(taper_op_multi_dot)
 {
     taper_list *list = NULL;
     taper_error *error = call->run->error;
@@ -221,7 +221,7 @@ static taper_status run_bilinear(taper_run *run, taper_tensor *const *wide, cons
     return TAPER_OK;
 }
 
-taper_status taper_op_bilinear(taper_call *call)
+TAPER_KERNEL(taper_op_bilinear)
 {
     taper_tensor *in[3], *bias, *wide[3] = {NULL, NULL, NULL}, *flat[2] = {NULL, NULL}, *sums = NULL, *out = NULL;
     taper_run *run = call->run;

@@ -3,11 +3,11 @@
 // in double.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 
 // Both operands broadcast, as contiguous doubles with the reduced dimension last.
 typedef struct row_pair {
@@ -270,7 +270,7 @@ static taper_status ret_floats(taper_call *call, const row_pair *pair, size_t di
     return taper_ret_cast(call, 0, out, TAPER_F32);
 }
 
-taper_status taper_op_cosine_similarity(taper_call *call)
+TAPER_KERNEL(taper_op_cosine_similarity)
 {
     row_pair pair = {0};
     size_t dim = 0;

@@ -2,11 +2,11 @@
 // Distances between rows: cdist, pdist. Floats are added as such, some thousands of them; others in double.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 
 // The p-norm of the difference of n elements.
 static double distance(const double *a, const double *b, int64_t n, double p)
@@ -226,7 +226,7 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
     return taper_ret_cast(call, 0, out, taper_promote((taper_dtype)x->dtype, (taper_dtype)y->dtype));
 }
 
-taper_status taper_op_cdist(taper_call *call)
+TAPER_KERNEL(taper_op_cdist)
 {
     taper_tensor *x, *y;
     double p;
@@ -236,7 +236,7 @@ taper_status taper_op_cdist(taper_call *call)
     return cdist(call, x, y, p);
 }
 
-taper_status taper_op_euclidean_dist(taper_call *call)
+TAPER_KERNEL(taper_op_euclidean_dist)
 {
     taper_tensor *x, *y;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -268,7 +268,7 @@ static taper_status pdist_floats(taper_call *call, taper_tensor *x, near_work *w
     return taper_ret_cast(call, 0, out, TAPER_F32);
 }
 
-taper_status taper_op_pdist(taper_call *call)
+TAPER_KERNEL(taper_op_pdist)
 {
     taper_tensor *x, *wide = NULL, *out = NULL;
     double p;

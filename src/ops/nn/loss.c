@@ -7,8 +7,8 @@
 #include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -354,7 +354,7 @@ static taper_status run_positive(taper_call *call, loss_work *work, uint8_t nati
                                            taper_compose_arg(taper_compose_add(&c, plain, more)), taper_val_none()));
 }
 
-taper_status taper_op_loss(taper_call *call)
+TAPER_KERNEL(taper_op_loss)
 {
     loss_work work;
     memset(&work, 0, sizeof work);

@@ -2,9 +2,9 @@
 // Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/softmax_lines.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/loss.h"
 
 // Scores as N × C × S: samples, classes, places. The target lacks C.
@@ -324,12 +324,12 @@ static taper_status class_loss(taper_call *call, bool cross_entropy)
     return status;
 }
 
-taper_status taper_op_nll_loss(taper_call *call)
+TAPER_KERNEL(taper_op_nll_loss)
 {
     return class_loss(call, false);
 }
 
-taper_status taper_op_cross_entropy_loss(taper_call *call)
+TAPER_KERNEL(taper_op_cross_entropy_loss)
 {
     return class_loss(call, true);
 }
@@ -489,7 +489,7 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
     return margin_end(call, work, y, sum);
 }
 
-taper_status taper_op_multi_margin_loss(taper_call *call)
+TAPER_KERNEL(taper_op_multi_margin_loss)
 {
     class_work work;
     const taper_status status = multi_margin(call, &work);
@@ -497,7 +497,7 @@ taper_status taper_op_multi_margin_loss(taper_call *call)
     return status;
 }
 
-taper_status taper_op_multilabel_margin_loss(taper_call *call)
+TAPER_KERNEL(taper_op_multilabel_margin_loss)
 {
     class_work work;
     const taper_status status = multilabel_margin(call, &work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Losses that PyTorch makes of other operators, and the distance of vectors: l1_loss, margin_ranking_loss,
 // pairwise_distance, cosine_embedding_loss and triplet_margin_loss.
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/nn/loss.h"
 #include "ops/tensor/composite.h"
@@ -27,7 +27,7 @@ static taper_tensor *not_negative(taper_compose *c, taper_tensor *x)
     return TAPER_COMPOSE(c, taper_op_clamp, NULL, taper_compose_arg(x), taper_val_int(0), taper_val_none());
 }
 
-taper_status taper_op_l1_loss(taper_call *call)
+TAPER_KERNEL(taper_op_l1_loss)
 {
     taper_tensor *x, *target;
     int64_t reduction;
@@ -52,7 +52,7 @@ static taper_status pair_arguments(const taper_call *call, taper_tensor **a, tap
     return taper_loss_reduction(call, 4, reduction);
 }
 
-taper_status taper_op_margin_ranking_loss(taper_call *call)
+TAPER_KERNEL(taper_op_margin_ranking_loss)
 {
     taper_tensor *a, *b, *target;
     double margin;
@@ -73,7 +73,7 @@ static taper_tensor *distance(taper_compose *c, taper_tensor *a, taper_tensor *b
                          taper_val_int(-1), taper_val_bool(keep));
 }
 
-taper_status taper_op_pairwise_distance(taper_call *call)
+TAPER_KERNEL(taper_op_pairwise_distance)
 {
     taper_tensor *a, *b;
     double p, eps;
@@ -88,7 +88,7 @@ taper_status taper_op_pairwise_distance(taper_call *call)
     return taper_compose_ret(&c, call, 0, distance(&c, a, b, p, eps, keep));
 }
 
-taper_status taper_op_triplet_margin_loss(taper_call *call)
+TAPER_KERNEL(taper_op_triplet_margin_loss)
 {
     taper_tensor *in[3]; // anchor, positive, negative
     double margin, p, eps;
@@ -131,7 +131,7 @@ static taper_tensor *where_target(taper_compose *c, taper_tensor *target, int64_
                          taper_compose_arg(zero));
 }
 
-taper_status taper_op_cosine_embedding_loss(taper_call *call)
+TAPER_KERNEL(taper_op_cosine_embedding_loss)
 {
     taper_tensor *a, *b, *target;
     double margin;

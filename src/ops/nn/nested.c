@@ -2,9 +2,9 @@
 // Nested tensors as padded ones, whose padding is a NaN of its own bit pattern.
 #include "ops/nn/nested.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 static const uint32_t mark = UINT32_C(0x7fc54150); // a quiet NaN
 
@@ -109,7 +109,7 @@ static bool is_left_aligned(const taper_tensor *mask)
     return true;
 }
 
-taper_status taper_op_nested_left_aligned(taper_call *call)
+TAPER_KERNEL(taper_op_nested_left_aligned)
 {
     taper_tensor *t, *mask;
     TAPER_TRY(take_pair(call, &t, &mask));
@@ -129,7 +129,7 @@ static taper_status make_padding(taper_run *run, const taper_tensor *mask, taper
     return TAPER_OK;
 }
 
-taper_status taper_op_nested_from_mask(taper_call *call)
+TAPER_KERNEL(taper_op_nested_from_mask)
 {
     taper_run *run = call->run;
     taper_tensor *t, *mask, *padding, *result = NULL;
@@ -181,7 +181,7 @@ static taper_status pad(taper_call *call, const taper_tensor *t, const taper_ten
     return TAPER_OK;
 }
 
-taper_status taper_op_nested_to_padded(taper_call *call)
+TAPER_KERNEL(taper_op_nested_to_padded)
 {
     taper_tensor *t, *padding;
     double value;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 // An optional per-channel parameter. Missing ones read as `otherwise`.
 typedef struct norm_param {
@@ -317,7 +317,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
     return status;
 }
 
-taper_status taper_op_batch_norm(taper_call *call)
+TAPER_KERNEL(taper_op_batch_norm)
 {
     taper_tensor *x, *copy;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -328,7 +328,7 @@ taper_status taper_op_batch_norm(taper_call *call)
     return batch_norm(call, false);
 }
 
-taper_status taper_op_batch_norm_line(taper_call *call)
+TAPER_KERNEL(taper_op_batch_norm_line)
 {
     taper_run *run = call->run;
     taper_tensor *x, *line, *image;
@@ -361,12 +361,12 @@ taper_status taper_op_batch_norm_line(taper_call *call)
     return status == TAPER_OK ? taper_ret_tensor(call, 0, image) : status;
 }
 
-taper_status taper_op_native_batch_norm(taper_call *call)
+TAPER_KERNEL(taper_op_native_batch_norm)
 {
     return batch_norm(call, true);
 }
 
-taper_status taper_op_batch_norm_impl_index(taper_call *call)
+TAPER_KERNEL(taper_op_batch_norm_impl_index)
 {
     TAPER_TRY(batch_norm(call, true));
     taper_tensor *reserve;
@@ -376,7 +376,7 @@ taper_status taper_op_batch_norm_impl_index(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_instance_norm(taper_call *call)
+TAPER_KERNEL(taper_op_instance_norm)
 {
     batch_args args;
     norm_work work;
@@ -461,7 +461,7 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
     return status;
 }
 
-taper_status taper_op_group_norm(taper_call *call)
+TAPER_KERNEL(taper_op_group_norm)
 {
     int64_t groups;
     double eps;
@@ -470,7 +470,7 @@ taper_status taper_op_group_norm(taper_call *call)
     return group_norm(call, 2, groups, eps, false);
 }
 
-taper_status taper_op_native_group_norm(taper_call *call)
+TAPER_KERNEL(taper_op_native_group_norm)
 {
     taper_tensor *x;
     int64_t numbers[4]; // N, C, HxW, group

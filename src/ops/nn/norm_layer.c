@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/engine/doubles.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
@@ -309,12 +309,12 @@ static taper_status run_call(taper_call *call, bool square)
 
 // layer_norm and native_layer_norm begin with the same arguments; the latter returns the statistics, too. So it is with
 // rms_norm and _fused_rms_norm, which have no bias.
-taper_status taper_op_layer_norm(taper_call *call)
+TAPER_KERNEL(taper_op_layer_norm)
 {
     return run_call(call, false);
 }
 
-taper_status taper_op_rms_norm(taper_call *call)
+TAPER_KERNEL(taper_op_rms_norm)
 {
     return run_call(call, true);
 }

@@ -2,7 +2,7 @@
 // The forms of batch norm that PyTorch 2 has beside native_batch_norm: without statistics, never or always in training,
 // and those that give the new statistics rather than write them.
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/nn/norm.h"
 
 // running: there are such arguments. training: -1, an argument behind them. copies: the last two results are what the
@@ -38,7 +38,7 @@ static taper_status run_form(taper_call *call, const taper_norm_legit *form, tap
     return TAPER_OK;
 }
 
-taper_status taper_op_batch_norm_legit(taper_call *call)
+TAPER_KERNEL(taper_op_batch_norm_legit)
 {
     const taper_norm_legit *form = call->param;
     const size_t behind = form->running ? 5 : 3, numbers = behind + (form->training < 0 ? 1 : 0);

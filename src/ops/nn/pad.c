@@ -3,8 +3,8 @@
 // read every output position from some input position, which is a resize by a table: see resize_loops.c.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/resize.h"
 
 enum { LARGEST = INT32_MAX }; // of a pad, so that sums with sizes fit
@@ -149,7 +149,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     return TAPER_OK;
 }
 
-taper_status taper_op_constant_pad_nd(taper_call *call)
+TAPER_KERNEL(taper_op_constant_pad_nd)
 {
     taper_tensor *x;
     int64_t pads[2 * TAPER_MAX_RANK];
@@ -259,12 +259,12 @@ static taper_status pad_fixed(taper_call *call, pad_mode mode)
     return pad_mapped(call, x, spatial, mode, pads);
 }
 
-taper_status taper_op_reflection_pad(taper_call *call)
+TAPER_KERNEL(taper_op_reflection_pad)
 {
     return pad_fixed(call, PAD_REFLECT);
 }
 
-taper_status taper_op_replication_pad(taper_call *call)
+TAPER_KERNEL(taper_op_replication_pad)
 {
     return pad_fixed(call, PAD_REPLICATE);
 }
@@ -288,7 +288,7 @@ static taper_status pad_any(taper_call *call, const taper_tensor *x, pad_mode mo
     return pad_mapped(call, x, spatial, mode, pads);
 }
 
-taper_status taper_op_pad_circular(taper_call *call)
+TAPER_KERNEL(taper_op_pad_circular)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -306,7 +306,7 @@ static taper_status pad_with_value(taper_call *call, pad_mode mode)
     return pad_any(call, x, mode, &value);
 }
 
-taper_status taper_op_pad_enum(taper_call *call)
+TAPER_KERNEL(taper_op_pad_enum)
 {
     int64_t mode;
     TAPER_TRY(taper_arg_int(call, 2, &mode));
@@ -316,7 +316,7 @@ taper_status taper_op_pad_enum(taper_call *call)
     return pad_with_value(call, (pad_mode)mode);
 }
 
-taper_status taper_op_pad(taper_call *call)
+TAPER_KERNEL(taper_op_pad)
 {
     static const char *const names[] = {"reflect", "replicate", "circular", "constant"};
     const taper_string *mode;

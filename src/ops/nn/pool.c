@@ -2,7 +2,7 @@
 // Arguments and geometry of the pooling operators; pool_max.c, pool_avg.c and pool_index.c do the work.
 #include "ops/nn/pool.h"
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o);

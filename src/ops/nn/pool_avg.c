@@ -2,7 +2,7 @@
 // avg_pool and adaptive_avg_pool in one to three dimensions.
 #include <math.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/nn/pool_planes.h"
 
 typedef struct avg_work {
@@ -279,7 +279,7 @@ static taper_status avg_pool(taper_call *call, const taper_tensor *x, const tape
     return TAPER_OK;
 }
 
-taper_status taper_op_avg_pool(taper_call *call)
+TAPER_KERNEL(taper_op_avg_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;
@@ -297,7 +297,7 @@ taper_status taper_op_avg_pool(taper_call *call)
     return avg_pool(call, x, &pooling, count_padding, divisor);
 }
 
-taper_status taper_op_adaptive_avg_pool(taper_call *call)
+TAPER_KERNEL(taper_op_adaptive_avg_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;
@@ -307,7 +307,7 @@ taper_status taper_op_adaptive_avg_pool(taper_call *call)
 }
 
 // PyTorch takes the mean where one pixel is asked for, whatever the rank: every plane is an image of one channel.
-taper_status taper_op_adaptive_avg_pool_mean(taper_call *call)
+TAPER_KERNEL(taper_op_adaptive_avg_pool_mean)
 {
     taper_tensor *x, *plain;
     static const int64_t one[] = {1, 1, 1};

@@ -3,8 +3,8 @@
 // by random samples that the caller gives.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/pool.h"
 
 static taper_status same_sizes(const taper_call *call, const taper_tensor *a, const taper_tensor *b)
@@ -40,7 +40,7 @@ static taper_status unpool_planes(taper_call *call, const int64_t *where, const 
     return TAPER_OK;
 }
 
-taper_status taper_op_max_unpool(taper_call *call)
+TAPER_KERNEL(taper_op_max_unpool)
 {
     taper_tensor *x, *indices, *y;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -115,7 +115,7 @@ static int64_t interval(float sample, int64_t o, int64_t input, int64_t outputs,
 
 enum { PIECE = 4096 }; // positions of a window
 
-taper_status taper_op_fractional_max_pool(taper_call *call)
+TAPER_KERNEL(taper_op_fractional_max_pool)
 {
     taper_tensor *x, *samples, *y, *indices;
     const size_t spatial = taper_spatial_of(call);

@@ -4,9 +4,9 @@
 // without any element gives -inf and its first position.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/pool_planes.h"
 
 typedef struct max_work {
@@ -355,7 +355,7 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     return TAPER_OK;
 }
 
-taper_status taper_op_max_pool(taper_call *call)
+TAPER_KERNEL(taper_op_max_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;
@@ -364,7 +364,7 @@ taper_status taper_op_max_pool(taper_call *call)
     return max_pool(call, x, &pooling);
 }
 
-taper_status taper_op_adaptive_max_pool(taper_call *call)
+TAPER_KERNEL(taper_op_adaptive_max_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;

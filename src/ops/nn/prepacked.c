@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 // ---- states
 
@@ -237,7 +237,7 @@ taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *a
     return TAPER_OK;
 }
 
-taper_status taper_op_prepacked_linear(taper_call *call)
+TAPER_KERNEL(taper_op_prepacked_linear)
 {
     taper_linear_args args;
     taper_tensor *result = NULL;
@@ -356,47 +356,47 @@ static taper_status prepack(taper_call *call, const prepack_form *form)
     return status;
 }
 
-taper_status taper_op_prepack_conv2d(taper_call *call)
+TAPER_KERNEL(taper_op_prepack_conv2d)
 {
     return prepack(call, &forms[0]);
 }
-taper_status taper_op_prepack_conv2d_transpose(taper_call *call)
+TAPER_KERNEL(taper_op_prepack_conv2d_transpose)
 {
     return prepack(call, &forms[1]);
 }
-taper_status taper_op_prepack_linear(taper_call *call)
+TAPER_KERNEL(taper_op_prepack_linear)
 {
     return prepack(call, &forms[2]);
 }
-taper_status taper_op_metal_prepack_conv2d(taper_call *call)
+TAPER_KERNEL(taper_op_metal_prepack_conv2d)
 {
     return prepack(call, &forms[3]);
 }
-taper_status taper_op_metal_prepack_linear(taper_call *call)
+TAPER_KERNEL(taper_op_metal_prepack_linear)
 {
     return prepack(call, &forms[4]);
 }
-taper_status taper_op_vulkan_prepack_conv2d_old(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_conv2d_old)
 {
     return prepack(call, &forms[5]);
 }
-taper_status taper_op_vulkan_prepack_conv2d(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_conv2d)
 {
     return prepack(call, &forms[6]);
 }
-taper_status taper_op_vulkan_prepack_tconv2d(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_tconv2d)
 {
     return prepack(call, &forms[7]);
 }
-taper_status taper_op_vulkan_prepack_linear(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_linear)
 {
     return prepack(call, &forms[8]);
 }
-taper_status taper_op_vulkan_prepack_gru(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_gru)
 {
     return prepack(call, &forms[9]);
 }
-taper_status taper_op_vulkan_prepack_lstm(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_prepack_lstm)
 {
     return prepack(call, &forms[10]);
 }
@@ -404,7 +404,7 @@ taper_status taper_op_vulkan_prepack_lstm(taper_call *call)
 // ---- the rest
 
 // On the CPU there is nothing to bring over.
-taper_status taper_op_metal_copy_to_host(taper_call *call)
+TAPER_KERNEL(taper_op_metal_copy_to_host)
 {
     taper_tensor *input;
     TAPER_TRY(taper_arg_tensor(call, 0, &input));
@@ -434,7 +434,7 @@ static taper_status append_sizes(taper_call *call, const taper_tensor *tensor, t
 }
 
 // (sizes of the weight, sizes of the bias or None), then what else the state holds: for tools that look at models.
-taper_status taper_op_unpack_prepacked_sizes(taper_call *call)
+TAPER_KERNEL(taper_op_unpack_prepacked_sizes)
 {
     taper_object *object;
     state_items state;

@@ -3,9 +3,9 @@
 // and the networks of files prepared for Vulkan.
 #include "ops/nn/recurrent.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 // The arguments after the states: params, has_biases, num_layers, dropout, train, bidirectional[, batch_first].
 static taper_status read_settings(const taper_call *call, size_t at, taper_rnn_network *network)
@@ -57,22 +57,22 @@ static taper_status run_states(taper_call *call, taper_rnn_kind kind)
     return taper_rnn_network_run(call, &network);
 }
 
-taper_status taper_op_lstm(taper_call *call)
+TAPER_KERNEL(taper_op_lstm)
 {
     return run_states(call, TAPER_RNN_LSTM);
 }
 
-taper_status taper_op_gru(taper_call *call)
+TAPER_KERNEL(taper_op_gru)
 {
     return run_states(call, TAPER_RNN_GRU);
 }
 
-taper_status taper_op_rnn_tanh(taper_call *call)
+TAPER_KERNEL(taper_op_rnn_tanh)
 {
     return run_states(call, TAPER_RNN_TANH);
 }
 
-taper_status taper_op_rnn_relu(taper_call *call)
+TAPER_KERNEL(taper_op_rnn_relu)
 {
     return run_states(call, TAPER_RNN_RELU);
 }
@@ -117,12 +117,12 @@ static taper_status run_context(taper_call *call, taper_rnn_kind kind)
     return taper_rnn_network_run(call, &network);
 }
 
-taper_status taper_op_vulkan_gru(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_gru)
 {
     return run_context(call, TAPER_RNN_GRU);
 }
 
-taper_status taper_op_vulkan_lstm(taper_call *call)
+TAPER_KERNEL(taper_op_vulkan_lstm)
 {
     return run_context(call, TAPER_RNN_LSTM);
 }
@@ -226,22 +226,22 @@ static taper_status run_cell(taper_call *call, taper_rnn_kind kind)
     return status;
 }
 
-taper_status taper_op_lstm_cell(taper_call *call)
+TAPER_KERNEL(taper_op_lstm_cell)
 {
     return run_cell(call, TAPER_RNN_LSTM);
 }
 
-taper_status taper_op_gru_cell(taper_call *call)
+TAPER_KERNEL(taper_op_gru_cell)
 {
     return run_cell(call, TAPER_RNN_GRU);
 }
 
-taper_status taper_op_rnn_tanh_cell(taper_call *call)
+TAPER_KERNEL(taper_op_rnn_tanh_cell)
 {
     return run_cell(call, TAPER_RNN_TANH);
 }
 
-taper_status taper_op_rnn_relu_cell(taper_call *call)
+TAPER_KERNEL(taper_op_rnn_relu_cell)
 {
     return run_cell(call, TAPER_RNN_RELU);
 }

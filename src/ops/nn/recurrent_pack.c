@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed sequences: the rows of all sequences step by step, longest sequence first.
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 static taper_tensor rows_of(const taper_tensor *tensor, size_t skip, size_t dims, int64_t offset, const int64_t *lead,
                             const int64_t *steps)
@@ -64,7 +64,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
     return TAPER_OK;
 }
 
-taper_status taper_op_pack_padded_sequence(taper_call *call)
+TAPER_KERNEL(taper_op_pack_padded_sequence)
 {
     taper_tensor *input, *lengths, *data = NULL, *batch_sizes = NULL;
     bool batch_first;
@@ -126,7 +126,7 @@ static taper_status fill(taper_run *run, taper_tensor *tensor, taper_scalar valu
     return status;
 }
 
-taper_status taper_op_pad_packed_sequence(taper_call *call)
+TAPER_KERNEL(taper_op_pad_packed_sequence)
 {
     taper_tensor *data, *batch_sizes, *out = NULL, *lengths = NULL;
     bool batch_first;

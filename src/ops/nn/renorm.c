@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Weights scaled by their norms along all dimensions but one: renorm, and the parametrization of weight_norm.
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/elementwise_copy.h"
@@ -69,7 +69,7 @@ static taper_tensor *factors(taper_compose *c, const taper_tensor *norm, taper_d
     return result;
 }
 
-taper_status taper_op_renorm(taper_call *call)
+TAPER_KERNEL(taper_op_renorm)
 {
     taper_tensor *x;
     taper_scalar p, limit;
@@ -138,16 +138,16 @@ static taper_status scale_weights(taper_call *call, bool norm_too)
     return taper_compose_ret(&c, call, 0, fused ? contiguous(&c, scaled) : scaled);
 }
 
-taper_status taper_op_weight_norm(taper_call *call)
+TAPER_KERNEL(taper_op_weight_norm)
 {
     return scale_weights(call, false);
 }
-taper_status taper_op_weight_norm_interface(taper_call *call)
+TAPER_KERNEL(taper_op_weight_norm_interface)
 {
     return scale_weights(call, true);
 }
 
-taper_status taper_op_norm_except_dim(taper_call *call)
+TAPER_KERNEL(taper_op_norm_except_dim)
 {
     taper_tensor *v;
     int64_t p, number;

@@ -3,7 +3,7 @@
 // give the size: plain ones give it (and the scales it came from), .vec ones give either the size or scale factors.
 #include "ops/nn/resize.h"
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/nn/pool.h"
 
 static taper_status check_input(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
@@ -155,37 +155,37 @@ static taper_status resize(taper_call *call, taper_resize_mode mode)
     return taper_resize_run(call, x, &r);
 }
 
-taper_status taper_op_upsample_nearest(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_nearest)
 {
     return resize(call, TAPER_RESIZE_NEAREST);
 }
 
-taper_status taper_op_upsample_nearest_exact(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_nearest_exact)
 {
     return resize(call, TAPER_RESIZE_NEAREST_EXACT);
 }
 
-taper_status taper_op_upsample_linear(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_linear)
 {
     return resize(call, TAPER_RESIZE_LINEAR);
 }
 
-taper_status taper_op_upsample_cubic(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_cubic)
 {
     return resize(call, TAPER_RESIZE_CUBIC);
 }
 
-taper_status taper_op_upsample_linear_aa(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_linear_aa)
 {
     return resize(call, TAPER_RESIZE_LINEAR_AA);
 }
 
-taper_status taper_op_upsample_cubic_aa(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_cubic_aa)
 {
     return resize(call, TAPER_RESIZE_CUBIC_AA);
 }
 
-taper_status taper_op_upsample_lanczos_aa(taper_call *call)
+TAPER_KERNEL(taper_op_upsample_lanczos_aa)
 {
     return resize(call, TAPER_RESIZE_LANCZOS_AA);
 }
@@ -272,7 +272,7 @@ static taper_status optional_bool(const taper_call *call, size_t at, bool otherw
     return taper_arg_is_none(call, at) ? TAPER_OK : taper_arg_bool(call, at, flag);
 }
 
-taper_status taper_op_interpolate(taper_call *call)
+TAPER_KERNEL(taper_op_interpolate)
 {
     const taper_string *mode;
     bool align_corners, recompute, antialias;
@@ -283,7 +283,7 @@ taper_status taper_op_interpolate(taper_call *call)
     return interpolate(call, mode->data, align_corners, recompute, antialias);
 }
 
-taper_status taper_op_old_upsample(taper_call *call)
+TAPER_KERNEL(taper_op_old_upsample)
 {
     const taper_string *mode;
     bool align_corners;
@@ -292,12 +292,12 @@ taper_status taper_op_old_upsample(taper_call *call)
     return interpolate(call, mode->data, align_corners, true, false);
 }
 
-taper_status taper_op_old_upsample_nearest(taper_call *call)
+TAPER_KERNEL(taper_op_old_upsample_nearest)
 {
     return interpolate(call, "nearest", false, true, false);
 }
 
-taper_status taper_op_old_upsample_bilinear(taper_call *call)
+TAPER_KERNEL(taper_op_old_upsample_bilinear)
 {
     return interpolate(call, "bilinear", true, true, false);
 }

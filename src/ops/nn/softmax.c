@@ -7,7 +7,7 @@
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/softmax_lines.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -354,17 +354,17 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     return TAPER_OK;
 }
 
-taper_status taper_op_softmax(taper_call *call)
+TAPER_KERNEL(taper_op_softmax)
 {
     return run_softmax(call, 2, false);
 }
-taper_status taper_op_log_softmax(taper_call *call)
+TAPER_KERNEL(taper_op_log_softmax)
 {
     return run_softmax(call, 2, true);
 }
 
 // Rows of which all is -inf give zeros.
-taper_status taper_op_safe_softmax(taper_call *call)
+TAPER_KERNEL(taper_op_safe_softmax)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -392,11 +392,11 @@ static taper_status inner(taper_call *call, bool logarithm)
     return run_softmax(call, 0, logarithm);
 }
 
-taper_status taper_op_softmax_inner(taper_call *call)
+TAPER_KERNEL(taper_op_softmax_inner)
 {
     return inner(call, false);
 }
-taper_status taper_op_log_softmax_inner(taper_call *call)
+TAPER_KERNEL(taper_op_log_softmax_inner)
 {
     return inner(call, true);
 }

@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_walk.h"
@@ -245,7 +245,7 @@ static taper_status ret_as_it_is(taper_call *call, taper_tensor *x)
 
 // ---- operators
 
-taper_status taper_op_fake_quantize(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize)
 {
     taper_tensor *x;
     fake_work w = {.kind = WHOLE};
@@ -276,7 +276,7 @@ static taper_status arg_number(const taper_call *call, size_t at, bool first, do
 }
 
 // fake_quantize_per_tensor_affine.tensor_qparams, and _cachemask_tensor_qparams with a switch before the range.
-taper_status taper_op_fake_quantize_qparams(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize_qparams)
 {
     taper_tensor *x;
     fake_work w = {.kind = WHOLE};
@@ -297,7 +297,7 @@ taper_status taper_op_fake_quantize_qparams(taper_call *call)
     return ret_fake(call, x, -1, &w);
 }
 
-taper_status taper_op_fake_quantize_learnable(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize_learnable)
 {
     taper_tensor *x;
     fake_work w = {.kind = ROUNDED};
@@ -320,12 +320,12 @@ static taper_status per_channel(taper_call *call, bool learned)
     return ret_fake(call, x, call->args[3].as.i, &w);
 }
 
-taper_status taper_op_fake_quantize_channels(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize_channels)
 {
     return per_channel(call, false);
 }
 
-taper_status taper_op_fake_quantize_learnable_channels(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize_learnable_channels)
 {
     return per_channel(call, true);
 }
@@ -396,7 +396,7 @@ static taper_status choose(const taper_call *call, const fake_work *w, int64_t r
     return TAPER_OK;
 }
 
-taper_status taper_op_fake_quantize_observed(taper_call *call)
+TAPER_KERNEL(taper_op_fake_quantize_observed)
 {
     taper_tensor *x, *written[4]; // running_min, running_max, scale, zero_point
     fake_work w = {.kind = WHOLE};

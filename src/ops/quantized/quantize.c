@@ -3,10 +3,10 @@
 // strides suggest.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_bytes.h"
 
@@ -122,7 +122,7 @@ static taper_status quantize_uniform(taper_call *call, const char *name, taper_t
     return quantize(call, name, x, dtype, &z, y);
 }
 
-taper_status taper_op_quantize_per_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_quantize_per_tensor)
 {
     taper_tensor *x, *y;
     taper_scalar scale, point;
@@ -146,7 +146,7 @@ static taper_status arg_vector(const taper_call *call, size_t at, int64_t least,
     return TAPER_OK;
 }
 
-taper_status taper_op_quantize_per_tensor_list(taper_call *call)
+TAPER_KERNEL(taper_op_quantize_per_tensor_list)
 {
     taper_list *in, *out;
     taper_tensor *scales, *points;
@@ -170,7 +170,7 @@ taper_status taper_op_quantize_per_tensor_list(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_quantize_per_channel(taper_call *call)
+TAPER_KERNEL(taper_op_quantize_per_channel)
 {
     taper_tensor *x, *scales, *points, *y;
     size_t axis;
@@ -261,7 +261,7 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
 }
 
 // quantize_per_tensor_dynamic(self, dtype, reduce_range); QNNPACK does not reduce the range.
-taper_status taper_op_quantize_per_tensor_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_quantize_per_tensor_dynamic)
 {
     taper_tensor *x, *y;
     taper_dtype dtype;
@@ -279,7 +279,7 @@ taper_status taper_op_quantize_per_tensor_dynamic(taper_call *call)
 }
 
 // _choose_qparams_per_tensor(self, reduce_range) -> (float, int): for quint8.
-taper_status taper_op_choose_qparams(taper_call *call)
+TAPER_KERNEL(taper_op_choose_qparams)
 {
     taper_tensor *x;
     double scale;
@@ -332,7 +332,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
     return status;
 }
 
-taper_status taper_op_dequantize(taper_call *call)
+TAPER_KERNEL(taper_op_dequantize)
 {
     taper_tensor *q, *y;
     TAPER_TRY(taper_arg_plain(call, 0, &q));
@@ -340,7 +340,7 @@ taper_status taper_op_dequantize(taper_call *call)
     return taper_ret_tensor(call, 0, y);
 }
 
-taper_status taper_op_dequantize_list(taper_call *call)
+TAPER_KERNEL(taper_op_dequantize_list)
 {
     taper_list *in, *out;
     TAPER_TRY(taper_arg_list(call, 0, &in));
@@ -372,7 +372,7 @@ static taper_status retype(taper_run *run, taper_tensor *x, taper_dtype dtype, t
     return status;
 }
 
-taper_status taper_op_int_repr(taper_call *call)
+TAPER_KERNEL(taper_op_int_repr)
 {
     taper_tensor *q, *ints;
     TAPER_TRY(taper_arg_quantized(call, 0, &q));
@@ -395,7 +395,7 @@ static taper_status ret_made(taper_call *call, taper_tensor *x, const taper_quan
     return taper_ret_tensor(call, 0, made);
 }
 
-taper_status taper_op_make_per_tensor_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_make_per_tensor_quantized)
 {
     taper_tensor *x;
     taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE};
@@ -405,7 +405,7 @@ taper_status taper_op_make_per_tensor_quantized(taper_call *call)
     return ret_made(call, x, &z);
 }
 
-taper_status taper_op_make_per_channel_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_make_per_channel_quantized)
 {
     taper_tensor *x, *scales, *points;
     int64_t axis;

@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -124,7 +124,7 @@ static taper_tensor *of_blocks(taper_compose *c, const blocks *b, taper_tensor *
 // ---- operators
 
 // (input, block_size, scale, zero_point, output_dtype, quant_min, quant_max)
-taper_status taper_op_affine_quantize(taper_call *call)
+TAPER_KERNEL(taper_op_affine_quantize)
 {
     taper_tensor *x, *scale, *point;
     int64_t block[TAPER_MAX_RANK];
@@ -155,7 +155,7 @@ taper_status taper_op_affine_quantize(taper_call *call)
 }
 
 // (input, block_size, scale, zero_point, input_dtype, quant_min, quant_max, output_dtype)
-taper_status taper_op_affine_dequantize(taper_call *call)
+TAPER_KERNEL(taper_op_affine_dequantize)
 {
     taper_tensor *x, *scale, *point;
     int64_t block[TAPER_MAX_RANK];
@@ -240,7 +240,7 @@ static taper_tensor *filled(taper_compose *c, const taper_tensor *like, double n
 }
 
 // (input, mapping_type, block_size, target_dtype, quant_min, quant_max, eps, scale_dtype, zero_point_dtype, keepdim)
-taper_status taper_op_affine_qparams(taper_call *call)
+TAPER_KERNEL(taper_op_affine_qparams)
 {
     taper_tensor *x, *scale, *point;
     int64_t block[TAPER_MAX_RANK], sizes[TAPER_MAX_RANK];
@@ -306,7 +306,7 @@ taper_status taper_op_affine_qparams(taper_call *call)
 }
 
 // _int_mm: bytes times bytes as int32.
-taper_status taper_op_int_mm(taper_call *call)
+TAPER_KERNEL(taper_op_int_mm)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));

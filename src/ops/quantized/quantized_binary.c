@@ -4,8 +4,8 @@
 // requantized.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_walk.h"
 
 typedef struct pair {
@@ -202,22 +202,22 @@ taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function 
     return TAPER_OK;
 }
 
-taper_status taper_op_q_add(taper_call *call)
+TAPER_KERNEL(taper_op_q_add)
 {
     return sum(call, false);
 }
 
-taper_status taper_op_q_add_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_add_relu)
 {
     return sum(call, true);
 }
 
-taper_status taper_op_q_mul(taper_call *call)
+TAPER_KERNEL(taper_op_q_mul)
 {
     return taper_q_multiply(call, false, NULL, NULL);
 }
 
-taper_status taper_op_q_mul_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_mul_relu)
 {
     return taper_q_multiply(call, true, NULL, NULL);
 }
@@ -288,12 +288,12 @@ static taper_status prelu(taper_call *call, bool own)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_prelu(taper_call *call)
+TAPER_KERNEL(taper_op_q_prelu)
 {
     return prelu(call, false);
 }
 
-taper_status taper_op_q_prelu_to(taper_call *call)
+TAPER_KERNEL(taper_op_q_prelu_to)
 {
     return prelu(call, true);
 }

@@ -3,8 +3,8 @@
 // those of channels-last tensors, joined along the channels, in vectors and unchanged where the quantizers agree.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_walk.h"
 
 typedef struct cat_plan {
@@ -209,12 +209,12 @@ static taper_status cat(taper_call *call, bool relu)
     return join(call, scale, point, &plan, relu);
 }
 
-taper_status taper_op_q_cat(taper_call *call)
+TAPER_KERNEL(taper_op_q_cat)
 {
     return cat(call, false);
 }
 
-taper_status taper_op_q_cat_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_cat_relu)
 {
     return cat(call, true);
 }

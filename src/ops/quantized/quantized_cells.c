@@ -2,9 +2,9 @@
 // Reading and making the parameters of quantized recurrent cells.
 #include "ops/quantized/quantized_cells.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 
 static const taper_class cell_class = {.name = "__torch__.torch.classes.rnn.CellParamsBase"};
 
@@ -176,12 +176,12 @@ static taper_status make_of_layers(taper_call *call, const char *kind)
     return make_cell(call, &state);
 }
 
-taper_status taper_op_make_quantized_cell_params_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_make_quantized_cell_params_dynamic)
 {
     return make_of_layers(call, "quantized_dynamic");
 }
 
-taper_status taper_op_make_quantized_cell_params_fp16(taper_call *call)
+TAPER_KERNEL(taper_op_make_quantized_cell_params_fp16)
 {
     return make_of_layers(call, "quantized_fp16");
 }
@@ -235,7 +235,7 @@ static taper_status quantize_weight(taper_call *call, size_t at, taper_tensor **
     return status;
 }
 
-taper_status taper_op_make_quantized_cell_params(taper_call *call)
+TAPER_KERNEL(taper_op_make_quantized_cell_params)
 {
     taper_tensor *biases[2], *weights[2] = {NULL, NULL}, *offsets[2] = {NULL, NULL};
     cell_state state = {.kind = "quantized", .tensor_count = 6, .float_count = 2, .int_count = 2};

@@ -2,9 +2,9 @@
 // Operators of quantized convolutions: static ones, whose result is quantized by given numbers, and dynamic ones, which
 // quantize a float input by its range, compute a result with the same quantizer, as QNNPACK does, and dequantize it.
 // Results of rank 4 and 5 have channels-last strides; those of one dimension are seen as images of height 1.
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_layer.h"
 
 // conv1d: batch, channels, length as batch, channels, 1, length.
@@ -138,47 +138,47 @@ static taper_status run_conv(taper_call *call, const conv_call *conv)
     return status;
 }
 
-taper_status taper_op_qconv1d(taper_call *call)
+TAPER_KERNEL(taper_op_qconv1d)
 {
     return run_conv(call, &(conv_call){.rank = 1});
 }
 
-taper_status taper_op_qconv1d_relu(taper_call *call)
+TAPER_KERNEL(taper_op_qconv1d_relu)
 {
     return run_conv(call, &(conv_call){.rank = 1, .relu = true});
 }
 
-taper_status taper_op_qconv1d_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_qconv1d_dynamic)
 {
     return run_conv(call, &(conv_call){.rank = 1, .dynamic = true});
 }
 
-taper_status taper_op_qconv2d(taper_call *call)
+TAPER_KERNEL(taper_op_qconv2d)
 {
     return run_conv(call, &(conv_call){.rank = 2});
 }
 
-taper_status taper_op_qconv2d_relu(taper_call *call)
+TAPER_KERNEL(taper_op_qconv2d_relu)
 {
     return run_conv(call, &(conv_call){.rank = 2, .relu = true});
 }
 
-taper_status taper_op_qconv2d_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_qconv2d_dynamic)
 {
     return run_conv(call, &(conv_call){.rank = 2, .dynamic = true});
 }
 
-taper_status taper_op_qconv3d(taper_call *call)
+TAPER_KERNEL(taper_op_qconv3d)
 {
     return run_conv(call, &(conv_call){.rank = 3});
 }
 
-taper_status taper_op_qconv3d_relu(taper_call *call)
+TAPER_KERNEL(taper_op_qconv3d_relu)
 {
     return run_conv(call, &(conv_call){.rank = 3, .relu = true});
 }
 
-taper_status taper_op_qconv3d_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_qconv3d_dynamic)
 {
     return run_conv(call, &(conv_call){.rank = 3, .dynamic = true});
 }

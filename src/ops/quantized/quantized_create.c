@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // New quantized tensors: with given scales and zero points, or those of another tensor.
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
 #include "ops/tensor/create.h"
 
@@ -39,7 +39,7 @@ static taper_status arg_dtype(const taper_call *call, size_t at, taper_dtype oth
 }
 
 // _empty_affine_quantized(size, dtype, layout, device, pin_memory, scale, zero_point, memory_format)
-taper_status taper_op_empty_affine_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_empty_affine_quantized)
 {
     taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE};
     taper_dtype dtype;
@@ -50,7 +50,7 @@ taper_status taper_op_empty_affine_quantized(taper_call *call)
 
 // _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype, layout, device, pin_memory,
 // memory_format)
-taper_status taper_op_empty_channels_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_empty_channels_quantized)
 {
     taper_tensor *scales, *points;
     int64_t axis;
@@ -67,7 +67,7 @@ taper_status taper_op_empty_channels_quantized(taper_call *call)
 }
 
 // empty_quantized(size, qtensor, dtype, layout, device, pin_memory, memory_format)
-taper_status taper_op_empty_quantized(taper_call *call)
+TAPER_KERNEL(taper_op_empty_quantized)
 {
     taper_tensor *like;
     taper_dtype dtype;
@@ -76,7 +76,7 @@ taper_status taper_op_empty_quantized(taper_call *call)
     return ret_sized(call, 6, dtype, like->quantizer);
 }
 
-taper_status taper_op_q_ones_like(taper_call *call)
+TAPER_KERNEL(taper_op_q_ones_like)
 {
     taper_tensor *x, *y;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));

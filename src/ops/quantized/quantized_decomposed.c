@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/matmul.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/elementwise_copy.h"
@@ -146,7 +146,7 @@ static taper_tensor *computed(taper_compose *c, taper_call *call, const taper_ew
 
 // ---- per tensor
 
-taper_status taper_op_decomposed_quantize(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_quantize)
 {
     taper_tensor *x;
     taper_scalar scale, point;
@@ -179,7 +179,7 @@ static taper_status dequantize_half(taper_call *call, taper_tensor *x, taper_dty
     return taper_compose_ret(&c, call, 0, taper_compose_mul_number(&c, y, scale));
 }
 
-taper_status taper_op_decomposed_dequantize(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_dequantize)
 {
     taper_tensor *x;
     taper_scalar scale, point;
@@ -250,7 +250,7 @@ static taper_dtype fine_or_not(const taper_tensor *scales)
     return scales->dtype == TAPER_F64 ? TAPER_F64 : TAPER_F32;
 }
 
-taper_status taper_op_decomposed_quantize_channel(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_quantize_channel)
 {
     taper_tensor *x;
     channels of;
@@ -283,7 +283,7 @@ static taper_tensor *dequantized(taper_compose *c, taper_call *call, taper_tenso
     return converted(c, taper_compose_mul(c, left, scales), dtype);
 }
 
-taper_status taper_op_decomposed_dequantize_channel(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_dequantize_channel)
 {
     taper_tensor *x;
     channels of;
@@ -299,7 +299,7 @@ taper_status taper_op_decomposed_dequantize_channel(taper_call *call)
                              dequantized(&c, call, x, &of.scales, of.has_points ? &of.points : NULL, dtype));
 }
 
-taper_status taper_op_decomposed_fake_quantize(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_fake_quantize)
 {
     taper_tensor *x;
     channels of;
@@ -354,7 +354,7 @@ static taper_status arg_tokens(const taper_call *call, const taper_tensor *x, ta
     return TAPER_OK;
 }
 
-taper_status taper_op_decomposed_quantize_token(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_quantize_token)
 {
     taper_tensor *x, *vectors[2];
     taper_dtype dtype;
@@ -367,7 +367,7 @@ taper_status taper_op_decomposed_quantize_token(taper_call *call)
     return taper_compose_ret(&c, call, 0, quantized_behind(&c, x, vectors[0], vectors[1], &args, dtype));
 }
 
-taper_status taper_op_decomposed_dequantize_token(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_dequantize_token)
 {
     taper_tensor *x, *scales, *points;
     taper_dtype dtype;
@@ -410,7 +410,7 @@ static taper_tensor *as_column(taper_compose *c, taper_tensor *vector)
     return taper_compose_reshape(c, vector, 2, sizes);
 }
 
-taper_status taper_op_decomposed_quantize_group(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_quantize_group)
 {
     taper_tensor *x, *scales, *points;
     taper_dtype dtype;
@@ -433,7 +433,7 @@ taper_status taper_op_decomposed_quantize_group(taper_call *call)
     return taper_compose_ret(&c, call, 0, taper_compose_reshape(&c, q, 2, x->sizes));
 }
 
-taper_status taper_op_decomposed_dequantize_group(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_dequantize_group)
 {
     taper_tensor *x, *scales, *points;
     taper_dtype dtype;
@@ -451,7 +451,7 @@ taper_status taper_op_decomposed_dequantize_group(taper_call *call)
     return taper_compose_ret(&c, call, 0, taper_compose_reshape(&c, y, 2, x->sizes));
 }
 
-taper_status taper_op_decomposed_convert(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_convert)
 {
     taper_tensor *x;
     taper_dtype dtype;

@@ -3,10 +3,10 @@
 // integers, of which each group of columns has a scale, and a zero point of the scale's dtype. Packed ones are 8 / bits
 // to a byte, without their sign: two from the high half on, four from the lowest bits on.
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 typedef struct table_job {
     taper_tensor *weight, *scales, *points, *indices; // contiguous, owned; points NULL: none
@@ -131,15 +131,15 @@ static taper_status embedding(taper_call *call, int bits)
     return status;
 }
 
-taper_status taper_op_decomposed_embedding_byte(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_embedding_byte)
 {
     return embedding(call, 8);
 }
-taper_status taper_op_decomposed_embedding_4bit(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_embedding_4bit)
 {
     return embedding(call, 4);
 }
-taper_status taper_op_decomposed_embedding_2bit(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_embedding_2bit)
 {
     return embedding(call, 2);
 }

@@ -6,7 +6,7 @@
 
 #include "base/half.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -140,12 +140,12 @@ static taper_status choose_of_all(taper_call *call, choice kind)
     return taper_compose_end(&c);
 }
 
-taper_status taper_op_decomposed_qparams(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_qparams)
 {
     return choose_of_all(call, AFFINE);
 }
 
-taper_status taper_op_decomposed_qparams_symmetric(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_qparams_symmetric)
 {
     return choose_of_all(call, SYMMETRIC);
 }
@@ -183,12 +183,12 @@ static taper_status choose_of_tokens(taper_call *call, choice kind)
     return taper_compose_end(&c);
 }
 
-taper_status taper_op_decomposed_qparams_token(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_qparams_token)
 {
     return choose_of_tokens(call, TOKEN_SYMMETRIC);
 }
 
-taper_status taper_op_decomposed_qparams_token_affine(taper_call *call)
+TAPER_KERNEL(taper_op_decomposed_qparams_token_affine)
 {
     return choose_of_tokens(call, TOKEN_AFFINE);
 }

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_params.h"
 
 typedef struct table {
@@ -306,37 +306,37 @@ static taper_status embedding_bag(taper_call *call, int bits, bool fused)
     return sum_bags(call->run, &t, &l, taper_tensor_mutable(y));
 }
 
-taper_status taper_op_embedding_byte(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_byte)
 {
     return embedding(call, 8);
 }
 
-taper_status taper_op_embedding_4bit(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_4bit)
 {
     return embedding(call, 4);
 }
 
-taper_status taper_op_embedding_bag_byte(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_byte)
 {
     return embedding_bag(call, 8, false);
 }
 
-taper_status taper_op_embedding_bag_4bit(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_4bit)
 {
     return embedding_bag(call, 4, false);
 }
 
-taper_status taper_op_embedding_bag_byte_rowwise(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_byte_rowwise)
 {
     return embedding_bag(call, 8, true);
 }
 
-taper_status taper_op_embedding_bag_4bit_rowwise(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_4bit_rowwise)
 {
     return embedding_bag(call, 4, true);
 }
 
-taper_status taper_op_embedding_bag_2bit_rowwise(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_2bit_rowwise)
 {
     return embedding_bag(call, 2, true);
 }

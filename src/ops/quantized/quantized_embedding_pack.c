@@ -2,14 +2,14 @@
 // Making quantized tables of embeddings and reading them back: packed parameters of a quantized weight, or rows of
 // bytes that end with their scale and bias, from a float weight.
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_params.h"
 
 // ---- packed parameters
 
-taper_status taper_op_embedding_bag_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_prepack)
 {
     taper_tensor *weight;
     taper_object *object;
@@ -25,7 +25,7 @@ taper_status taper_op_embedding_bag_prepack(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_embedding_bag_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_unpack)
 {
     taper_object *object;
     taper_qembedding_params params;
@@ -202,17 +202,17 @@ static taper_status pack_few_bits(taper_call *call, int bits)
     return pack_rows(call, &form);
 }
 
-taper_status taper_op_embedding_bag_byte_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_byte_prepack)
 {
     return pack_rows(call, &(fused_form){.bits = 8});
 }
 
-taper_status taper_op_embedding_bag_4bit_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_4bit_prepack)
 {
     return pack_few_bits(call, 4);
 }
 
-taper_status taper_op_embedding_bag_2bit_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_2bit_prepack)
 {
     return pack_few_bits(call, 2);
 }
@@ -266,17 +266,17 @@ static taper_status unpack_rows(taper_call *call, int bits)
     return TAPER_OK;
 }
 
-taper_status taper_op_embedding_bag_byte_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_byte_unpack)
 {
     return unpack_rows(call, 8);
 }
 
-taper_status taper_op_embedding_bag_4bit_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_4bit_unpack)
 {
     return unpack_rows(call, 4);
 }
 
-taper_status taper_op_embedding_bag_2bit_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_embedding_bag_2bit_unpack)
 {
     return unpack_rows(call, 2);
 }

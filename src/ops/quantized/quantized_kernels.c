@@ -5,6 +5,7 @@
 // language (prim::) take them as they are; arguments of any type (items of lists) are not looked at.
 #include "ops/list/kernels.h"
 #include "ops/list/op_features.h"
+#include "ops/list/op_rows.h"
 #include "ops/list/registry.h"
 #include "ops/quantized/quantized.h"
 

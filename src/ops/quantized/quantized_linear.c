@@ -2,10 +2,10 @@
 // Quantized linear layers: with a quantized result, and dynamic ones, which quantize a float input by its range and
 // give floats; those of half-precision weights, which take part as floats, are here as well.
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/packs.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_features.h"
 #include "ops/quantized/quantized_layer.h"
 #include "ops/quantized/quantized_linear_packed.h"
@@ -179,12 +179,12 @@ static taper_status run_static(taper_call *call, bool relu)
     return status;
 }
 
-taper_status taper_op_qlinear(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear)
 {
     return run_static(call, false);
 }
 
-taper_status taper_op_qlinear_relu(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_relu)
 {
     return run_static(call, true);
 }
@@ -289,22 +289,22 @@ static taper_status run_dynamic(taper_call *call, bool half, bool relu)
     return status;
 }
 
-taper_status taper_op_qlinear_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_dynamic)
 {
     return run_dynamic(call, false, false);
 }
 
-taper_status taper_op_qlinear_relu_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_relu_dynamic)
 {
     return run_dynamic(call, false, true);
 }
 
-taper_status taper_op_qlinear_dynamic_fp16(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_dynamic_fp16)
 {
     return run_dynamic(call, true, false);
 }
 
-taper_status taper_op_qlinear_relu_dynamic_fp16(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_relu_dynamic_fp16)
 {
     return run_dynamic(call, true, true);
 }
@@ -354,12 +354,12 @@ static taper_status run_told(taper_call *call, bool relu)
     return status;
 }
 
-taper_status taper_op_qlinear_told(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_told)
 {
     return run_told(call, false);
 }
 
-taper_status taper_op_qlinear_told_relu(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_told_relu)
 {
     return run_told(call, true);
 }

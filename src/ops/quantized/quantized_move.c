@@ -3,9 +3,9 @@
 // gets the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first. Those
 // that bring numbers in (fill, masked_fill, index_put) quantize these first.
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 
@@ -61,7 +61,7 @@ static taper_status copy_args(const taper_call *call, taper_val *args)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_plain(taper_call *call)
+TAPER_KERNEL(taper_op_q_plain)
 {
     taper_val args[MOST];
     taper_tensor *x;
@@ -78,7 +78,7 @@ taper_status taper_op_q_plain(taper_call *call)
 }
 
 // sort, argsort, msort: PyTorch's work on a copy in the format that the strides suggest.
-taper_status taper_op_q_sort(taper_call *call)
+TAPER_KERNEL(taper_op_q_sort)
 {
     taper_val args[MOST];
     taper_tensor *x, *copy;
@@ -134,18 +134,18 @@ static taper_status with_number(taper_call *call, size_t at)
     return status;
 }
 
-taper_status taper_op_q_fill(taper_call *call)
+TAPER_KERNEL(taper_op_q_fill)
 {
     return with_number(call, 1);
 }
 
-taper_status taper_op_q_masked_fill(taper_call *call)
+TAPER_KERNEL(taper_op_q_masked_fill)
 {
     return with_number(call, 2);
 }
 
 // index_put(self, indices, values, accumulate): values are floats.
-taper_status taper_op_q_index_put(taper_call *call)
+TAPER_KERNEL(taper_op_q_index_put)
 {
     taper_val args[MOST];
     taper_tensor *x, *values, *whole, *ints;
@@ -178,7 +178,7 @@ taper_status taper_op_q_index_put(taper_call *call)
 
 // ---- copies
 
-taper_status taper_op_q_clone(taper_call *call)
+TAPER_KERNEL(taper_op_q_clone)
 {
     taper_tensor *x, *clone;
     int64_t format;
@@ -194,7 +194,7 @@ taper_status taper_op_q_clone(taper_call *call)
 }
 
 // copy_(self, src): another quantized tensor gives its quantizer too; floats are quantized.
-taper_status taper_op_q_copy_(taper_call *call)
+TAPER_KERNEL(taper_op_q_copy_)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *from;
@@ -261,7 +261,7 @@ static bool same_quantizer(const taper_quantizer *a, const taper_quantizer *b)
                : a->axis == b->axis && same_vector(a->scales, b->scales) && same_vector(a->zero_points, b->zero_points);
 }
 
-taper_status taper_op_q_equal(taper_call *call)
+TAPER_KERNEL(taper_op_q_equal)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_plain(call, 0, &a));

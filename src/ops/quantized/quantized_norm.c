@@ -5,10 +5,10 @@
 #include <inttypes.h>
 
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_bytes.h"
 
@@ -130,11 +130,11 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
 }
 
 #define BATCH_NORM(name, least, most)                                                                                  \
-    taper_status taper_op_q_##name(taper_call *call)                                                                   \
+    TAPER_KERNEL(taper_op_q_##name)                                                                                    \
     {                                                                                                                  \
         return batch_norm(call, least, most, false);                                                                   \
     }                                                                                                                  \
-    taper_status taper_op_q_##name##_relu(taper_call *call)                                                            \
+    TAPER_KERNEL(taper_op_q_##name##_relu)                                                                             \
     {                                                                                                                  \
         return batch_norm(call, least, most, true);                                                                    \
     }
@@ -260,7 +260,7 @@ static taper_status begin(taper_call *call, size_t eps_at, const taper_tensor *x
 }
 
 // quantized::layer_norm(input, normalized_shape, weight, bias, eps, output_scale, output_zero_point)
-taper_status taper_op_q_layer_norm(taper_call *call)
+TAPER_KERNEL(taper_op_q_layer_norm)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *y, *plain, *vectors[2] = {NULL, NULL};
@@ -440,7 +440,7 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
     return status;
 }
 
-taper_status taper_op_q_group_norm(taper_call *call)
+TAPER_KERNEL(taper_op_q_group_norm)
 {
     int64_t groups;
     TAPER_TRY(taper_arg_int(call, 1, &groups));
@@ -451,7 +451,7 @@ taper_status taper_op_q_group_norm(taper_call *call)
     return group_norm(call, groups, 2);
 }
 
-taper_status taper_op_q_instance_norm(taper_call *call)
+TAPER_KERNEL(taper_op_q_instance_norm)
 {
     return group_norm(call, 0, 1);
 }

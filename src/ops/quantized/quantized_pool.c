@@ -2,7 +2,7 @@
 // Average pooling of quantized tensors; results keep the quantizer. Three arithmetics, as PyTorch has three paths:
 // QNNPACK's for quint8, which divides by the window's whole size; that for channels-last tensors, which requantizes
 // sums of distances from the zero point; and the plain one.
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/nn/pool.h"
 #include "ops/quantized/quantized.h"
 
@@ -187,7 +187,7 @@ static taper_status average(taper_call *call, taper_tensor *x, const taper_pooli
     return run_pool(call->run, &work);
 }
 
-taper_status taper_op_q_avg_pool(taper_call *call)
+TAPER_KERNEL(taper_op_q_avg_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;
@@ -212,7 +212,7 @@ taper_status taper_op_q_avg_pool(taper_call *call)
                    count_padding, divisor);
 }
 
-taper_status taper_op_q_adaptive_avg_pool(taper_call *call)
+TAPER_KERNEL(taper_op_q_adaptive_avg_pool)
 {
     taper_tensor *x;
     taper_pooling pooling;
@@ -234,7 +234,7 @@ taper_status taper_op_q_adaptive_avg_pool(taper_call *call)
 }
 
 // The quantized pools of maxima, which take no other tensors.
-taper_status taper_op_q_max_pool(taper_call *call)
+TAPER_KERNEL(taper_op_q_max_pool)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));

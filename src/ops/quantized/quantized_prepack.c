@@ -2,9 +2,9 @@
 // Making packed parameters of weights at run time, and what can be read back from them. Nothing is packed here: an
 // object holds the weight as PyTorch's would give it back, a state of the last version (quantized_params.h).
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_layer.h"
 
 static const taper_class linear_class = {.name = "__torch__.torch.classes.quantized.LinearPackedParamsBase"};
@@ -221,7 +221,7 @@ static taper_status make_linear(taper_call *call, taper_tensor *weight, taper_te
     return finish(call, status, object);
 }
 
-taper_status taper_op_qlinear_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_prepack)
 {
     taper_tensor *weight, *bias, *kept;
     TAPER_TRY(taper_arg_tensor(call, 0, &weight));
@@ -237,7 +237,7 @@ taper_status taper_op_qlinear_prepack(taper_call *call)
     return status;
 }
 
-taper_status taper_op_qlinear_prepack_fp16(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_prepack_fp16)
 {
     taper_tensor *weight, *bias, *kept;
     TAPER_TRY(taper_arg_tensor(call, 0, &weight));
@@ -272,7 +272,7 @@ static taper_status return_bias(taper_call *call, taper_tensor *bias, int64_t ou
     return TAPER_OK;
 }
 
-taper_status taper_op_qlinear_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_qlinear_unpack)
 {
     taper_qlinear_params params;
     taper_tensor *weight;
@@ -283,7 +283,7 @@ taper_status taper_op_qlinear_unpack(taper_call *call)
 }
 
 // The forms of PyTorch 1.3 and before, whose packed weights were tensors that held a pointer; no file can hold one.
-taper_status taper_op_q_outdated(taper_call *call)
+TAPER_KERNEL(taper_op_q_outdated)
 {
     TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
                "PyTorch no longer supports this form, whose packed weights are tensors: export the model with a later "
@@ -341,32 +341,32 @@ static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
     return finish(call, status, object);
 }
 
-taper_status taper_op_qconv1d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv1d_prepack)
 {
     return prepack_conv(call, 1, false);
 }
 
-taper_status taper_op_qconv2d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv2d_prepack)
 {
     return prepack_conv(call, 2, false);
 }
 
-taper_status taper_op_qconv3d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv3d_prepack)
 {
     return prepack_conv(call, 3, false);
 }
 
-taper_status taper_op_qconv_transpose1d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_transpose1d_prepack)
 {
     return prepack_conv(call, 1, true);
 }
 
-taper_status taper_op_qconv_transpose2d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_transpose2d_prepack)
 {
     return prepack_conv(call, 2, true);
 }
 
-taper_status taper_op_qconv_transpose3d_prepack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_transpose3d_prepack)
 {
     return prepack_conv(call, 3, true);
 }
@@ -379,7 +379,7 @@ static taper_status open_conv(taper_call *call, taper_qconv_params *params)
     return taper_qconv_open(call->run, object, 0, params);
 }
 
-taper_status taper_op_qconv_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_unpack)
 {
     taper_qconv_params params;
     taper_tensor *weight;
@@ -389,7 +389,7 @@ taper_status taper_op_qconv_unpack(taper_call *call)
     return return_bias(call, params.bias, params.out, true);
 }
 
-taper_status taper_op_qconv1d_unpack(taper_call *call)
+TAPER_KERNEL(taper_op_qconv1d_unpack)
 {
     taper_qconv_params params;
     taper_tensor *weight;
@@ -434,35 +434,35 @@ static taper_status return_ints(taper_call *call, const int64_t *numbers, size_t
     return TAPER_OK;
 }
 
-taper_status taper_op_qconv_stride(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_stride)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
     return return_ints(call, params.conv.stride, params.conv.rank);
 }
 
-taper_status taper_op_qconv_padding(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_padding)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
     return return_ints(call, params.conv.padding, params.conv.rank);
 }
 
-taper_status taper_op_qconv_output_padding(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_output_padding)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
     return return_ints(call, params.conv.output_padding, params.conv.rank);
 }
 
-taper_status taper_op_qconv_dilation(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_dilation)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
     return return_ints(call, params.conv.dilation, params.conv.rank);
 }
 
-taper_status taper_op_qconv_groups(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_groups)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
@@ -470,7 +470,7 @@ taper_status taper_op_qconv_groups(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_qconv_transpose(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_transpose)
 {
     taper_qconv_params params;
     TAPER_TRY(open_conv(call, &params));
@@ -479,7 +479,7 @@ taper_status taper_op_qconv_transpose(taper_call *call)
 }
 
 // (sizes of the weight, sizes of the bias, stride, padding, dilation, groups): for tools that look at models.
-taper_status taper_op_qconv_unpack_sizes(taper_call *call)
+TAPER_KERNEL(taper_op_qconv_unpack_sizes)
 {
     taper_run *run = call->run;
     taper_qconv_params params;

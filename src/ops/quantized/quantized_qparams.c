@@ -2,8 +2,8 @@
 // Quantizers: checking them, giving them to results, those of views, and the operators that ask for them.
 #include <inttypes.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
 
 taper_dtype taper_q_plain_dtype(taper_dtype dtype)
@@ -267,7 +267,7 @@ taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tens
 
 // ---- operators
 
-taper_status taper_op_q_scale(taper_call *call)
+TAPER_KERNEL(taper_op_q_scale)
 {
     taper_tensor *q;
     TAPER_TRY(taper_arg_uniform(call, 0, &q));
@@ -275,7 +275,7 @@ taper_status taper_op_q_scale(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_zero_point(taper_call *call)
+TAPER_KERNEL(taper_op_q_zero_point)
 {
     taper_tensor *q;
     TAPER_TRY(taper_arg_uniform(call, 0, &q));
@@ -292,7 +292,7 @@ static taper_status per_channel(const taper_call *call, taper_tensor **q)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_per_channel_scales(taper_call *call)
+TAPER_KERNEL(taper_op_q_per_channel_scales)
 {
     taper_tensor *q, *made;
     TAPER_TRY(per_channel(call, &q));
@@ -301,7 +301,7 @@ taper_status taper_op_q_per_channel_scales(taper_call *call)
     return taper_ret_tensor(call, 0, made);
 }
 
-taper_status taper_op_q_per_channel_zero_points(taper_call *call)
+TAPER_KERNEL(taper_op_q_per_channel_zero_points)
 {
     taper_tensor *q, *made;
     TAPER_TRY(per_channel(call, &q));
@@ -310,7 +310,7 @@ taper_status taper_op_q_per_channel_zero_points(taper_call *call)
     return taper_ret_tensor(call, 0, made);
 }
 
-taper_status taper_op_q_per_channel_axis(taper_call *call)
+TAPER_KERNEL(taper_op_q_per_channel_axis)
 {
     taper_tensor *q;
     TAPER_TRY(per_channel(call, &q));
@@ -318,7 +318,7 @@ taper_status taper_op_q_per_channel_axis(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_qscheme(taper_call *call)
+TAPER_KERNEL(taper_op_qscheme)
 {
     taper_tensor *q;
     TAPER_TRY(taper_arg_quantized(call, 0, &q));

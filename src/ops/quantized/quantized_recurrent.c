@@ -2,9 +2,9 @@
 // Quantized recurrent networks and cells: float states, and gates from dynamically quantized linear layers. The layer
 // of the input is computed for all steps at once, so they share one range; that of the state for each step alone. The
 // structure of networks is recurrent_network.c's.
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/nn/recurrent_cells.h"
 #include "ops/quantized/quantized_cells.h"
 
@@ -169,12 +169,12 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
     return taper_rnn_network_run(call, &network);
 }
 
-taper_status taper_op_quantized_lstm(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_lstm)
 {
     return run_network(call, TAPER_RNN_LSTM);
 }
 
-taper_status taper_op_quantized_gru(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_gru)
 {
     return run_network(call, TAPER_RNN_GRU);
 }
@@ -279,42 +279,42 @@ static taper_status run_cell(taper_call *call, taper_rnn_kind kind, bool plain)
     return compute_cell(call, kind, &params, input, rows, h, c);
 }
 
-taper_status taper_op_quantized_lstm_cell_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_lstm_cell_dynamic)
 {
     return run_cell(call, TAPER_RNN_LSTM, false);
 }
 
-taper_status taper_op_quantized_gru_cell_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_gru_cell_dynamic)
 {
     return run_cell(call, TAPER_RNN_GRU, false);
 }
 
-taper_status taper_op_quantized_rnn_relu_cell_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_rnn_relu_cell_dynamic)
 {
     return run_cell(call, TAPER_RNN_RELU, false);
 }
 
-taper_status taper_op_quantized_rnn_tanh_cell_dynamic(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_rnn_tanh_cell_dynamic)
 {
     return run_cell(call, TAPER_RNN_TANH, false);
 }
 
-taper_status taper_op_quantized_lstm_cell(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_lstm_cell)
 {
     return run_cell(call, TAPER_RNN_LSTM, true);
 }
 
-taper_status taper_op_quantized_gru_cell(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_gru_cell)
 {
     return run_cell(call, TAPER_RNN_GRU, true);
 }
 
-taper_status taper_op_quantized_rnn_relu_cell(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_rnn_relu_cell)
 {
     return run_cell(call, TAPER_RNN_RELU, true);
 }
 
-taper_status taper_op_quantized_rnn_tanh_cell(taper_call *call)
+TAPER_KERNEL(taper_op_quantized_rnn_tanh_cell)
 {
     return run_cell(call, TAPER_RNN_TANH, true);
 }

@@ -2,7 +2,7 @@
 // Quantized tensors and a number: most of these change the quantizer and leave the integers.
 #include <inttypes.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/quantized/quantized_walk.h"
 
 typedef struct shift_work {
@@ -117,22 +117,22 @@ static taper_status multiply_number(taper_call *call, bool relu)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_add_number(taper_call *call)
+TAPER_KERNEL(taper_op_q_add_number)
 {
     return add_number(call, false);
 }
 
-taper_status taper_op_q_add_number_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_add_number_relu)
 {
     return add_number(call, true);
 }
 
-taper_status taper_op_q_mul_number(taper_call *call)
+TAPER_KERNEL(taper_op_q_mul_number)
 {
     return multiply_number(call, false);
 }
 
-taper_status taper_op_q_mul_number_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_mul_number_relu)
 {
     return multiply_number(call, true);
 }

@@ -6,7 +6,7 @@
 
 #include "ir/walk.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/quantized/quantized.h"
 
 enum { MOST = 8 };
@@ -67,7 +67,7 @@ static taper_status ret_requantized(taper_call *call, taper_tensor *y, taper_dty
 }
 
 // eq, ne, lt, le, gt, ge: the result is no quantized tensor.
-taper_status taper_op_q_compare(taper_call *call)
+TAPER_KERNEL(taper_op_q_compare)
 {
     for (size_t i = 0; i < 2; i++) {
         if (call->args[i].tag == TAPER_TENSOR &&
@@ -164,7 +164,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
 }
 
 // mean(self, dtype), mean.dim(self, dim, keepdim, dtype)
-taper_status taper_op_q_mean(taper_call *call)
+TAPER_KERNEL(taper_op_q_mean)
 {
     taper_tensor *x;
     bool reduced[TAPER_MAX_RANK], keep = false, innermost;
@@ -273,7 +273,7 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
 }
 
 // quantized::softmax(qx, dim, output_scale, output_zero_point)
-taper_status taper_op_q_softmax(taper_call *call)
+TAPER_KERNEL(taper_op_q_softmax)
 {
     taper_tensor *x;
     size_t dim;
@@ -293,7 +293,7 @@ taper_status taper_op_q_softmax(taper_call *call)
 }
 
 // quantized::matmul(qa, qb, scale, zero_point)
-taper_status taper_op_q_matmul(taper_call *call)
+TAPER_KERNEL(taper_op_q_matmul)
 {
     taper_tensor *a, *b;
     double scale;

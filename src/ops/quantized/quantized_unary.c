@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Activations of quantized tensors. quint8 has QNNPACK's tables of 256 results for some; the others dequantize, compute
 // in floats and quantize.
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/quantized/quantized_walk.h"
 
 // ---- clamping integers
@@ -57,7 +57,7 @@ static taper_status clamp(taper_call *call, const taper_tensor *x, bounds b, boo
     return TAPER_OK;
 }
 
-taper_status taper_op_q_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_relu)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
@@ -80,7 +80,7 @@ static taper_status clamp_numbers(taper_call *call, const taper_tensor *x, doubl
 }
 
 // clamp(self, min, max), hardtanh(self, min_val, max_val): QNNPACK needs both.
-taper_status taper_op_q_clamp(taper_call *call)
+TAPER_KERNEL(taper_op_q_clamp)
 {
     taper_tensor *x;
     taper_scalar low, high;
@@ -96,7 +96,7 @@ taper_status taper_op_q_clamp(taper_call *call)
 }
 
 // aten::relu6, and quantized::relu6(qx, inplace).
-taper_status taper_op_q_relu6(taper_call *call)
+TAPER_KERNEL(taper_op_q_relu6)
 {
     taper_tensor *x;
     bool in_place = false;
@@ -237,7 +237,7 @@ static taper_status arg_float(const taper_call *call, size_t at, float *number)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_leaky_relu(taper_call *call)
+TAPER_KERNEL(taper_op_q_leaky_relu)
 {
     taper_tensor *x, *y;
     taper_q_map map = {.value = leaky_relu};
@@ -248,7 +248,7 @@ taper_status taper_op_q_leaky_relu(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_threshold(taper_call *call)
+TAPER_KERNEL(taper_op_q_threshold)
 {
     taper_tensor *x, *y;
     taper_q_map map = {.value = threshold};
@@ -261,7 +261,7 @@ taper_status taper_op_q_threshold(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_q_gelu(taper_call *call)
+TAPER_KERNEL(taper_op_q_gelu)
 {
     taper_tensor *x;
     const taper_string *approximate;
@@ -285,7 +285,7 @@ static double fixed_scale(const taper_tensor *x, double scale) // 8 bits fewer f
     return x->dtype == TAPER_QI32 ? ldexp(scale, -24) : scale;
 }
 
-taper_status taper_op_q_sigmoid(taper_call *call)
+TAPER_KERNEL(taper_op_q_sigmoid)
 {
     taper_tensor *x;
     taper_q_map map = {.value = sigmoid, .value_wide = sigmoid_wide};
@@ -307,7 +307,7 @@ taper_status taper_op_q_sigmoid(taper_call *call)
     return run_map(call, x, &map, scale, zero_point);
 }
 
-taper_status taper_op_q_tanh(taper_call *call)
+TAPER_KERNEL(taper_op_q_tanh)
 {
     taper_tensor *x;
     const taper_q_map map = {.value = hyperbolic_tangent};
@@ -316,7 +316,7 @@ taper_status taper_op_q_tanh(taper_call *call)
     return x->dtype == TAPER_QU8 ? run_table(call, x, &map, scale, 128) : run_map(call, x, &map, scale, 0);
 }
 
-taper_status taper_op_q_hardsigmoid(taper_call *call)
+TAPER_KERNEL(taper_op_q_hardsigmoid)
 {
     taper_tensor *x;
     const taper_q_map map = {.value = hardsigmoid};
@@ -328,7 +328,7 @@ taper_status taper_op_q_hardsigmoid(taper_call *call)
 
 // ---- results in a given quantizer
 
-taper_status taper_op_q_hardswish_to(taper_call *call)
+TAPER_KERNEL(taper_op_q_hardswish_to)
 {
     taper_tensor *x;
     double scale;
@@ -342,7 +342,7 @@ taper_status taper_op_q_hardswish_to(taper_call *call)
 }
 
 // quantized::leaky_relu(qx, negative_slope, inplace, output_scale, output_zero_point); inplace changes nothing.
-taper_status taper_op_q_leaky_relu_to(taper_call *call)
+TAPER_KERNEL(taper_op_q_leaky_relu_to)
 {
     taper_tensor *x;
     double scale;
@@ -375,7 +375,7 @@ static taper_status run_elu(taper_call *call, const taper_tensor *x, taper_q_map
 }
 
 // quantized::elu(self, output_scale, output_zero_point, alpha, scale, input_scale)
-taper_status taper_op_q_elu_to(taper_call *call)
+TAPER_KERNEL(taper_op_q_elu_to)
 {
     taper_tensor *x;
     taper_q_map map = {0};
@@ -386,7 +386,7 @@ taper_status taper_op_q_elu_to(taper_call *call)
     return run_elu(call, x, &map);
 }
 
-taper_status taper_op_q_celu_to(taper_call *call)
+TAPER_KERNEL(taper_op_q_celu_to)
 {
     taper_tensor *x;
     taper_scalar alpha;
@@ -400,7 +400,7 @@ taper_status taper_op_q_celu_to(taper_call *call)
 }
 
 // quantized::dropout: nothing at inference; PyTorch's does nothing in training either.
-taper_status taper_op_q_dropout(taper_call *call)
+TAPER_KERNEL(taper_op_q_dropout)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));

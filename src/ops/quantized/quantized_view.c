@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views of quantized tensors: the row's own kernel makes them, and what is quantized per channel gets the quantizer
 // that belongs to the part or to the new order of dimensions.
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 
@@ -25,7 +25,7 @@ static taper_status fix_part(taper_call *call, const taper_tensor *x, size_t dim
     return taper_q_slice(call->run, part, x, dim, start, stride == 0 ? 1 : part->strides[dim] / stride);
 }
 
-taper_status taper_op_q_part(taper_call *call)
+TAPER_KERNEL(taper_op_q_part)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -50,7 +50,7 @@ taper_status taper_op_q_part(taper_call *call)
 }
 
 // squeeze and unsqueeze, in place too: dimensions of size 1 come and go, the axis stays on its channels.
-taper_status taper_op_q_squeeze(taper_call *call)
+TAPER_KERNEL(taper_op_q_squeeze)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -79,7 +79,7 @@ taper_status taper_op_q_squeeze(taper_call *call)
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
-taper_status taper_op_q_unsqueeze(taper_call *call)
+TAPER_KERNEL(taper_op_q_unsqueeze)
 {
     taper_tensor *x;
     size_t dim;
@@ -96,7 +96,7 @@ taper_status taper_op_q_unsqueeze(taper_call *call)
 }
 
 // view, reshape, flatten: the axis stays where it is, so it must remain a dimension of as many channels.
-taper_status taper_op_q_reshape(taper_call *call)
+TAPER_KERNEL(taper_op_q_reshape)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -109,7 +109,7 @@ taper_status taper_op_q_reshape(taper_call *call)
 }
 
 // Rearrangements that PyTorch makes of reshapes, whose results are contiguous whatever the argument's layout.
-taper_status taper_op_q_shuffle(taper_call *call)
+TAPER_KERNEL(taper_op_q_shuffle)
 {
     enum { MOST = 4 };
     taper_val args[MOST];
@@ -125,7 +125,7 @@ taper_status taper_op_q_shuffle(taper_call *call)
     return status;
 }
 
-taper_status taper_op_q_channel_shuffle(taper_call *call)
+TAPER_KERNEL(taper_op_q_channel_shuffle)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 const taper_fft_op taper_fft_fft = {"fft", TAPER_FFT_C2C, true, false},
                    taper_fft_ifft = {"ifft", TAPER_FFT_C2C, false, false},
@@ -310,7 +310,7 @@ static taper_status check_dtypes(const taper_call *call, const taper_fft_op *op,
     return TAPER_OK;
 }
 
-taper_status taper_op_fft(taper_call *call)
+TAPER_KERNEL(taper_op_fft)
 {
     const taper_fft_op *op = call->param;
     taper_tensor *x, *result;
@@ -392,19 +392,19 @@ static taper_status raw(taper_call *call, taper_fft_kind kind, bool forward, boo
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_fft_r2c(taper_call *call)
+TAPER_KERNEL(taper_op_fft_r2c)
 {
     bool onesided;
     TAPER_TRY(taper_arg_bool(call, 3, &onesided));
     return raw(call, TAPER_FFT_R2C, true, onesided, 0);
 }
-taper_status taper_op_fft_c2c(taper_call *call)
+TAPER_KERNEL(taper_op_fft_c2c)
 {
     bool forward;
     TAPER_TRY(taper_arg_bool(call, 3, &forward));
     return raw(call, TAPER_FFT_C2C, forward, false, 0);
 }
-taper_status taper_op_fft_c2r(taper_call *call)
+TAPER_KERNEL(taper_op_fft_c2r)
 {
     int64_t last;
     TAPER_TRY(taper_arg_int(call, 3, &last));
@@ -446,11 +446,11 @@ static taper_status shift(taper_call *call, bool back)
     return taper_ret_tensor(call, 0, x);
 }
 
-taper_status taper_op_fftshift(taper_call *call)
+TAPER_KERNEL(taper_op_fftshift)
 {
     return shift(call, false);
 }
-taper_status taper_op_ifftshift(taper_call *call)
+TAPER_KERNEL(taper_op_ifftshift)
 {
     return shift(call, true);
 }

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/signal/stft.h"
 #include "ops/tensor/create.h"
 
@@ -282,7 +282,7 @@ static taper_status istft(taper_call *call, const taper_frames *f, const spectru
     return status;
 }
 
-taper_status taper_op_istft(taper_call *call)
+TAPER_KERNEL(taper_op_istft)
 {
     taper_frames f;
     spectrum s;

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/signal/stft.h"
 
 taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool back)
@@ -293,11 +293,11 @@ static taper_status stft(taper_call *call, bool centered)
     return status == TAPER_OK ? taper_ret_tensor(call, 0, out) : status;
 }
 
-taper_status taper_op_stft(taper_call *call)
+TAPER_KERNEL(taper_op_stft)
 {
     return stft(call, false);
 }
-taper_status taper_op_stft_center(taper_call *call)
+TAPER_KERNEL(taper_op_stft_center)
 {
     return stft(call, true);
 }

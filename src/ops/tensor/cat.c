@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 typedef struct cat_plan {
@@ -251,7 +251,7 @@ static taper_status ret_cat(taper_call *call, const taper_list *list, int64_t di
     return ret_made(call, result);
 }
 
-taper_status taper_op_cat(taper_call *call)
+TAPER_KERNEL(taper_op_cat)
 {
     taper_list *list;
     int64_t dim;
@@ -305,7 +305,7 @@ static taper_status insert_dim(const taper_tensor *x, int64_t dim, taper_view *v
     return taper_view_insert(view, at, 1, stride, error);
 }
 
-taper_status taper_op_stack(taper_call *call)
+TAPER_KERNEL(taper_op_stack)
 {
     taper_error *error = call->run->error;
     taper_list *list;
@@ -358,7 +358,7 @@ static taper_status raise_rank(const taper_tensor *x, int64_t rank, taper_view *
     return taper_view_raise(view, (size_t)rank, error);
 }
 
-taper_status taper_op_hstack(taper_call *call)
+TAPER_KERNEL(taper_op_hstack)
 {
     taper_list *list;
     taper_tensor *first = NULL;
@@ -370,11 +370,11 @@ taper_status taper_op_hstack(taper_call *call)
     return cat_changed(call, raise_rank, 1, first->rank <= 1 ? 0 : 1);
 }
 
-taper_status taper_op_vstack(taper_call *call)
+TAPER_KERNEL(taper_op_vstack)
 {
     return cat_changed(call, raise_rank, 2, 0);
 }
-taper_status taper_op_dstack(taper_call *call)
+TAPER_KERNEL(taper_op_dstack)
 {
     return cat_changed(call, raise_rank, 3, 2);
 }
@@ -388,14 +388,14 @@ static taper_status to_column(const taper_tensor *x, int64_t unused, taper_view 
     return view->rank == 1 ? taper_view_insert(view, 1, 1, 1, error) : TAPER_OK;
 }
 
-taper_status taper_op_column_stack(taper_call *call)
+TAPER_KERNEL(taper_op_column_stack)
 {
     return cat_changed(call, to_column, 0, 1);
 }
 
 // ---- block_diag
 
-taper_status taper_op_block_diag(taper_call *call)
+TAPER_KERNEL(taper_op_block_diag)
 {
     taper_error *error = call->run->error;
     taper_list *list;
@@ -444,7 +444,7 @@ taper_status taper_op_block_diag(taper_call *call)
 
 // ---- sequences and flat buffers
 
-taper_status taper_op_pad_sequence(taper_call *call)
+TAPER_KERNEL(taper_op_pad_sequence)
 {
     taper_error *error = call->run->error;
     taper_list *list;

@@ -2,7 +2,7 @@
 // Operators made of other operators (composite.h).
 #include "ops/tensor/composite.h"
 
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/reduce_kernels.h"
 

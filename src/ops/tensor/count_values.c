@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/index_keys.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 
 // to[key] += its weight (NULL: 1), of dtype.
 static taper_status count_keys(taper_run *run, const int64_t *keys, int64_t count, taper_dtype dtype,
@@ -29,7 +29,7 @@ static taper_status count_keys(taper_run *run, const int64_t *keys, int64_t coun
     return TAPER_OK;
 }
 
-taper_status taper_op_bincount(taper_call *call)
+TAPER_KERNEL(taper_op_bincount)
 {
     taper_run *run = call->run;
     taper_tensor *x, *weights, *result;
@@ -162,7 +162,7 @@ static void find_range(taper_run *run, taper_dtype dtype, const void *data, int6
     }
 }
 
-taper_status taper_op_histc(taper_call *call)
+TAPER_KERNEL(taper_op_histc)
 {
     taper_run *run = call->run;
     taper_tensor *x, *flat, *result;

@@ -2,8 +2,8 @@
 // empty, zeros, ones, full and their _like, new_ and .out forms; scalar_tensor, eye.
 #include "ops/tensor/create.h"
 
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 // The one copy for compilers that call rather than inline.
 extern void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value);
@@ -84,33 +84,33 @@ static taper_status self_dtype(const taper_call *call, taper_dtype *dtype)
     return TAPER_OK;
 }
 
-taper_status taper_op_zeros(taper_call *call)
+TAPER_KERNEL(taper_op_zeros)
 {
     const taper_scalar zero = taper_scalar_int(0);
     return filled(call, 0, 1, TAPER_F32, &zero);
 }
 
-taper_status taper_op_ones(taper_call *call)
+TAPER_KERNEL(taper_op_ones)
 {
     const taper_scalar one = taper_scalar_int(1);
     return filled(call, 0, 1, TAPER_F32, &one);
 }
 
-taper_status taper_op_full(taper_call *call)
+TAPER_KERNEL(taper_op_full)
 {
     taper_scalar value;
     TAPER_TRY(taper_arg_scalar(call, 1, &value));
     return filled(call, 0, 2, taper_create_dtype(&value), &value);
 }
 
-taper_status taper_op_new_empty(taper_call *call)
+TAPER_KERNEL(taper_op_new_empty)
 {
     taper_dtype dtype;
     TAPER_TRY(self_dtype(call, &dtype));
     return filled(call, 1, 2, dtype, NULL);
 }
 
-taper_status taper_op_new_zeros(taper_call *call)
+TAPER_KERNEL(taper_op_new_zeros)
 {
     taper_dtype dtype;
     const taper_scalar zero = taper_scalar_int(0);
@@ -118,7 +118,7 @@ taper_status taper_op_new_zeros(taper_call *call)
     return filled(call, 1, 2, dtype, &zero);
 }
 
-taper_status taper_op_new_ones(taper_call *call)
+TAPER_KERNEL(taper_op_new_ones)
 {
     taper_dtype dtype;
     const taper_scalar one = taper_scalar_int(1);
@@ -126,7 +126,7 @@ taper_status taper_op_new_ones(taper_call *call)
     return filled(call, 1, 2, dtype, &one);
 }
 
-taper_status taper_op_new_full(taper_call *call)
+TAPER_KERNEL(taper_op_new_full)
 {
     taper_dtype dtype;
     taper_scalar value;
@@ -135,7 +135,7 @@ taper_status taper_op_new_full(taper_call *call)
     return filled(call, 1, 3, dtype, &value);
 }
 
-taper_status taper_op_empty(taper_call *call)
+TAPER_KERNEL(taper_op_empty)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK], format;
     size_t rank;
@@ -183,7 +183,7 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
 }
 
 // Contiguous in the order of the dimensions that physical_layout lists.
-taper_status taper_op_empty_permuted(taper_call *call)
+TAPER_KERNEL(taper_op_empty_permuted)
 {
     int64_t sizes[TAPER_MAX_RANK], order[TAPER_MAX_RANK], lying[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],
         strides[TAPER_MAX_RANK];
@@ -213,12 +213,12 @@ taper_status taper_op_empty_permuted(taper_call *call)
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
 
-taper_status taper_op_empty_strided(taper_call *call)
+TAPER_KERNEL(taper_op_empty_strided)
 {
     return empty_strided(call, 0, TAPER_F32);
 }
 
-taper_status taper_op_new_empty_strided(taper_call *call)
+TAPER_KERNEL(taper_op_new_empty_strided)
 {
     taper_dtype dtype;
     TAPER_TRY(self_dtype(call, &dtype));
@@ -245,13 +245,13 @@ taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor *
     return TAPER_OK;
 }
 
-taper_status taper_op_empty_like(taper_call *call)
+TAPER_KERNEL(taper_op_empty_like)
 {
     taper_tensor *result;
     return taper_create_like(call, 1, &result);
 }
 
-taper_status taper_op_zeros_like(taper_call *call)
+TAPER_KERNEL(taper_op_zeros_like)
 {
     taper_tensor *result;
     const taper_scalar zero = taper_scalar_int(0);
@@ -259,7 +259,7 @@ taper_status taper_op_zeros_like(taper_call *call)
     return taper_tensor_fill(call->run, result, &zero);
 }
 
-taper_status taper_op_ones_like(taper_call *call)
+TAPER_KERNEL(taper_op_ones_like)
 {
     taper_tensor *result;
     const taper_scalar one = taper_scalar_int(1);
@@ -267,7 +267,7 @@ taper_status taper_op_ones_like(taper_call *call)
     return taper_tensor_fill(call->run, result, &one);
 }
 
-taper_status taper_op_full_like(taper_call *call)
+TAPER_KERNEL(taper_op_full_like)
 {
     taper_tensor *result;
     taper_scalar value;
@@ -278,7 +278,7 @@ taper_status taper_op_full_like(taper_call *call)
 
 // ---- scalar_tensor, eye
 
-taper_status taper_op_scalar_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_scalar_tensor)
 {
     taper_scalar value;
     taper_dtype dtype;
@@ -313,14 +313,14 @@ static taper_status eye(taper_call *call, int64_t rows, int64_t columns, size_t 
     return TAPER_OK;
 }
 
-taper_status taper_op_eye(taper_call *call)
+TAPER_KERNEL(taper_op_eye)
 {
     int64_t n;
     TAPER_TRY(taper_arg_int(call, 0, &n));
     return eye(call, n, n, 1);
 }
 
-taper_status taper_op_eye_m(taper_call *call)
+TAPER_KERNEL(taper_op_eye_m)
 {
     int64_t n, m;
     TAPER_TRY(taper_arg_int(call, 0, &n));

@@ -5,10 +5,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create_random.h"
 
 // ---- poisson
@@ -92,7 +92,7 @@ static taper_status draw_each(taper_call *call, double (*next)(taper_run *, tape
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_poisson(taper_call *call)
+TAPER_KERNEL(taper_op_poisson)
 {
     return draw_each(call, poisson);
 }
@@ -136,7 +136,7 @@ static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, dou
     return number > least ? number : least;
 }
 
-taper_status taper_op_standard_gamma(taper_call *call)
+TAPER_KERNEL(taper_op_standard_gamma)
 {
     return draw_each(call, gamma_above);
 }
@@ -226,7 +226,7 @@ static taper_status wide(taper_run *run, taper_tensor *x, size_t rank, const int
     return status;
 }
 
-taper_status taper_op_binomial(taper_call *call)
+TAPER_KERNEL(taper_op_binomial)
 {
     taper_run *run = call->run;
     taper_fresh_rng g;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors of combined coordinates: meshgrid, cartesian_prod, combinations, vander.
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
 // ---- meshgrid
@@ -55,7 +55,7 @@ static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool 
     return taper_view_make(run, x, &view, result);
 }
 
-taper_status taper_op_meshgrid(taper_call *call)
+TAPER_KERNEL(taper_op_meshgrid)
 {
     taper_list *axes, *list;
     taper_tensor *result;
@@ -81,7 +81,7 @@ taper_status taper_op_meshgrid(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_cartesian_prod(taper_call *call)
+TAPER_KERNEL(taper_op_cartesian_prod)
 {
     taper_error *error = call->run->error;
     taper_list *axes;
@@ -143,7 +143,7 @@ static bool choose(int64_t n, int64_t r, int64_t *count)
     return *count <= TAPER_LIMIT_TENSOR_BYTES;
 }
 
-taper_status taper_op_combinations(taper_call *call)
+TAPER_KERNEL(taper_op_combinations)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *result;
@@ -259,7 +259,7 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_vander(taper_call *call)
+TAPER_KERNEL(taper_op_vander)
 {
     taper_tensor *x;
     int64_t n;
@@ -273,7 +273,7 @@ taper_status taper_op_vander(taper_call *call)
     return vander(call, n, increasing);
 }
 
-taper_status taper_op_linalg_vander(taper_call *call)
+TAPER_KERNEL(taper_op_linalg_vander)
 {
     taper_tensor *x;
     int64_t n;

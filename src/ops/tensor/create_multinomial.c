@@ -3,7 +3,7 @@
 // replacement by the inverse of the cumulative distribution; the draws are PyTorch's.
 #include <math.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/tensor/create_random.h"
 
 static double weight(const taper_tensor *x, int64_t row, int64_t column)
@@ -133,7 +133,7 @@ static void sample_again(taper_run *run, taper_rng *rng, const taper_tensor *x, 
     }
 }
 
-taper_status taper_op_multinomial(taper_call *call)
+TAPER_KERNEL(taper_op_multinomial)
 {
     taper_run *run = call->run;
     taper_tensor *x, *result, *keys = NULL, *order = NULL;

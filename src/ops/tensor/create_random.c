@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create_random.h"
 
 static const double PI = 3.14159265358979323846;
@@ -372,12 +372,12 @@ static taper_status in_place(taper_call *call, int64_t format, fill_function fil
 }
 
 #define FILLED(name, fill)                                                                                             \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return in_place(call, TAPER_FORMAT_PRESERVE, fill);                                                            \
     }
 #define FILLED_PLAIN(name, fill)                                                                                       \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return in_place(call, TAPER_FORMAT_CONTIGUOUS, fill);                                                          \
     }

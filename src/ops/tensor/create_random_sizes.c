@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // New tensors of random numbers: rand, randn, randint, randperm, their _like forms, normal of tensors; manual_seed.
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create_random.h"
 
 // ---- by sizes
@@ -27,30 +27,30 @@ static taper_status by_sizes(taper_call *call, random_kind kind, size_t dtype_at
     return fill_kind(call, kind, result);
 }
 
-taper_status taper_op_rand(taper_call *call)
+TAPER_KERNEL(taper_op_rand)
 {
     return by_sizes(call, UNIFORM, 1);
 }
-taper_status taper_op_rand_generator(taper_call *call)
+TAPER_KERNEL(taper_op_rand_generator)
 {
     return by_sizes(call, UNIFORM, 2);
 }
-taper_status taper_op_randn(taper_call *call)
+TAPER_KERNEL(taper_op_randn)
 {
     return by_sizes(call, NORMAL, 1);
 }
-taper_status taper_op_randn_generator(taper_call *call)
+TAPER_KERNEL(taper_op_randn_generator)
 {
     return by_sizes(call, NORMAL, 2);
 }
 
-taper_status taper_op_rand_like(taper_call *call)
+TAPER_KERNEL(taper_op_rand_like)
 {
     taper_tensor *result;
     TAPER_TRY(taper_create_like(call, 1, &result));
     return fill_kind(call, UNIFORM, result);
 }
-taper_status taper_op_randn_like(taper_call *call)
+TAPER_KERNEL(taper_op_randn_like)
 {
     taper_tensor *result;
     TAPER_TRY(taper_create_like(call, 1, &result));
@@ -73,24 +73,24 @@ static taper_status randint(taper_call *call, bool has_low, bool has_generator)
     return taper_fill_integers(call, result, low, high);
 }
 
-taper_status taper_op_randint(taper_call *call)
+TAPER_KERNEL(taper_op_randint)
 {
     return randint(call, false, false);
 }
-taper_status taper_op_randint_low(taper_call *call)
+TAPER_KERNEL(taper_op_randint_low)
 {
     return randint(call, true, false);
 }
-taper_status taper_op_randint_generator(taper_call *call)
+TAPER_KERNEL(taper_op_randint_generator)
 {
     return randint(call, false, true);
 }
-taper_status taper_op_randint_low_generator(taper_call *call)
+TAPER_KERNEL(taper_op_randint_low_generator)
 {
     return randint(call, true, true);
 }
 
-taper_status taper_op_randint_like(taper_call *call)
+TAPER_KERNEL(taper_op_randint_like)
 {
     int64_t high;
     taper_tensor *result;
@@ -98,7 +98,7 @@ taper_status taper_op_randint_like(taper_call *call)
     TAPER_TRY(taper_create_like(call, 2, &result));
     return taper_fill_integers(call, result, 0, high);
 }
-taper_status taper_op_randint_like_low(taper_call *call)
+TAPER_KERNEL(taper_op_randint_like_low)
 {
     int64_t low, high;
     taper_tensor *result;
@@ -146,11 +146,11 @@ static taper_status randperm(taper_call *call, size_t dtype_at)
     return status;
 }
 
-taper_status taper_op_randperm(taper_call *call)
+TAPER_KERNEL(taper_op_randperm)
 {
     return randperm(call, 1);
 }
-taper_status taper_op_randperm_generator(taper_call *call)
+TAPER_KERNEL(taper_op_randperm_generator)
 {
     return randperm(call, 2);
 }
@@ -225,14 +225,14 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_normal_tensor_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_normal_tensor_tensor)
 {
     taper_tensor *mean, *deviation;
     TAPER_TRY(taper_arg_tensor(call, 0, &mean));
     TAPER_TRY(taper_arg_tensor(call, 1, &deviation));
     return normal_of(call, mean, 0, deviation, 1);
 }
-taper_status taper_op_normal_tensor_float(taper_call *call)
+TAPER_KERNEL(taper_op_normal_tensor_float)
 {
     taper_tensor *mean;
     double deviation;
@@ -240,7 +240,7 @@ taper_status taper_op_normal_tensor_float(taper_call *call)
     TAPER_TRY(taper_arg_double(call, 1, &deviation));
     return normal_of(call, mean, 0, NULL, deviation);
 }
-taper_status taper_op_normal_float_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_normal_float_tensor)
 {
     taper_tensor *deviation;
     double mean;
@@ -248,7 +248,7 @@ taper_status taper_op_normal_float_tensor(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 1, &deviation));
     return normal_of(call, NULL, mean, deviation, 1);
 }
-taper_status taper_op_normal_float_float(taper_call *call)
+TAPER_KERNEL(taper_op_normal_float_float)
 {
     double mean, deviation;
     int64_t sizes[TAPER_MAX_RANK];
@@ -263,7 +263,7 @@ taper_status taper_op_normal_float_float(taper_call *call)
     return taper_fill_normal(call, result, mean, deviation);
 }
 
-taper_status taper_op_manual_seed(taper_call *call)
+TAPER_KERNEL(taper_op_manual_seed)
 {
     int64_t seed;
     TAPER_TRY(taper_arg_int(call, 0, &seed));

@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
 static const double PI = 3.14159265358979323846;
@@ -154,15 +154,15 @@ static taper_status arange(taper_call *call, size_t numbers)
     return ret_range(call, numbers, whole ? TAPER_I64 : TAPER_F32, &n[0], &n[1], &n[2], false);
 }
 
-taper_status taper_op_arange(taper_call *call)
+TAPER_KERNEL(taper_op_arange)
 {
     return arange(call, 1);
 }
-taper_status taper_op_arange_start(taper_call *call)
+TAPER_KERNEL(taper_op_arange_start)
 {
     return arange(call, 2);
 }
-taper_status taper_op_arange_step(taper_call *call)
+TAPER_KERNEL(taper_op_arange_step)
 {
     return arange(call, 3);
 }
@@ -176,11 +176,11 @@ static taper_status range(taper_call *call, size_t numbers)
     return ret_range(call, numbers, TAPER_F32, &n[0], &n[1], &n[2], true);
 }
 
-taper_status taper_op_range(taper_call *call)
+TAPER_KERNEL(taper_op_range)
 {
     return range(call, 2);
 }
-taper_status taper_op_range_step(taper_call *call)
+TAPER_KERNEL(taper_op_range_step)
 {
     return range(call, 3);
 }
@@ -349,11 +349,11 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_linspace(taper_call *call)
+TAPER_KERNEL(taper_op_linspace)
 {
     return spaced(call, false);
 }
-taper_status taper_op_logspace(taper_call *call)
+TAPER_KERNEL(taper_op_logspace)
 {
     return spaced(call, true);
 }
@@ -427,7 +427,7 @@ static taper_status window(taper_call *call, window_kind kind, size_t given)
 }
 
 #define WINDOW(name, kind, given)                                                                                      \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return window(call, kind, given);                                                                              \
     }
@@ -469,11 +469,11 @@ static taper_status frequencies(taper_call *call, bool real)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_fft_fftfreq(taper_call *call)
+TAPER_KERNEL(taper_op_fft_fftfreq)
 {
     return frequencies(call, false);
 }
-taper_status taper_op_fft_rfftfreq(taper_call *call)
+TAPER_KERNEL(taper_op_fft_rfftfreq)
 {
     return frequencies(call, true);
 }
@@ -537,11 +537,11 @@ static taper_status triangle_indices(taper_call *call, bool lower)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_tril_indices(taper_call *call)
+TAPER_KERNEL(taper_op_tril_indices)
 {
     return triangle_indices(call, true);
 }
-taper_status taper_op_triu_indices(taper_call *call)
+TAPER_KERNEL(taper_op_triu_indices)
 {
     return triangle_indices(call, false);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors from the values of a program: torch.tensor and as_tensor of numbers and nested lists.
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
 // PyTorch makes a tensor of its default dtype of floats and complex numbers first, and converts that to any other.
@@ -215,12 +215,12 @@ static taper_status from_list(taper_call *call, size_t dtype_at)
     return TAPER_OK;
 }
 
-taper_status taper_op_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_tensor)
 {
     return call->arg_count > 0 && call->args[0].tag == TAPER_LIST ? from_list(call, 1) : from_number(call);
 }
 
-taper_status taper_op_as_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_as_tensor)
 {
     taper_tensor *x, *result;
     taper_dtype dtype;

@@ -2,7 +2,7 @@
 // Differences of neighbours along a dimension: diff, and gradient with its seven overloads.
 #include <math.h>
 
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 
@@ -42,7 +42,7 @@ static taper_tensor *differ(taper_compose *c, taper_tensor *x, size_t dim)
     return taper_compose_sub(c, right, left);
 }
 
-taper_status taper_op_diff(taper_call *call)
+TAPER_KERNEL(taper_op_diff)
 {
     taper_tensor *x, *parts[3];
     size_t dim;
@@ -345,31 +345,31 @@ static taper_status spaced_by_list(taper_call *call, bool many, bool points)
     return run_gradient(call, &g, points);
 }
 
-taper_status taper_op_gradient_scalarint(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_scalarint)
 {
     return spaced_evenly(call, 1, 2, false);
 }
-taper_status taper_op_gradient_scalararray(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_scalararray)
 {
     return spaced_evenly(call, 1, 2, true);
 }
-taper_status taper_op_gradient_array(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_array)
 {
     return spaced_evenly(call, 0, 1, true);
 }
-taper_status taper_op_gradient_scalarrayint(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_scalarrayint)
 {
     return spaced_by_list(call, false, false);
 }
-taper_status taper_op_gradient_scalarrayarray(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_scalarrayarray)
 {
     return spaced_by_list(call, true, false);
 }
-taper_status taper_op_gradient_tensorarrayint(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_tensorarrayint)
 {
     return spaced_by_list(call, false, true);
 }
-taper_status taper_op_gradient_tensorarray(taper_call *call)
+TAPER_KERNEL(taper_op_gradient_tensorarray)
 {
     return spaced_by_list(call, true, true);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies and conversions: copy_, to, type_as and the casts; fill and zero.
 #include "ops/tensor/elementwise_copy.h"
+#include "ops/call/call.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 // ---- conversion
@@ -81,7 +81,7 @@ static bool has_format(const taper_tensor *x, int64_t format)
     }
 }
 
-taper_status taper_op_to(taper_call *call)
+TAPER_KERNEL(taper_op_to)
 {
     const taper_to_args *where = call->param;
     taper_tensor *x;
@@ -142,7 +142,7 @@ static taper_status copy_number(taper_call *call, taper_tensor *self, const tape
     return ret_self(call);
 }
 
-taper_status taper_op_copy_(taper_call *call)
+TAPER_KERNEL(taper_op_copy_)
 {
     taper_tensor *self, *from;
     taper_error *error = call->run->error;
@@ -179,7 +179,7 @@ taper_status taper_op_copy_(taper_call *call)
 }
 
 // The functional form: src with the sizes and the dtype of self, which gives it nothing else.
-taper_status taper_op_copy(taper_call *call)
+TAPER_KERNEL(taper_op_copy)
 {
     taper_tensor *self, *from, *wide;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
@@ -220,11 +220,11 @@ static taper_status fill(taper_call *call, size_t value_at)
     return taper_tensor_fill(call->run, to, &scalar);
 }
 
-taper_status taper_op_fill(taper_call *call)
+TAPER_KERNEL(taper_op_fill)
 {
     return fill(call, 1);
 }
-taper_status taper_op_zero(taper_call *call)
+TAPER_KERNEL(taper_op_zero)
 {
     return fill(call, 0);
 }

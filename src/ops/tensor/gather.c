@@ -2,8 +2,8 @@
 // gather, scatter and their kin: one index per element, along one dimension.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/index_into.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
@@ -85,7 +85,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     return TAPER_OK;
 }
 
-taper_status taper_op_gather(taper_call *call)
+TAPER_KERNEL(taper_op_gather)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *index, *result;
@@ -142,7 +142,7 @@ static taper_status along_dim(taper_call *call, taper_tensor *x, size_t dim, tap
     return status;
 }
 
-taper_status taper_op_take_along_dim(taper_call *call)
+TAPER_KERNEL(taper_op_take_along_dim)
 {
     taper_run *run = call->run;
     taper_tensor *x, *index, *flat = NULL, *flat_index = NULL, *result;
@@ -294,15 +294,15 @@ static taper_status ret_scatter(taper_call *call, const char *name, bool has_sou
     return end_scatter(call, &s, run_scatter(call, &s, operation));
 }
 
-taper_status taper_op_scatter_src(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_src)
 {
     return ret_scatter(call, "scatter()", true, TAPER_INTO_SET);
 }
-taper_status taper_op_scatter_value(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_value)
 {
     return ret_scatter(call, "scatter()", false, TAPER_INTO_SET);
 }
-taper_status taper_op_scatter_add(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_add)
 {
     return ret_scatter(call, "scatter_add()", true, TAPER_INTO_ADD);
 }
@@ -318,11 +318,11 @@ static taper_status named_scatter(taper_call *call, bool has_source)
     return ret_scatter(call, "scatter()", has_source, add ? TAPER_INTO_ADD : TAPER_INTO_MULTIPLY);
 }
 
-taper_status taper_op_scatter_src_reduce(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_src_reduce)
 {
     return named_scatter(call, true);
 }
-taper_status taper_op_scatter_value_reduce(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_value_reduce)
 {
     return named_scatter(call, false);
 }
@@ -448,7 +448,7 @@ static taper_status reduce(taper_call *call, scatter *s, taper_into operation, b
     return status;
 }
 
-taper_status taper_op_scatter_reduce(taper_call *call)
+TAPER_KERNEL(taper_op_scatter_reduce)
 {
     scatter s;
     const taper_string *name;

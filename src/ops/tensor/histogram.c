@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/tensor/create.h"
 
@@ -352,7 +352,7 @@ static taper_status ret_pair(taper_call *call, const histogram *h)
 }
 
 // histogram(self, bins, *, weight, density)
-taper_status taper_op_histogram_edges(taper_call *call)
+TAPER_KERNEL(taper_op_histogram_edges)
 {
     histogram h;
     taper_tensor *bins;
@@ -365,7 +365,7 @@ taper_status taper_op_histogram_edges(taper_call *call)
 }
 
 // histogram(self, bins, *, range, weight, density)
-taper_status taper_op_histogram_count(taper_call *call)
+TAPER_KERNEL(taper_op_histogram_count)
 {
     histogram h;
     int64_t bins;
@@ -401,21 +401,21 @@ static taper_status by_counts(taper_call *call, wanted what)
     return status;
 }
 
-taper_status taper_op_histogramdd_counts(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_counts)
 {
     return by_counts(call, BOTH);
 }
-taper_status taper_op_histogramdd_from_counts(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_from_counts)
 {
     return by_counts(call, HIST);
 }
-taper_status taper_op_histogramdd_bin_edges(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_bin_edges)
 {
     return by_counts(call, EDGES);
 }
 
 // (self, int bins, range, weight, density): as many in every dimension
-taper_status taper_op_histogramdd_count(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_count)
 {
     histogram h;
     int64_t one, bins[TAPER_MAX_RANK];
@@ -440,11 +440,11 @@ static taper_status by_edges(taper_call *call, wanted what, size_t weight_at)
     return status;
 }
 
-taper_status taper_op_histogramdd_edges(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_edges)
 {
     return by_edges(call, BOTH, 3);
 }
-taper_status taper_op_histogramdd_from_edges(taper_call *call)
+TAPER_KERNEL(taper_op_histogramdd_from_edges)
 {
     return by_edges(call, HIST, 2);
 }

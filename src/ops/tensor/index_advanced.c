@@ -4,8 +4,8 @@
 #include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/tensor/gather_rows.h"
 
 typedef struct index_plan {
@@ -387,7 +387,7 @@ static bool gather_lines(taper_run *run, const index_plan *plan, const block *b,
     return *status != TAPER_DECLINED;
 }
 
-taper_status taper_op_index(taper_call *call)
+TAPER_KERNEL(taper_op_index)
 {
     taper_run *run = call->run;
     taper_tensor *self, *result;
@@ -551,7 +551,7 @@ static taper_status fill_where(taper_run *run, taper_tensor *self, const taper_t
 }
 #undef FILL
 
-taper_status taper_op_index_put(taper_call *call)
+TAPER_KERNEL(taper_op_index_put)
 {
     taper_run *run = call->run;
     taper_tensor *self, *values, *wide;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Diagonals that are read or written: trace, diag, diagflat, diag_embed, fill_diagonal_.
+#include "ops/call/call.h"
 #include "ops/engine/index_into.h"
-#include "ops/list/kernels.h"
 
 // Elements `step` bytes apart, by loops of their own for what matrices mostly are.
 static taper_scalar sum_of_strided(taper_dtype from, const char *p, int64_t step, int64_t count)
@@ -29,7 +29,7 @@ static taper_scalar sum_of_strided(taper_dtype from, const char *p, int64_t step
     return sum;
 }
 
-taper_status taper_op_trace(taper_call *call)
+TAPER_KERNEL(taper_op_trace)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *result;
@@ -70,7 +70,7 @@ static taper_status matrix_of(taper_call *call, const taper_tensor *x, int64_t o
     return TAPER_OK;
 }
 
-taper_status taper_op_diag(taper_call *call)
+TAPER_KERNEL(taper_op_diag)
 {
     taper_run *run = call->run;
     taper_tensor *x, *result;
@@ -104,7 +104,7 @@ taper_status taper_op_diag(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_diagflat(taper_call *call)
+TAPER_KERNEL(taper_op_diagflat)
 {
     taper_tensor *x, *flat, *result;
     int64_t offset;
@@ -118,7 +118,7 @@ taper_status taper_op_diagflat(taper_call *call)
     return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
 }
 
-taper_status taper_op_diag_embed(taper_call *call)
+TAPER_KERNEL(taper_op_diag_embed)
 {
     taper_run *run = call->run;
     taper_tensor *x, *result;
@@ -165,7 +165,7 @@ taper_status taper_op_diag_embed(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_fill_diagonal(taper_call *call)
+TAPER_KERNEL(taper_op_fill_diagonal)
 {
     taper_error *error = call->run->error;
     taper_tensor *self;

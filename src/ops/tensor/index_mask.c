@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on masks and on flat positions: nonzero, masked_select, masked_scatter, take, put.
+#include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/mask_rows.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
 // ---- nonzero
 
-taper_status taper_op_nonzero(taper_call *call)
+TAPER_KERNEL(taper_op_nonzero)
 {
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -25,7 +25,7 @@ taper_status taper_op_nonzero(taper_call *call)
 }
 
 // So many rows of nonzero's, filled up where there are fewer.
-taper_status taper_op_nonzero_static(taper_call *call)
+TAPER_KERNEL(taper_op_nonzero_static)
 {
     taper_tensor *x, *found, *result;
     int64_t size, fill;
@@ -51,7 +51,7 @@ taper_status taper_op_nonzero_static(taper_call *call)
 }
 
 // One vector of positions per dimension (a number counts as a vector of one): views of nonzero's columns.
-taper_status taper_op_nonzero_numpy(taper_call *call)
+TAPER_KERNEL(taper_op_nonzero_numpy)
 {
     taper_tensor *x, *positions, *column;
     taper_list *list;
@@ -155,7 +155,7 @@ static taper_status select_masked(taper_call *call, const taper_tensor *x, const
     return TAPER_OK;
 }
 
-taper_status taper_op_masked_select(taper_call *call)
+TAPER_KERNEL(taper_op_masked_select)
 {
     taper_run *run = call->run;
     taper_tensor *x, *mask, *wide, *wide_mask, *result;
@@ -236,7 +236,7 @@ static taper_status scatter_masked(taper_call *call, taper_tensor *self, const t
     return TAPER_OK;
 }
 
-taper_status taper_op_masked_scatter(taper_call *call)
+TAPER_KERNEL(taper_op_masked_scatter)
 {
     taper_run *run = call->run;
     taper_tensor *x, *self = NULL, *mask, *wide_mask = NULL, *source, *flat = NULL;
@@ -360,7 +360,7 @@ static taper_status move_positions(taper_run *run, taper_tensor *x, const taper_
     return *done ? status : TAPER_OK;
 }
 
-taper_status taper_op_take(taper_call *call)
+TAPER_KERNEL(taper_op_take)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *index, *result;
@@ -399,7 +399,7 @@ taper_status taper_op_take(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_put(taper_call *call)
+TAPER_KERNEL(taper_op_put)
 {
     taper_error *error = call->run->error;
     taper_tensor *self, *index, *source, *flat;

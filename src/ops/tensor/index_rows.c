@@ -2,9 +2,9 @@
 // Writing into the parts of a tensor that an index names along a dimension: index_copy, index_add, index_fill,
 // index_reduce.
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
@@ -218,7 +218,7 @@ static taper_status end_rows(taper_call *call, rows *r, taper_status status)
     return taper_inplace_end(call, r->self);
 }
 
-taper_status taper_op_index_copy(taper_call *call)
+TAPER_KERNEL(taper_op_index_copy)
 {
     rows r;
     TAPER_TRY(begin_rows(call, "index_copy_()", false, TAPER_FORMAT_CONTIGUOUS, true, &r));
@@ -240,7 +240,7 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
     return TAPER_OK;
 }
 
-taper_status taper_op_index_add(taper_call *call)
+TAPER_KERNEL(taper_op_index_add)
 {
     rows r;
     taper_scalar alpha;
@@ -259,7 +259,7 @@ taper_status taper_op_index_add(taper_call *call)
     return end_rows(call, &r, status);
 }
 
-taper_status taper_op_index_fill(taper_call *call)
+TAPER_KERNEL(taper_op_index_fill)
 {
     rows r;
     taper_scalar value;
@@ -356,7 +356,7 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
     return status;
 }
 
-taper_status taper_op_index_reduce(taper_call *call)
+TAPER_KERNEL(taper_op_index_reduce)
 {
     rows r;
     const taper_string *name;

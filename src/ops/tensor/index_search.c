@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searching: searchsorted, bucketize, isin.
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
-#include "ops/list/kernels.h"
 
 // ---- searchsorted
 
@@ -194,7 +194,7 @@ static taper_status arg_values(taper_call *call, size_t at, searching *s)
     return taper_arg_scalar(call, at, &s->number);
 }
 
-taper_status taper_op_searchsorted(taper_call *call)
+TAPER_KERNEL(taper_op_searchsorted)
 {
     taper_error *error = call->run->error;
     searching s = {.values = NULL};
@@ -242,7 +242,7 @@ taper_status taper_op_searchsorted(taper_call *call)
     return search_all(call, &s);
 }
 
-taper_status taper_op_bucketize(taper_call *call)
+TAPER_KERNEL(taper_op_bucketize)
 {
     searching s = {.values = NULL};
     TAPER_TRY(arg_values(call, 0, &s));
@@ -383,7 +383,7 @@ static taper_status tensor_or_number(taper_call *call, size_t at, taper_promotio
     return TAPER_OK;
 }
 
-taper_status taper_op_isin(taper_call *call)
+TAPER_KERNEL(taper_op_isin)
 {
     taper_tensor *elements, *tests;
     bool invert;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that read by one vector of indices along one dimension: index_select, embedding, repeat_interleave
 // (index_rows.c has those that write).
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
@@ -115,7 +115,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     return status;
 }
 
-taper_status taper_op_index_select(taper_call *call)
+TAPER_KERNEL(taper_op_index_select)
 {
     taper_tensor *x, *index, *result;
     size_t dim;
@@ -130,7 +130,7 @@ taper_status taper_op_index_select(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_embedding(taper_call *call)
+TAPER_KERNEL(taper_op_embedding)
 {
     taper_run *run = call->run;
     taper_tensor *weight, *indices, *flat, *result;
@@ -202,7 +202,7 @@ static taper_status check_output_size(taper_call *call, size_t at, int64_t size)
                             (long long)wanted, (long long)size);
 }
 
-taper_status taper_op_repeat_interleave_counts(taper_call *call)
+TAPER_KERNEL(taper_op_repeat_interleave_counts)
 {
     taper_tensor *repeats, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &repeats));
@@ -228,7 +228,7 @@ taper_status taper_op_repeat_interleave_counts(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_repeat_interleave(taper_call *call)
+TAPER_KERNEL(taper_op_repeat_interleave)
 {
     taper_run *run = call->run;
     taper_tensor *x, *repeats = NULL, *flat = NULL, *index, *result;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // unique in all its forms: over elements or over the slices of a dimension, sorted or runs of neighbours. Integers that
 // lie close together are counted in a table; everything else is put in order and divided into groups of equal ones.
+#include "ops/call/call.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 typedef struct unique {
@@ -271,11 +271,11 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     return status;
 }
 
-taper_status taper_op_unique(taper_call *call)
+TAPER_KERNEL(taper_op_unique)
 {
     return unique_elements(call, true, 2, 0);
 }
-taper_status taper_op_unique2(taper_call *call)
+TAPER_KERNEL(taper_op_unique2)
 {
     return unique_elements(call, true, 2, 3);
 }
@@ -370,21 +370,21 @@ static taper_status arg_dim_of(taper_call *call, size_t at, size_t *dim)
     return taper_arg_dim(call, at, x->rank, dim);
 }
 
-taper_status taper_op_unique_dim(taper_call *call)
+TAPER_KERNEL(taper_op_unique_dim)
 {
     size_t dim;
     TAPER_TRY(arg_dim_of(call, 1, &dim));
     return unique_slices(call, dim, true);
 }
 
-taper_status taper_op_unique_dim_consecutive(taper_call *call)
+TAPER_KERNEL(taper_op_unique_dim_consecutive)
 {
     size_t dim;
     TAPER_TRY(arg_dim_of(call, 1, &dim));
     return unique_slices(call, dim, false);
 }
 
-taper_status taper_op_unique_consecutive(taper_call *call)
+TAPER_KERNEL(taper_op_unique_consecutive)
 {
     size_t dim;
     int64_t number;

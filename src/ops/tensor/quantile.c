@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/tensor/composite.h"
 
 typedef enum quantile_mode { MODE_LINEAR, MODE_LOWER, MODE_HIGHER, MODE_MIDPOINT, MODE_NEAREST } quantile_mode;
@@ -191,11 +191,11 @@ static taper_status run_quantile(taper_call *call, bool skip_nan)
     return taper_compose_ret(&c, call, 0, result);
 }
 
-taper_status taper_op_quantile(taper_call *call)
+TAPER_KERNEL(taper_op_quantile)
 {
     return run_quantile(call, false);
 }
-taper_status taper_op_nanquantile(taper_call *call)
+TAPER_KERNEL(taper_op_nanquantile)
 {
     return run_quantile(call, true);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
 // the first NaN wins over everything.
+#include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 
 enum { LANES = 128, SHORT = 32 };
 
@@ -355,11 +355,11 @@ static taper_status extreme_dim(taper_call *call, bool smallest)
     return pick_dim(call, x, dim, keep, smallest, true);
 }
 
-taper_status taper_op_max_dim(taper_call *call)
+TAPER_KERNEL(taper_op_max_dim)
 {
     return extreme_dim(call, false);
 }
-taper_status taper_op_min_dim(taper_call *call)
+TAPER_KERNEL(taper_op_min_dim)
 {
     return extreme_dim(call, true);
 }
@@ -409,11 +409,11 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     return status;
 }
 
-taper_status taper_op_argmax(taper_call *call)
+TAPER_KERNEL(taper_op_argmax)
 {
     return arg_extreme(call, false);
 }
-taper_status taper_op_argmin(taper_call *call)
+TAPER_KERNEL(taper_op_argmin)
 {
     return arg_extreme(call, true);
 }

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/softmax_lines.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 #define WHERE(name, ...) const taper_reduce_where taper_reduce_##name = {__VA_ARGS__};
@@ -88,15 +88,15 @@ static taper_status run_sum(taper_call *call, const taper_reduce_op *op)
     return taper_reduce_run(call, &r);
 }
 
-taper_status taper_op_sum(taper_call *call)
+TAPER_KERNEL(taper_op_sum)
 {
     return run_sum(call, &taper_reduce_sum);
 }
-taper_status taper_op_nansum(taper_call *call)
+TAPER_KERNEL(taper_op_nansum)
 {
     return run_sum(call, &taper_reduce_nansum);
 }
-taper_status taper_op_prod(taper_call *call)
+TAPER_KERNEL(taper_op_prod)
 {
     return run_sum(call, &taper_reduce_prod);
 }
@@ -117,17 +117,17 @@ static taper_status run_mean(taper_call *call, bool nan)
     return taper_reduce_run(call, &r);
 }
 
-taper_status taper_op_mean(taper_call *call)
+TAPER_KERNEL(taper_op_mean)
 {
     return run_mean(call, false);
 }
-taper_status taper_op_nanmean(taper_call *call)
+TAPER_KERNEL(taper_op_nanmean)
 {
     return run_mean(call, true);
 }
 
 // Sums self down to a shape that it is a broadcast of.
-taper_status taper_op_sum_to_size(taper_call *call)
+TAPER_KERNEL(taper_op_sum_to_size)
 {
     taper_tensor *x;
     int64_t sizes[TAPER_MAX_RANK];
@@ -181,11 +181,11 @@ static taper_status run_extreme(taper_call *call, const taper_reduce_op *op)
     return taper_reduce_run(call, &r);
 }
 
-taper_status taper_op_amax(taper_call *call)
+TAPER_KERNEL(taper_op_amax)
 {
     return run_extreme(call, &taper_reduce_max);
 }
-taper_status taper_op_amin(taper_call *call)
+TAPER_KERNEL(taper_op_amin)
 {
     return run_extreme(call, &taper_reduce_min);
 }
@@ -207,7 +207,7 @@ static taper_status aminmax_number(taper_call *call, taper_tensor *x)
 }
 
 // aminmax: int? dim and keepdim, two results.
-taper_status taper_op_aminmax(taper_call *call)
+TAPER_KERNEL(taper_op_aminmax)
 {
     taper_reduce first;
     TAPER_TRY(start(call, &first, &taper_reduce_min));
@@ -256,16 +256,16 @@ static taper_status run_truth(taper_call *call, const taper_reduce_op *op)
     return taper_reduce_run(call, &r);
 }
 
-taper_status taper_op_any(taper_call *call)
+TAPER_KERNEL(taper_op_any)
 {
     return run_truth(call, &taper_reduce_any);
 }
-taper_status taper_op_every(taper_call *call)
+TAPER_KERNEL(taper_op_every)
 {
     return run_truth(call, &taper_reduce_every);
 }
 
-taper_status taper_op_count_nonzero(taper_call *call)
+TAPER_KERNEL(taper_op_count_nonzero)
 {
     taper_reduce r;
     TAPER_TRY(start(call, &r, &taper_reduce_nonzero));
@@ -309,19 +309,19 @@ static taper_status run_moments(taper_call *call, bool root, bool mean_too)
     return taper_reduce_run(call, &r);
 }
 
-taper_status taper_op_var(taper_call *call)
+TAPER_KERNEL(taper_op_var)
 {
     return run_moments(call, false, false);
 }
-taper_status taper_op_std(taper_call *call)
+TAPER_KERNEL(taper_op_std)
 {
     return run_moments(call, true, false);
 }
-taper_status taper_op_var_mean(taper_call *call)
+TAPER_KERNEL(taper_op_var_mean)
 {
     return run_moments(call, false, true);
 }
-taper_status taper_op_std_mean(taper_call *call)
+TAPER_KERNEL(taper_op_std_mean)
 {
     return run_moments(call, true, true);
 }
@@ -372,7 +372,7 @@ static taper_status run_norm(taper_call *call, double p)
     return ret_norm(call, &r, p);
 }
 
-taper_status taper_op_norm(taper_call *call)
+TAPER_KERNEL(taper_op_norm)
 {
     const taper_reduce_where *where = call->param;
     double p = 2;
@@ -384,7 +384,7 @@ taper_status taper_op_norm(taper_call *call)
     return run_norm(call, p);
 }
 
-taper_status taper_op_vector_norm(taper_call *call)
+TAPER_KERNEL(taper_op_vector_norm)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -417,7 +417,7 @@ static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
     return taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(x), taper_tensor_mutable(out));
 }
 
-taper_status taper_op_logsumexp(taper_call *call)
+TAPER_KERNEL(taper_op_logsumexp)
 {
     taper_reduce r;
     TAPER_TRY(start(call, &r, &taper_reduce_max));
@@ -433,7 +433,7 @@ taper_status taper_op_logsumexp(taper_call *call)
 }
 
 // dist(self, other, p): the norm of the difference.
-taper_status taper_op_dist(taper_call *call)
+TAPER_KERNEL(taper_op_dist)
 {
     taper_scalar p, one = taper_scalar_int(1);
     TAPER_TRY(taper_arg_scalar(call, 2, &p));
@@ -471,7 +471,7 @@ static taper_status all_pairs(taper_call *call, taper_ew *ew, bool *holds)
     return status;
 }
 
-taper_status taper_op_equal(taper_call *call)
+TAPER_KERNEL(taper_op_equal)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -487,7 +487,7 @@ taper_status taper_op_equal(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_allclose(taper_call *call)
+TAPER_KERNEL(taper_op_allclose)
 {
     taper_ew ew;
     TAPER_TRY(taper_ew_isclose_args(call, &ew));

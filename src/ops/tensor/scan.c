@@ -2,9 +2,9 @@
 // Running sums, products, extremes and log-sums along a dimension. Floats accumulate in double.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/scan_lines.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
@@ -187,15 +187,15 @@ static taper_status run_sums(taper_call *call, taper_scan kind)
     return taper_ret_tensor(call, 0, out);
 }
 
-taper_status taper_op_cumsum(taper_call *call)
+TAPER_KERNEL(taper_op_cumsum)
 {
     return run_sums(call, TAPER_SCAN_SUM);
 }
-taper_status taper_op_cumprod(taper_call *call)
+TAPER_KERNEL(taper_op_cumprod)
 {
     return run_sums(call, TAPER_SCAN_PROD);
 }
-taper_status taper_op_logcumsumexp(taper_call *call)
+TAPER_KERNEL(taper_op_logcumsumexp)
 {
     return run_sums(call, TAPER_SCAN_LOGSUM);
 }
@@ -250,11 +250,11 @@ static taper_status run_extremes(taper_call *call, taper_scan kind)
     return taper_ret_tensor(call, 1, indices);
 }
 
-taper_status taper_op_cummax(taper_call *call)
+TAPER_KERNEL(taper_op_cummax)
 {
     return run_extremes(call, TAPER_SCAN_MAX);
 }
-taper_status taper_op_cummin(taper_call *call)
+TAPER_KERNEL(taper_op_cummin)
 {
     return run_extremes(call, TAPER_SCAN_MIN);
 }
@@ -290,11 +290,11 @@ static taper_status fill_extremes(taper_call *call, taper_scan kind)
     return status;
 }
 
-taper_status taper_op_cummax_helper(taper_call *call)
+TAPER_KERNEL(taper_op_cummax_helper)
 {
     return fill_extremes(call, TAPER_SCAN_MAX);
 }
-taper_status taper_op_cummin_helper(taper_call *call)
+TAPER_KERNEL(taper_op_cummin_helper)
 {
     return fill_extremes(call, TAPER_SCAN_MIN);
 }

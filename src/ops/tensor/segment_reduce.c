@@ -3,9 +3,9 @@
 // lengths, or from the offsets of their ends; each line of the outer dimensions may have its own.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 
 typedef enum segment_kind { SEGMENT_MAX, SEGMENT_MEAN, SEGMENT_MIN, SEGMENT_SUM, SEGMENT_PROD } segment_kind;
@@ -164,7 +164,7 @@ static double reduce(const segments *s, int64_t at, int64_t length, void *room)
     return value;
 }
 
-taper_status taper_op_segment_reduce(taper_call *call)
+TAPER_KERNEL(taper_op_segment_reduce)
 {
     segments s;
     taper_tensor *result = NULL;

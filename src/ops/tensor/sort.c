@@ -4,9 +4,9 @@
 // keeps NaN and -0 as they are.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/sort_order.h"
-#include "ops/list/kernels.h"
 
 typedef struct sorter {
     taper_sort_line line;
@@ -216,28 +216,28 @@ static taper_status run_sort(taper_call *call, size_t dim_at, size_t stable_at, 
     return run_job(call, &j, x, dim, x->rank, x->sizes, strides, false, false, which);
 }
 
-taper_status taper_op_sort(taper_call *call)
+TAPER_KERNEL(taper_op_sort)
 {
     return run_sort(call, 1, 0, 3);
 }
-taper_status taper_op_sort_stable(taper_call *call)
+TAPER_KERNEL(taper_op_sort_stable)
 {
     return run_sort(call, 2, 1, 3);
 }
-taper_status taper_op_argsort(taper_call *call)
+TAPER_KERNEL(taper_op_argsort)
 {
     return run_sort(call, 1, 0, 2);
 }
-taper_status taper_op_argsort_stable(taper_call *call)
+TAPER_KERNEL(taper_op_argsort_stable)
 {
     return run_sort(call, 2, 1, 2);
 }
-taper_status taper_op_msort(taper_call *call)
+TAPER_KERNEL(taper_op_msort)
 {
     return run_sort(call, SIZE_MAX, 0, 1);
 }
 
-taper_status taper_op_topk(taper_call *call)
+TAPER_KERNEL(taper_op_topk)
 {
     taper_tensor *x;
     size_t dim;
@@ -284,7 +284,7 @@ static taper_status run_one(taper_call *call, job *j, taper_tensor *x, size_t di
     return run_job(call, j, x, dim, rank, sizes, NULL, true, keep, 3);
 }
 
-taper_status taper_op_kthvalue(taper_call *call)
+TAPER_KERNEL(taper_op_kthvalue)
 {
     taper_tensor *x;
     job j = {.line = kth_line};
@@ -300,17 +300,17 @@ static taper_status run_dim(taper_call *call, job *j)
     return run_one(call, j, x, 1);
 }
 
-taper_status taper_op_mode(taper_call *call)
+TAPER_KERNEL(taper_op_mode)
 {
     job j = {.line = mode_line};
     return run_dim(call, &j);
 }
-taper_status taper_op_median_dim(taper_call *call)
+TAPER_KERNEL(taper_op_median_dim)
 {
     job j = {.line = median_line};
     return run_dim(call, &j);
 }
-taper_status taper_op_nanmedian_dim(taper_call *call)
+TAPER_KERNEL(taper_op_nanmedian_dim)
 {
     job j = {.line = median_line, .skip_nan = true};
     return run_dim(call, &j);
@@ -339,11 +339,11 @@ static taper_status median_all(taper_call *call, bool skip_nan)
     return status;
 }
 
-taper_status taper_op_median(taper_call *call)
+TAPER_KERNEL(taper_op_median)
 {
     return median_all(call, false);
 }
-taper_status taper_op_nanmedian(taper_call *call)
+TAPER_KERNEL(taper_op_nanmedian)
 {
     return median_all(call, true);
 }

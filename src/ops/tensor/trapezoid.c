@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Integrals by the trapezoidal rule: trapezoid (trapz) and cumulative_trapezoid, over points x or with a constant step.
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 
@@ -80,7 +80,7 @@ static taper_status read_step(const taper_call *call, double *step)
     return TAPER_OK;
 }
 
-taper_status taper_op_trapezoid_x(taper_call *call)
+TAPER_KERNEL(taper_op_trapezoid_x)
 {
     taper_tensor *y, *x;
     size_t dim;
@@ -97,7 +97,7 @@ taper_status taper_op_trapezoid_x(taper_call *call)
     return taper_compose_ret(&c, call, 0, taper_compose_div_number(&c, taper_compose_sum(&c, areas, dim), 2));
 }
 
-taper_status taper_op_trapezoid_dx(taper_call *call)
+TAPER_KERNEL(taper_op_trapezoid_dx)
 {
     taper_tensor *y;
     size_t dim;
@@ -122,7 +122,7 @@ static taper_tensor *running(taper_compose *c, taper_tensor *areas, size_t dim)
                          taper_val_none());
 }
 
-taper_status taper_op_cumulative_trapezoid_x(taper_call *call)
+TAPER_KERNEL(taper_op_cumulative_trapezoid_x)
 {
     taper_tensor *y, *x;
     size_t dim;
@@ -135,7 +135,7 @@ taper_status taper_op_cumulative_trapezoid_x(taper_call *call)
     return taper_compose_ret(&c, call, 0, taper_compose_div_number(&c, running(&c, areas, dim), 2));
 }
 
-taper_status taper_op_cumulative_trapezoid_dx(taper_call *call)
+TAPER_KERNEL(taper_op_cumulative_trapezoid_dx)
 {
     taper_tensor *y;
     size_t dim;

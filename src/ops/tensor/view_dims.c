@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views that reorder, cut or restride dimensions: transpose, permute, select, slice, diagonal, unfold, as_strided, ….
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 #define COPIED(name, base)                                                                                             \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_copied(call, base);                                                                          \
     }
 #define IN_PLACE(name, base)                                                                                           \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_in_place(call, base);                                                                        \
     }
@@ -32,7 +32,7 @@ static void swap_dims(taper_view *view, size_t a, size_t b)
     view->strides[b] = stride;
 }
 
-taper_status taper_op_transpose(taper_call *call)
+TAPER_KERNEL(taper_op_transpose)
 {
     taper_tensor *x;
     taper_view view;
@@ -50,7 +50,7 @@ taper_status taper_op_transpose(taper_call *call)
 COPIED(taper_op_transpose_copy, taper_op_transpose)
 IN_PLACE(taper_op_transpose_, taper_op_transpose)
 
-taper_status taper_op_t(taper_call *call)
+TAPER_KERNEL(taper_op_t)
 {
     taper_tensor *x;
     taper_view view;
@@ -92,7 +92,7 @@ static taper_status permute(taper_call *call, const taper_tensor *x, const int64
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_permute(taper_call *call)
+TAPER_KERNEL(taper_op_permute)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -103,7 +103,7 @@ taper_status taper_op_permute(taper_call *call)
 }
 COPIED(taper_op_permute_copy, taper_op_permute)
 
-taper_status taper_op_movedim(taper_call *call)
+TAPER_KERNEL(taper_op_movedim)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -144,7 +144,7 @@ taper_status taper_op_movedim(taper_call *call)
     return permute(call, x, order, x->rank);
 }
 
-taper_status taper_op_numpy_T(taper_call *call)
+TAPER_KERNEL(taper_op_numpy_T)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -155,7 +155,7 @@ taper_status taper_op_numpy_T(taper_call *call)
     return permute(call, x, order, x->rank);
 }
 
-taper_status taper_op_mT(taper_call *call)
+TAPER_KERNEL(taper_op_mT)
 {
     taper_tensor *x;
     taper_view view;
@@ -181,7 +181,7 @@ static void negate_imaginary(taper_tensor *x)
 }
 
 // There is no lazy conjugation here: a complex tensor is conjugated in a copy with the same strides.
-taper_status taper_op_adjoint(taper_call *call)
+TAPER_KERNEL(taper_op_adjoint)
 {
     taper_tensor *x;
     taper_view view;
@@ -203,7 +203,7 @@ taper_status taper_op_adjoint(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_matrix_H(taper_call *call)
+TAPER_KERNEL(taper_op_matrix_H)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -216,7 +216,7 @@ taper_status taper_op_matrix_H(taper_call *call)
 
 // ---- parts
 
-taper_status taper_op_select(taper_call *call)
+TAPER_KERNEL(taper_op_select)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -250,7 +250,7 @@ static void slice_dim(taper_view *view, size_t dim, int64_t start, int64_t end, 
     view->strides[dim] = taper_mul_stride(view->strides[dim], step);
 }
 
-taper_status taper_op_slice(taper_call *call)
+TAPER_KERNEL(taper_op_slice)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -276,7 +276,7 @@ taper_status taper_op_slice(taper_call *call)
 }
 COPIED(taper_op_slice_copy, taper_op_slice)
 
-taper_status taper_op_narrow(taper_call *call)
+TAPER_KERNEL(taper_op_narrow)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *start_tensor;
@@ -317,7 +317,7 @@ taper_status taper_op_narrow(taper_call *call)
 }
 
 // Unlike the other copies its result is contiguous.
-taper_status taper_op_narrow_copy(taper_call *call)
+TAPER_KERNEL(taper_op_narrow_copy)
 {
     taper_val part = taper_val_none();
     taper_tensor *clone = NULL;
@@ -364,7 +364,7 @@ static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1,
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_diagonal(taper_call *call)
+TAPER_KERNEL(taper_op_diagonal)
 {
     int64_t numbers[3];
     for (size_t i = 0; i < 3; i++) {
@@ -374,7 +374,7 @@ taper_status taper_op_diagonal(taper_call *call)
 }
 COPIED(taper_op_diagonal_copy, taper_op_diagonal)
 
-taper_status taper_op_unfold(taper_call *call)
+TAPER_KERNEL(taper_op_unfold)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -404,7 +404,7 @@ taper_status taper_op_unfold(taper_call *call)
 }
 COPIED(taper_op_unfold_copy, taper_op_unfold)
 
-taper_status taper_op_as_strided(taper_call *call)
+TAPER_KERNEL(taper_op_as_strided)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -476,7 +476,7 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
 }
 
 #define SCATTERED(name, base)                                                                                          \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return view_scatter(call, base);                                                                               \
     }

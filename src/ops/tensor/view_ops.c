@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views with a new shape over the same elements in the same order: view, reshape, flatten, squeeze, expand, ….
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 #include "ops/tensor/composite.h"
 
 // ---- x_copy and x_
@@ -87,19 +87,19 @@ taper_status taper_view_in_place(taper_call *call, taper_kernel kernel)
 }
 
 #define COPIED(name, base)                                                                                             \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_copied(call, base);                                                                          \
     }
 #define IN_PLACE(name, base)                                                                                           \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_in_place(call, base);                                                                        \
     }
 
 // ---- view and reshape
 
-taper_status taper_op_view(taper_call *call)
+TAPER_KERNEL(taper_op_view)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -124,7 +124,7 @@ static taper_status ret_reshape(taper_call *call, const taper_tensor *x, size_t 
     return TAPER_OK;
 }
 
-taper_status taper_op_reshape(taper_call *call)
+TAPER_KERNEL(taper_op_reshape)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -134,7 +134,7 @@ taper_status taper_op_reshape(taper_call *call)
     return ret_reshape(call, x, rank, sizes);
 }
 
-taper_status taper_op_view_copy(taper_call *call)
+TAPER_KERNEL(taper_op_view_copy)
 {
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -147,7 +147,7 @@ taper_status taper_op_view_copy(taper_call *call)
     return status;
 }
 
-taper_status taper_op_view_as(taper_call *call)
+TAPER_KERNEL(taper_op_view_as)
 {
     taper_tensor *x, *other;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -163,7 +163,7 @@ taper_status taper_op_view_as(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_reshape_as(taper_call *call)
+TAPER_KERNEL(taper_op_reshape_as)
 {
     taper_tensor *x, *other;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -171,7 +171,7 @@ taper_status taper_op_reshape_as(taper_call *call)
     return ret_reshape(call, x, other->rank, other->sizes);
 }
 
-taper_status taper_op_reshape_from_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_reshape_from_tensor)
 {
     taper_tensor *x, *shape;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -187,7 +187,7 @@ taper_status taper_op_reshape_from_tensor(taper_call *call)
 }
 
 // The strides are the caller's: what reshape worked out.
-taper_status taper_op_reshape_alias(taper_call *call)
+TAPER_KERNEL(taper_op_reshape_alias)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -202,7 +202,7 @@ taper_status taper_op_reshape_alias(taper_call *call)
 }
 COPIED(taper_op_reshape_alias_copy, taper_op_reshape_alias)
 
-taper_status taper_op_flatten(taper_call *call)
+TAPER_KERNEL(taper_op_flatten)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -236,7 +236,7 @@ taper_status taper_op_flatten(taper_call *call)
     return ret_reshape(call, x, rank, sizes);
 }
 
-taper_status taper_op_unflatten(taper_call *call)
+TAPER_KERNEL(taper_op_unflatten)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -281,7 +281,7 @@ taper_status taper_op_unflatten(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_ravel(taper_call *call)
+TAPER_KERNEL(taper_op_ravel)
 {
     taper_tensor *x, *plain;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -294,7 +294,7 @@ taper_status taper_op_ravel(taper_call *call)
 
 // ---- squeeze and unsqueeze
 
-taper_status taper_op_squeeze(taper_call *call)
+TAPER_KERNEL(taper_op_squeeze)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -308,7 +308,7 @@ taper_status taper_op_squeeze(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_squeeze_dim(taper_call *call)
+TAPER_KERNEL(taper_op_squeeze_dim)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -322,7 +322,7 @@ taper_status taper_op_squeeze_dim(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_squeeze_dims(taper_call *call)
+TAPER_KERNEL(taper_op_squeeze_dims)
 {
     taper_tensor *x;
     int64_t dims[TAPER_MAX_RANK];
@@ -349,7 +349,7 @@ taper_status taper_op_squeeze_dims(taper_call *call)
     return taper_view_ret(call, 0, x, &view);
 }
 
-taper_status taper_op_unsqueeze(taper_call *call)
+TAPER_KERNEL(taper_op_unsqueeze)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -406,22 +406,22 @@ static taper_status ret_at_least(taper_call *call, size_t rank)
     return TAPER_OK;
 }
 
-taper_status taper_op_atleast_1d(taper_call *call)
+TAPER_KERNEL(taper_op_atleast_1d)
 {
     return ret_at_least(call, 1);
 }
-taper_status taper_op_atleast_2d(taper_call *call)
+TAPER_KERNEL(taper_op_atleast_2d)
 {
     return ret_at_least(call, 2);
 }
-taper_status taper_op_atleast_3d(taper_call *call)
+TAPER_KERNEL(taper_op_atleast_3d)
 {
     return ret_at_least(call, 3);
 }
 
 // ---- expand
 
-taper_status taper_op_expand(taper_call *call)
+TAPER_KERNEL(taper_op_expand)
 {
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -434,7 +434,7 @@ taper_status taper_op_expand(taper_call *call)
 }
 COPIED(taper_op_expand_copy, taper_op_expand)
 
-taper_status taper_op_expand_as(taper_call *call)
+TAPER_KERNEL(taper_op_expand_as)
 {
     taper_tensor *x, *other, *result;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -444,7 +444,7 @@ taper_status taper_op_expand_as(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_broadcast_tensors(taper_call *call)
+TAPER_KERNEL(taper_op_broadcast_tensors)
 {
     taper_list *in, *list;
     TAPER_TRY(taper_arg_list(call, 0, &in));

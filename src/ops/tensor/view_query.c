@@ -2,7 +2,7 @@
 // Questions about a tensor that do not look at its elements: size, stride, dim, is_contiguous, …. Hidden NHWC tensors
 // are answered for as PyTorch would, contiguous.
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
+#include "ops/list/shared_kernels.h"
 
 static taper_status ret_int(taper_call *call, int64_t number)
 {
@@ -29,7 +29,7 @@ static taper_status ret_ints(taper_call *call, size_t count, const int64_t *numb
     return TAPER_OK;
 }
 
-taper_status taper_op_size(taper_call *call)
+TAPER_KERNEL(taper_op_size)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -49,14 +49,14 @@ static taper_status pick(taper_call *call, const taper_tensor *x, const int64_t 
     return ret_int(call, numbers[dim]);
 }
 
-taper_status taper_op_size_int(taper_call *call)
+TAPER_KERNEL(taper_op_size_int)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return pick(call, x, x->sizes);
 }
 
-taper_status taper_op_stride(taper_call *call)
+TAPER_KERNEL(taper_op_stride)
 {
     taper_tensor *x;
     int64_t strides[TAPER_MAX_RANK];
@@ -65,7 +65,7 @@ taper_status taper_op_stride(taper_call *call)
     return ret_ints(call, x->rank, strides);
 }
 
-taper_status taper_op_stride_int(taper_call *call)
+TAPER_KERNEL(taper_op_stride_int)
 {
     taper_tensor *x;
     int64_t strides[TAPER_MAX_RANK];
@@ -74,21 +74,21 @@ taper_status taper_op_stride_int(taper_call *call)
     return pick(call, x, strides);
 }
 
-taper_status taper_op_dim(taper_call *call)
+TAPER_KERNEL(taper_op_dim)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_int(call, x->rank);
 }
 
-taper_status taper_op_numel(taper_call *call)
+TAPER_KERNEL(taper_op_numel)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_int(call, taper_tensor_numel(x));
 }
 
-taper_status taper_op_len_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_len_tensor)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -98,35 +98,35 @@ taper_status taper_op_len_tensor(taper_call *call)
     return ret_int(call, x->sizes[0]);
 }
 
-taper_status taper_op_storage_offset(taper_call *call)
+TAPER_KERNEL(taper_op_storage_offset)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_int(call, x->offset);
 }
 
-taper_status taper_op_element_size(taper_call *call)
+TAPER_KERNEL(taper_op_element_size)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_int(call, (int64_t)taper_tensor_item(x));
 }
 
-taper_status taper_op_is_floating_point(taper_call *call)
+TAPER_KERNEL(taper_op_is_floating_point)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_bool(call, taper_dtype_is_float((taper_dtype)x->dtype));
 }
 
-taper_status taper_op_is_complex(taper_call *call)
+TAPER_KERNEL(taper_op_is_complex)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_bool(call, taper_dtype_is_complex((taper_dtype)x->dtype));
 }
 
-taper_status taper_op_is_signed(taper_call *call)
+TAPER_KERNEL(taper_op_is_signed)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -134,14 +134,14 @@ taper_status taper_op_is_signed(taper_call *call)
 }
 
 // Questions whose answer is the same for every tensor here: is_conj, is_pinned, ….
-taper_status taper_op_answer_false(taper_call *call)
+TAPER_KERNEL(taper_op_answer_false)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_bool(call, false);
 }
 
-taper_status taper_op_answer_true(taper_call *call)
+TAPER_KERNEL(taper_op_answer_true)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -149,12 +149,12 @@ taper_status taper_op_answer_true(taper_call *call)
 }
 
 // Whether PyTorch was built with something that Taper is not: is_vulkan_available.
-taper_status taper_op_backend_absent(taper_call *call)
+TAPER_KERNEL(taper_op_backend_absent)
 {
     return ret_bool(call, false);
 }
 
-taper_status taper_op_assert_async(taper_call *call)
+TAPER_KERNEL(taper_op_assert_async)
 {
     taper_val truth = taper_val_none();
     taper_call question = *call;
@@ -168,14 +168,14 @@ taper_status taper_op_assert_async(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_answer_zero(taper_call *call)
+TAPER_KERNEL(taper_op_answer_zero)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_int(call, 0);
 }
 
-taper_status taper_op_version(taper_call *call)
+TAPER_KERNEL(taper_op_version)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -192,7 +192,7 @@ static bool is_format(taper_tensor *x, int64_t format)
     return !x->hidden_nhwc && x->rank == rank && taper_tensor_is_channels_last(x);
 }
 
-taper_status taper_op_is_contiguous(taper_call *call)
+TAPER_KERNEL(taper_op_is_contiguous)
 {
     taper_tensor *x;
     int64_t format;
@@ -206,7 +206,7 @@ taper_status taper_op_is_contiguous(taper_call *call)
     return ret_bool(call, is_format(x, format));
 }
 
-taper_status taper_op_is_strides_like_format(taper_call *call)
+TAPER_KERNEL(taper_op_is_strides_like_format)
 {
     taper_tensor *x;
     int64_t format;
@@ -217,14 +217,14 @@ taper_status taper_op_is_strides_like_format(taper_call *call)
     return ret_bool(call, rank != 0 && x->rank == rank && taper_tensor_suggests_channels_last(x));
 }
 
-taper_status taper_op_is_dense(taper_call *call)
+TAPER_KERNEL(taper_op_is_dense)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     return ret_bool(call, taper_tensor_is_dense(x));
 }
 
-taper_status taper_op_is_same_size(taper_call *call)
+TAPER_KERNEL(taper_op_is_same_size)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -232,7 +232,7 @@ taper_status taper_op_is_same_size(taper_call *call)
     return ret_bool(call, a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof a->sizes[0]) == 0);
 }
 
-taper_status taper_op_is_set_to(taper_call *call)
+TAPER_KERNEL(taper_op_is_set_to)
 {
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
@@ -242,7 +242,7 @@ taper_status taper_op_is_set_to(taper_call *call)
                               memcmp(a->strides, b->strides, a->rank * sizeof a->strides[0]) == 0);
 }
 
-taper_status taper_op_shape_as_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_shape_as_tensor)
 {
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -253,7 +253,7 @@ taper_status taper_op_shape_as_tensor(taper_call *call)
 }
 
 // arange(like.size(dim))
-taper_status taper_op_dim_arange(taper_call *call)
+TAPER_KERNEL(taper_op_dim_arange)
 {
     taper_tensor *x, *result;
     size_t dim;

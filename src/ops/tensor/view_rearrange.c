@@ -2,9 +2,9 @@
 // Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
 // triu, kron. All but the last are one or a few calls of the element mover.
 #include "ir/walk.h"
+#include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
 // ---- flip, rot90
@@ -33,7 +33,7 @@ static taper_status flipped(taper_call *call, const taper_tensor *x, const bool 
     return TAPER_OK;
 }
 
-taper_status taper_op_flip(taper_call *call)
+TAPER_KERNEL(taper_op_flip)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *result;
@@ -67,16 +67,16 @@ static taper_status flip_one(taper_call *call, size_t dim, size_t least, const c
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_fliplr(taper_call *call)
+TAPER_KERNEL(taper_op_fliplr)
 {
     return flip_one(call, 1, 2, "fliplr");
 }
-taper_status taper_op_flipud(taper_call *call)
+TAPER_KERNEL(taper_op_flipud)
 {
     return flip_one(call, 0, 1, "flipud");
 }
 
-taper_status taper_op_rot90(taper_call *call)
+TAPER_KERNEL(taper_op_rot90)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *result;
@@ -166,7 +166,7 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_roll(taper_call *call)
+TAPER_KERNEL(taper_op_roll)
 {
     taper_run *run = call->run;
     taper_tensor *x, *current, *next;
@@ -237,7 +237,7 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
     return taper_ret_tensor(call, 0, result);
 }
 
-taper_status taper_op_repeat(taper_call *call)
+TAPER_KERNEL(taper_op_repeat)
 {
     taper_tensor *x;
     int64_t repeats[TAPER_MAX_RANK];
@@ -251,7 +251,7 @@ taper_status taper_op_repeat(taper_call *call)
     return repeat(call, x, count, repeats);
 }
 
-taper_status taper_op_tile(taper_call *call)
+TAPER_KERNEL(taper_op_tile)
 {
     taper_tensor *x;
     int64_t given[TAPER_MAX_RANK], repeats[TAPER_MAX_RANK];
@@ -360,16 +360,16 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
     return TAPER_OK;
 }
 
-taper_status taper_op_pixel_shuffle(taper_call *call)
+TAPER_KERNEL(taper_op_pixel_shuffle)
 {
     return shuffle_pixels(call, true);
 }
-taper_status taper_op_pixel_unshuffle(taper_call *call)
+TAPER_KERNEL(taper_op_pixel_unshuffle)
 {
     return shuffle_pixels(call, false);
 }
 
-taper_status taper_op_channel_shuffle(taper_call *call)
+TAPER_KERNEL(taper_op_channel_shuffle)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *result;
@@ -456,11 +456,11 @@ static taper_status triangle(taper_call *call, bool lower)
     return taper_inplace_end(call, self);
 }
 
-taper_status taper_op_tril(taper_call *call)
+TAPER_KERNEL(taper_op_tril)
 {
     return triangle(call, true);
 }
-taper_status taper_op_triu(taper_call *call)
+TAPER_KERNEL(taper_op_triu)
 {
     return triangle(call, false);
 }
@@ -504,7 +504,7 @@ static taper_status kron_broadcast(taper_call *call, const taper_tensor *a, cons
     return TAPER_OK;
 }
 
-taper_status taper_op_kron(taper_call *call)
+TAPER_KERNEL(taper_op_kron)
 {
     taper_error *error = call->run->error;
     taper_tensor *a, *b, *result;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views in pieces: split, chunk, tensor_split, unbind and their kin. Each returns a list of views along one dimension.
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 #define COPIED(name, base)                                                                                             \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_copied(call, base);                                                                          \
     }
@@ -53,7 +53,7 @@ static taper_status split_evenly(taper_call *call, const taper_tensor *x, size_t
     return TAPER_OK;
 }
 
-taper_status taper_op_split(taper_call *call)
+TAPER_KERNEL(taper_op_split)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -74,7 +74,7 @@ taper_status taper_op_split(taper_call *call)
 }
 COPIED(taper_op_split_copy, taper_op_split)
 
-taper_status taper_op_chunk(taper_call *call)
+TAPER_KERNEL(taper_op_chunk)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -101,7 +101,7 @@ taper_status taper_op_chunk(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_split_with_sizes(taper_call *call)
+TAPER_KERNEL(taper_op_split_with_sizes)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -197,7 +197,7 @@ static taper_status split_at_list(taper_call *call, const taper_tensor *x, size_
     return add_bounded(call, list, x, dim, start, x->sizes[dim]);
 }
 
-taper_status taper_op_tensor_split_sections(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_split_sections)
 {
     taper_tensor *x;
     size_t dim;
@@ -207,7 +207,7 @@ taper_status taper_op_tensor_split_sections(taper_call *call)
     return split_sections(call, x, dim, sections);
 }
 
-taper_status taper_op_tensor_split_indices(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_split_indices)
 {
     taper_tensor *x;
     size_t dim;
@@ -215,7 +215,7 @@ taper_status taper_op_tensor_split_indices(taper_call *call)
     return split_at_list(call, x, dim, 1);
 }
 
-taper_status taper_op_tensor_split_tensor(taper_call *call)
+TAPER_KERNEL(taper_op_tensor_split_tensor)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *where;
@@ -272,22 +272,22 @@ static taper_status split_axis(taper_call *call, const char *name, size_t least_
     return split_sections(call, x, dim, sections);
 }
 
-taper_status taper_op_hsplit(taper_call *call)
+TAPER_KERNEL(taper_op_hsplit)
 {
     return split_axis(call, "hsplit", 1, 1);
 }
-taper_status taper_op_vsplit(taper_call *call)
+TAPER_KERNEL(taper_op_vsplit)
 {
     return split_axis(call, "vsplit", 2, 0);
 }
-taper_status taper_op_dsplit(taper_call *call)
+TAPER_KERNEL(taper_op_dsplit)
 {
     return split_axis(call, "dsplit", 3, 2);
 }
 
 // ---- unbind
 
-taper_status taper_op_unbind(taper_call *call)
+TAPER_KERNEL(taper_op_unbind)
 {
     taper_tensor *x, *part;
     taper_list *list;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views with another dtype, tensors that pass through (detach, contiguous), clones, resize_ and set_.
+#include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/kernels.h"
 
 #define COPIED(name, base)                                                                                             \
-    taper_status name(taper_call *call)                                                                                \
+    TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
         return taper_view_copied(call, base);                                                                          \
     }
@@ -49,7 +49,7 @@ static taper_status widen(taper_call *call, const taper_tensor *x, taper_dtype d
     return TAPER_OK;
 }
 
-taper_status taper_op_view_dtype(taper_call *call)
+TAPER_KERNEL(taper_op_view_dtype)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -114,7 +114,7 @@ static void view_parts(const taper_tensor *x, taper_view *view)
     }
 }
 
-taper_status taper_op_view_as_real(taper_call *call)
+TAPER_KERNEL(taper_op_view_as_real)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -126,7 +126,7 @@ taper_status taper_op_view_as_real(taper_call *call)
 }
 COPIED(taper_op_view_as_real_copy, taper_op_view_as_real)
 
-taper_status taper_op_view_as_complex(taper_call *call)
+TAPER_KERNEL(taper_op_view_as_complex)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -172,7 +172,7 @@ COPIED(taper_op_view_as_complex_copy, taper_op_view_as_complex)
 // ---- the same elements
 
 // detach, alias: another tensor over the same storage.
-taper_status taper_op_alias(taper_call *call)
+TAPER_KERNEL(taper_op_alias)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -183,7 +183,7 @@ taper_status taper_op_alias(taper_call *call)
 COPIED(taper_op_alias_copy, taper_op_alias)
 
 // lift, cpu, pin_memory, requires_grad_ (of what can require gradients): the tensor itself.
-taper_status taper_op_self(taper_call *call)
+TAPER_KERNEL(taper_op_self)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -191,7 +191,7 @@ taper_status taper_op_self(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_requires_grad(taper_call *call)
+TAPER_KERNEL(taper_op_requires_grad)
 {
     taper_tensor *self;
     bool wanted;
@@ -205,7 +205,7 @@ taper_status taper_op_requires_grad(taper_call *call)
     return taper_op_self(call);
 }
 
-taper_status taper_op_contiguous(taper_call *call)
+TAPER_KERNEL(taper_op_contiguous)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *clone;
@@ -243,7 +243,7 @@ taper_status taper_op_contiguous(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_clone(taper_call *call)
+TAPER_KERNEL(taper_op_clone)
 {
     taper_tensor *x, *clone;
     int64_t format = TAPER_FORMAT_PRESERVE;
@@ -319,7 +319,7 @@ static int64_t arg_format(const taper_call *call, size_t at)
     return at < call->arg_count && call->args[at].tag == TAPER_INT ? call->args[at].as.i : -1;
 }
 
-taper_status taper_op_resize(taper_call *call)
+TAPER_KERNEL(taper_op_resize)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -329,7 +329,7 @@ taper_status taper_op_resize(taper_call *call)
     return ret_resized(call, x, rank, sizes, arg_format(call, 2));
 }
 
-taper_status taper_op_resize_as(taper_call *call)
+TAPER_KERNEL(taper_op_resize_as)
 {
     taper_tensor *x, *like;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
@@ -367,7 +367,7 @@ static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor
 }
 
 // set_(source) and set_data: the second argument's storage and shape.
-taper_status taper_op_set(taper_call *call)
+TAPER_KERNEL(taper_op_set)
 {
     taper_tensor *x, *source;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -381,7 +381,7 @@ taper_status taper_op_set(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_set_strided(taper_call *call)
+TAPER_KERNEL(taper_op_set_strided)
 {
     taper_tensor *x, *source;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));

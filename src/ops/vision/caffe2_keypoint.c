@@ -3,7 +3,7 @@
 // _caffe2::BatchPermutation: the rows of a tensor in another order.
 #include <math.h>
 
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
 // The 3 × 3 elements around the greatest; beyond an edge those of the other side stand.
@@ -87,7 +87,7 @@ static taper_status find_keypoints(taper_call *call, taper_box_scratch *scratch)
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_keypoint(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_keypoint)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = find_keypoints(call, &scratch);
@@ -125,7 +125,7 @@ static taper_status permute_rows(taper_call *call, taper_box_scratch *scratch)
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_permute(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_permute)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = permute_rows(call, &scratch);

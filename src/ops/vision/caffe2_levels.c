@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/checked.h"
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
 enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 }; // columns of a region; levels that the schemas have results for
@@ -140,7 +140,7 @@ static taper_status distribute(taper_call *call, const float *rows, int64_t coun
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_collect(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_collect)
 {
     taper_box_scratch scratch = {0};
     taper_tensor *regions = NULL;
@@ -161,7 +161,7 @@ static taper_status distribute_argument(taper_call *call, taper_box_scratch *scr
     return distribute(call, rows, regions->sizes[0], regions->sizes[1], 1, 5, 0, scratch);
 }
 
-taper_status taper_op_caffe2_distribute(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_distribute)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = distribute_argument(call, &scratch);
@@ -169,7 +169,7 @@ taper_status taper_op_caffe2_distribute(taper_call *call)
     return status;
 }
 
-taper_status taper_op_caffe2_collect_and_distribute(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_collect_and_distribute)
 {
     taper_box_scratch scratch = {0};
     taper_tensor *regions = NULL;

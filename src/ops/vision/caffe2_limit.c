@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/checked.h"
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
 typedef struct limit_work {
@@ -296,7 +296,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_limit(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_limit)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = limit(call, &scratch);

@@ -2,7 +2,7 @@
 // _caffe2::GenerateProposals: the regions that a region proposal network suggests. Of every image the best-scored
 // anchors are moved by their deltas, clipped, and suppressed where they overlap.
 #include "base/checked.h"
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
 typedef struct proposals {
@@ -154,7 +154,7 @@ static taper_status generate(taper_call *call, taper_box_scratch *scratch)
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_proposals(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_proposals)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = generate(call, &scratch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // _caffe2::BBoxTransform: regions moved by the deltas of every class, and clipped to their image.
-#include "ops/list/kernels.h"
+#include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
 // How many regions each image has: those of an image stand together, in the order of the images.
@@ -92,7 +92,7 @@ static taper_status transform(taper_call *call, taper_box_scratch *scratch)
     return TAPER_OK;
 }
 
-taper_status taper_op_caffe2_transform(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_transform)
 {
     taper_box_scratch scratch = {0};
     const taper_status status = transform(call, &scratch);

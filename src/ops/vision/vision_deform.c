@@ -2,9 +2,9 @@
 // torchvision::deform_conv2d: a convolution that reads its input at positions shifted by offsets.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 
 typedef struct deform_work {
@@ -214,7 +214,7 @@ static taper_status check(const taper_call *call, bool fits, const char *what)
     return TAPER_OK;
 }
 
-taper_status taper_op_deform_conv2d(taper_call *call)
+TAPER_KERNEL(taper_op_deform_conv2d)
 {
     taper_tensor *t[5], *y; // input, weight, offset, mask, bias
     deform_work work;

@@ -2,8 +2,8 @@
 // torchvision::nms: keeps the best-scored boxes of those that overlap too much.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 typedef struct nms_box {
     double x1, y1, x2, y2, area;
@@ -125,7 +125,7 @@ static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, doub
     return status;
 }
 
-taper_status taper_op_nms(taper_call *call)
+TAPER_KERNEL(taper_op_nms)
 {
     taper_error *error = call->run->error;
     taper_tensor *dets, *scores, *y;

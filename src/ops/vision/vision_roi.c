@@ -3,9 +3,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/kernels.h"
 #include "ops/vision/vision_roi.h"
 
 taper_status taper_roi_begin(taper_call *call, size_t at, bool sensitive, bool last, int64_t columns,
@@ -284,12 +284,12 @@ static taper_status pool(taper_call *call, bool sensitive)
     return status;
 }
 
-taper_status taper_op_roi_pool(taper_call *call)
+TAPER_KERNEL(taper_op_roi_pool)
 {
     return pool(call, false);
 }
 
-taper_status taper_op_ps_roi_pool(taper_call *call)
+TAPER_KERNEL(taper_op_ps_roi_pool)
 {
     return pool(call, true);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "ops/call/call.h"
 #include "ops/call/parallel.h"
-#include "ops/list/kernels.h"
 #include "ops/list/op_config.h"
 #include "ops/vision/vision_roi.h"
 
@@ -335,7 +335,7 @@ static taper_status align(taper_call *call, taper_roi_work work, bool sensitive,
     return status;
 }
 
-taper_status taper_op_roi_align(taper_call *call)
+TAPER_KERNEL(taper_op_roi_align)
 {
     int64_t ratio;
     bool aligned;
@@ -364,17 +364,17 @@ static taper_status caffe2_align(taper_call *call, int64_t columns)
     return align(call, work, false, aligned, ratio);
 }
 
-taper_status taper_op_caffe2_roi_align(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_roi_align)
 {
     return caffe2_align(call, TAPER_ROI_UPRIGHT);
 }
 
-taper_status taper_op_caffe2_roi_align_rotated(taper_call *call)
+TAPER_KERNEL(taper_op_caffe2_roi_align_rotated)
 {
     return caffe2_align(call, TAPER_ROI_ROTATED);
 }
 
-taper_status taper_op_ps_roi_align(taper_call *call)
+TAPER_KERNEL(taper_op_ps_roi_align)
 {
     int64_t ratio;
     TAPER_TRY(taper_arg_int(call, 5, &ratio));

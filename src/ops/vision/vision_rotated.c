@@ -3,8 +3,8 @@
 // degrees.
 #include <math.h>
 
+#include "ops/call/call.h"
 #include "ops/engine/volume.h"
-#include "ops/list/kernels.h"
 
 enum { CORNERS = 4, MOST_CORNERS = 2 * CORNERS };
 
@@ -77,7 +77,7 @@ static double shared_area(const turned_box *a, const turned_box *b)
     return twice / 2.0;
 }
 
-taper_status taper_op_box_iou_rotated(taper_call *call)
+TAPER_KERNEL(taper_op_box_iou_rotated)
 {
     enum { WORK = 400 }; // of a pair
     taper_error *error = call->run->error;
