@@ -19,10 +19,11 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/call)
+# The folders themselves are dependencies: a file that is added or removed changes the time of its folder.
 set(TAPER_PACK_SOURCES)
 foreach(room ${rooms})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*)
-    list(APPEND TAPER_PACK_SOURCES ${sources})
+    file(GLOB_RECURSE sources LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/${room}/*)
+    list(APPEND TAPER_PACK_SOURCES ${PROJECT_SOURCE_DIR}/src/${room} ${sources})
 endforeach()
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/ops/call/packs_build.h

@@ -3,7 +3,8 @@
 if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
     set(TAPER_GPU ${PROJECT_SOURCE_DIR}/src/backends/gpu)
     find_program(TAPER_SPIRV_OPT spirv-opt DOC "SPIR-V's optimizer")
-    file(GLOB TAPER_GPU_SHADERS CONFIGURE_DEPENDS ${TAPER_GPU}/shaders/*.comp ${TAPER_GPU}/shaders/*.glsl)
+    set(TAPER_GPU_INCLUDED common.glsl winograd.glsl) # by shaders, which gpu_kernels.inc names
+    list(TRANSFORM TAPER_GPU_INCLUDED PREPEND ${TAPER_GPU}/shaders/)
     file(STRINGS ${TAPER_GPU}/gpu_kernels.inc rows REGEX "^KERNEL")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_GPU}/gpu_kernels.inc)
     set(TAPER_GPU_VULKAN)
@@ -37,7 +38,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
                 OUTPUT ${compiled}
                 COMMAND ${TAPER_GLSLC} --target-env=${environment} ${defines} ${texels} -o ${compiled} ${source}
                 ${optimize}
-                DEPENDS ${TAPER_GPU_SHADERS}
+                DEPENDS ${source} ${TAPER_GPU_INCLUDED}
                 COMMENT "Compiling shader ${id}${texels}" VERBATIM)
             list(APPEND TAPER_GPU_VULKAN ${compiled})
             list(APPEND TAPER_GPU_BUILT_VULKAN ${compiled})
