@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** Where a module runs. A device that a phone or this library does not have is the CPU, with a line in the log. */
+/**
+ * Where a module runs. If the phone or this library does not have the device, the CPU runs the module and the log says so
+ * in one line.
+ */
 public enum Device {
   CPU(1, "cpu"),
+  /** The first GPU that Vulkan finds. It runs any model, whether the file was prepared for Vulkan or not. */
   VULKAN(2, "vulkan");
 
   final int jniCode;
