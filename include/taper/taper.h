@@ -283,8 +283,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *
  * while the session runs. Fails for a constant input of the caller's. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
 /* The value, a tensor or what holds some, on a device (as taper_load_options.device; a "!" at its end means nothing
- * here): *moved is a new reference, to the value itself where it is there already. A device that is not here is
- * TAPER_ERROR_UNSUPPORTED. In this version tensors are with the "cpu" alone, also between segments of a GPU. */
+ * here): *moved is a new reference, to the value itself where it is there already. In this version every device but
+ * the "cpu" is TAPER_ERROR_UNSUPPORTED. A result that stays with a device (taper_session_options.results_stay) comes to
+ * the host when it is looked at, not by this call. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value, const char *device,
                                                                                taper_value **moved, taper_error *error);
 
@@ -359,20 +360,21 @@ typedef struct taper_load_options {
      * does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says it
      * (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
      * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
-     * driver that computes on the CPU is only taken by number or name. */
+     * driver that computes on the CPU is only taken by number or name. "metal" is the same on Apple's systems. */
     const char *device;
-    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, of what the weights of 2-D convolutions and linear layers are kept
-     * in and multiplied by: half the memory, and faster where the CPU multiplies halves; what lies between layers is
-     * fp32, and so is what other operators do (docs/numerics.md says all). vulkan and metal keep weights and what lies
-     * between layers in fp16 and compute in fp32, nnapi computes as it sees fit; bf16 they refuse. */
+    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, the dtype in which weights of 2-D convolutions, linear and recurrent
+     * layers are kept and multiplied: half the memory, and faster if the CPU multiplies halves; what lies between
+     * layers is fp32, and so is what other operators do (docs/numerics.md says all). vulkan and metal keep weights and
+     * what lies between layers in fp16 and compute in fp32, nnapi computes as it sees fit; bf16 they refuse. */
     const char *precision;
     /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
-     * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan, each 0 or 1:
-     * software (a driver that computes on the CPU will do), checks (results of a first run are held against the CPU's;
-     * the default), texels, alias, tiles (how the device is used; each has its default), background (the CPU does it
-     * while a thread makes pipelines; the default where a run's time is limited), times (every tenth run tells the log
-     * what each dispatch took). */
+     * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan and metal, each 0
+     * or 1: software (a driver that computes on the CPU will do), checks (results of a first run are held against the
+     * CPU's; the default), half (as precision "fp16"), estimate (what seems slower than on the CPU is not tried),
+     * background (the CPU does it while a thread makes pipelines; the default where a run's time is limited), times
+     * (every tenth run tells the log what each dispatch took), texels, alias, tiles, share, teams, winograd (how the
+     * device is used; each has its default). docs/gpu.md explains them. */
     const char *device_options;
     /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
      * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */
