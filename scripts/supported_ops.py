@@ -30,25 +30,49 @@ INSTRUCTIONS = ("prim::TupleIndex", "prim::RaiseException", "prim::unchecked_unw
                 "aten::format", "aten::len", "aten::size", "prim::EnumName", "prim::EnumValue")
 
 
+def list_names(top=TOP):
+    """{list: [NAME.OVERLOAD, …]}: every row of the operator list."""
+    names = {}
+    for path in sorted((top / "src/ops").glob("list/list_*.inc")):
+        text = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))
+        names[path.stem[len("list_"):]] = re.findall(r'OP\(\w+,\s*"([\w:.]+)\(', text)
+    return names
+
+
+def is_own(name):
+    """Only graphs of Taper's own contain such an operator, no file names it."""
+    return name.startswith("taper::")
+
+
 def rows():
     """{list: {operator: [overload, …]}} in the order of the lists, and the names of the CPU backend's rows."""
     lists = {}
-    for path in sorted((TOP / "src/ops").glob("list/list_*.inc")):
-        text = re.sub(r'"\s*\n\s*"', "", path.read_text())
+    for title, names in list_names().items():
         found = collections.OrderedDict()
-        for name in re.findall(r'OP\(\w+,\s*"([\w:.]+)\(', text):
+        for name in names:
             operator, _, overload = name.partition(".")
-            if operator.startswith("taper::"):
-                continue  # what graphs are made of when they run; no file has it
-            found.setdefault(operator, []).append(overload or "default")
+            if not is_own(name):
+                found.setdefault(operator, []).append(overload or "default")
         if found:
-            lists[path.stem[len("list_"):]] = found
+            lists[title] = found
     fast = set(re.findall(r"CPU\((\w+),", (TOP / "src/backends/cpu/cpu_list.inc").read_text()))
     return lists, fast
 
 
+def counts(top=TOP):
+    """(operators, overloads, own rows): names that files have, counted once each; their rows; the rows that only Taper's own
+    graphs contain."""
+    names = [name for found in list_names(top).values() for name in found]
+    theirs = [name for name in names if not is_own(name)]
+    return len({name.partition(".")[0] for name in theirs}), len(theirs), len(names) - len(theirs)
+
+
 def row_id(operator, overload):
     return re.sub(r"\W", "_", operator.replace("::", "_")) + ("" if overload == "default" else "_" + overload)
+
+
+def backends_of(operator, overloads, fast):
+    return "reference, **cpu**" if any(row_id(operator, o) in fast for o in overloads) else "reference"
 
 
 def cases_of_tests():
@@ -120,9 +144,10 @@ def measured(taper, folder):
 
 def write(columns):
     lists, fast = rows()
-    count = sum(len(o) for found in lists.values() for o in found.values())
+    operators, count, own = counts()
     out = ["# Supported operators", "",
-           f"Made by `scripts/supported_ops.py` from the operator list: {sum(map(len, lists.values()))} operators, {count} overloads.", "",
+           f"Made by `scripts/supported_ops.py` from the operator list: {operators:,} operators, {count:,} overloads. An operator with overloads",
+           f"in several lists stands in several tables. The list has {own} more rows, `taper::…`, which only Taper's own graphs contain.", "",
            "- *Backends*: every operator runs on the CPU by its portable reference; **cpu** marks those with vectorized, threaded versions.",
            "- *Dtypes*: those in which samples of PyTorch's operator database (OpInfo: f32, i64, bool, f16, bf16, c64) that hold the operator",
            "  agree with PyTorch 1.13. Operators without an entry there are tested by the cases of `tests/ops`, in the dtypes named in them.",
@@ -133,9 +158,8 @@ def write(columns):
         out += [f"## {ROOMS.get(name, name)[0].upper()}{ROOMS.get(name, name)[1:]}", "",
                 "| Operator | Overloads | Backends | Dtypes | Tested by |", "|---|---|---|---|---|"]
         for operator, overloads in found.items():
-            backends = "reference, **cpu**" if any(row_id(operator, o) in fast for o in overloads) else "reference"
             kinds, by = columns.get(operator, ("", ""))
-            out.append(f"| {operator} | {', '.join(overloads)} | {backends} | {kinds} | {by} |")
+            out.append(f"| {operator} | {', '.join(overloads)} | {backends_of(operator, overloads, fast)} | {kinds} | {by} |")
         out.append("")
     DOCUMENT.write_text("\n".join(out))
     untested = [o for found in lists.values() for o in found if not columns.get(o, ("", ""))[1]]
@@ -144,13 +168,15 @@ def write(columns):
 
 
 def check():
-    lists, _ = rows()
-    want = {(operator, ", ".join(overloads)) for found in lists.values() for operator, overloads in found.items()}
-    have = set(re.findall(r"^\| ([\w]+::\w+) \| ([^|]*) \|", DOCUMENT.read_text(), flags=re.M))
-    for operator, overloads in sorted(want ^ have):
-        print(f"{operator} ({overloads}): {'not in' if (operator, overloads) in want else 'only in'} docs/supported-ops.md;"
+    lists, fast = rows()
+    want = {(operator, ", ".join(overloads), backends_of(operator, overloads, fast))
+            for found in lists.values() for operator, overloads in found.items()}
+    have = set(re.findall(r"^\| ([\w]+::\w+) \| ([^|]*) \| ([^|]*) \|", DOCUMENT.read_text(), flags=re.M))
+    for row in sorted(want ^ have):
+        operator, overloads, backends = row
+        print(f"{operator} ({overloads}; {backends}): {'not in' if row in want else 'only in'} docs/supported-ops.md;"
               " run scripts/supported_ops.py --rows")
-    print(f"{len(want & have)} operators in both")
+    print(f"{len(want & have)} rows of tables in both")
     return 1 if want != have else 0
 
 
