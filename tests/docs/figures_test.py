@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""figures_test.py SOURCE: plants right and wrong figures in a copy of the documents, and holds what scripts/check_figures.py finds against
+what was planted. The copy has the files that the check reads, nothing else."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(SOURCE, "scripts"))
+import check_figures as figures  # noqa: E402
+
+PLANTED = "docs/planted.md"
+passed = failed = 0
+
+
+def expect(what, ok, got):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED {what}: {got}")
+
+
+def write(tree, path, text):
+    with open(os.path.join(tree.top, path), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def planted(tree, text, path=PLANTED):
+    """The findings in a document with this text."""
+    write(tree, path, text)
+    found = figures.check(tree, [path])[1]
+    os.remove(os.path.join(tree.top, path))
+    return found
+
+
+def changed(tree, path, old, new):
+    """The findings that are new after a change of a file."""
+    text, before = tree.read(path), set(figures.check(tree)[1])
+    expect(f"{path} has {old!r}", old in text, "it is not there")
+    write(tree, path, text.replace(old, new, 1))
+    found = set(figures.check(tree)[1]) - before
+    write(tree, path, text)
+    return found
+
+
+def wrong_of(rule, true):
+    return true + 1 if isinstance(true, int) else true + "9"
+
+
+def check_rules(tree):
+    for rule in figures.rules_of(tree):
+        trues = [true(tree) for true in rule.true][:rule.example.count("{}")]
+        found = planted(tree, "# Page\n\n" + rule.example.format(*trues) + "\n")
+        expect(rule.example.format(*trues), not found, found)
+        for index, true in enumerate(trues):
+            said = [wrong_of(rule, one) if at == index else one for at, one in enumerate(trues)]
+            text = "# Page\n\n" + rule.example.format(*said) + "\n"
+            found = planted(tree, text)
+            line = next(number for number, one in enumerate(text.split("\n"), 1) if str(said[index]) in one)
+            ok = len(found) == 1 and found[0].said.startswith(str(said[index])) and found[0].true == figures.shown(true)
+            ok = ok and abs(found[0].line - line) <= 1
+            expect(text.strip().split("\n")[-1], ok, found)
+
+
+def check_forms(tree):
+    overloads, operators = figures.overloads(tree), figures.operators(tree)
+    for text in (f"{overloads} overloads of {operators:,} operators", f"{overloads:,} overloads\nof {operators} operators",
+                 "Two operators, 977 operators measured, 4096 inputs on as many rows", "products of 2048 by 512 take 35 ms",
+                 "a library is loaded at 64 MB", "compilers and their passes", "node 20", "two instructions"):
+        found = planted(tree, text + "\n")
+        expect(text, not found, found)
+    for text in ("some 2,950 operators and overloads", "2950\noperators", f"{overloads} rows of the list", "3,049+ ops", "three thousand operators",
+                 "nearly 3000 supported operators", "operators: 3049", "overloads (3,049)", "the library has a limit of 1.5 MB",
+                 "libtaper.so takes less than 2 MB", "`TAPER_WITH_VULKAN` adds not more than 900 KB"):
+        found = planted(tree, f"# Page\n\nTaper: {text}.\n")
+        expect(text, len(found) == 1 and found[0].line == 3 and found[0].true is None, found)
+    whole = figures.size_limit(tree, "WHOLE")
+    for text, right in ((f"{whole:,} bytes", True), (f"{whole / 1000000:.1f} MB", True), (f"{round(whole / 1000)} KB", True),
+                        (f"{whole / 1000000 + 0.2:.1f} MB", False), (f"{round(whole / 1000) + 1} KB", False)):
+        found = planted(tree, f"The whole library has at most {text}.\n")
+        expect(text, len(found) == (not right), found)
+    # Over the lines of a header's comment.
+    found = planted(tree, "/* SPDX\n *\n * There are 2,950 overloads\n * of 1 operators. */\n", "include/taper/taper_planted.h")
+    expect("a header", sorted((one.line, one.said) for one in found) == [(3, "1"), (3, "2,950")], found)
+
+
+def check_times(tree):
+    usage = ("usage() {\n    cat <<'END'\n  test [--quick | --full]\n"
+             "                    run the tests: --quick in a minute, without an option in some ten, with PyTorch; --full in 1.5 hours\n"
+             "  fuzz [TARGET [S]] S seconds each (60)\n  size              sizes\nEND\n}\n")
+    before = tree.read("dev")
+    write(tree, "dev", usage)
+    for text in ("`./dev test` takes ten minutes.", "In one minute `./dev test --quick` is done.", "`./dev fuzz`: 60 seconds each.",
+                 "`./dev test --quick` (a minute, no PyTorch), `./dev test` (some 10 minutes), `./dev test --full` (an hour and a half).",
+                 "```sh\n./dev test --quick # a minute\n./dev test # ten minutes\n```", "| `./dev test` | ten minutes |",
+                 "`./dev test` tests. Training takes 16 minutes.", "A second run of `./dev test` takes half the time."):
+        found = planted(tree, text + "\n")
+        expect(text, not found, found)
+    for text, said in (("`./dev test` takes an hour.", "an hour"), ("`./dev test --quick` takes ten minutes.", "ten minutes"),
+                       ("Ten minutes are enough for `./dev test --full`.", "Ten minutes"), ("`./dev size` takes\ntwenty minutes.", "twenty minutes"),
+                       ("```sh\n./dev test # half an hour\n```", "half an hour"), ("| `./dev test` | 50 minutes |", "50 minutes"),
+                       ("`./dev fuzz`: 30 seconds each.", "30 seconds"), ("`./dev test` takes ten to twelve minutes.", "ten to twelve minutes")):
+        found = planted(tree, text + "\n")
+        expect(text, len(found) == 1 and found[0].said == said, found)
+    write(tree, "dev", before)
+
+
+def check_changes(tree):
+    """A source that changes makes the documents wrong that state its figure."""
+    for path, old, new, document in (
+            ("src/ops/list/list_view.inc", "OP(aten_is_vulkan_available,",
+             'OP(aten_new, "aten::new() -> bool", f, 0, 0)\nOP(aten_is_vulkan_available,', "README.md"),
+            ("CMakeLists.txt", "project(taper VERSION ", "project(taper VERSION 9.", "docs/android.md"),
+            ("src/base/limits.h", "TAPER_LOAD_STEPS_A_BYTE ", "TAPER_LOAD_STEPS_A_BYTE 9", "SECURITY.md"),
+            ("docs/fuzzing.md", "| zip | opens", "| zap | opens", "docs/fuzzing.md"),
+            ("docs/c.md", "(api/taper_app.md)", "(api/taper_ape.md)", "docs/c.md"),
+            ("src/backends/gpu/gpu_options.c", '{"tiles", offsetof(', '{"stripes", offsetof(', "docs/gpu.md"),
+            ("CMakeLists.txt", "option(TAPER_WITH_PT2 ", "option(TAPER_WITH_PT9 ", "documents")):
+        found = changed(tree, path, old, new)
+        expect(f"{path}: {new}", document in {one.path for one in found}, found)
+
+
+def check_rows(tree):
+    """The preprocessor finds as many rows in the list."""
+    if shutil.which("cc") is None:
+        print("without cc the rows of the operator list are not counted by the preprocessor")
+        return
+    text = subprocess.run(["cc", "-E", "-P", f"-I{SOURCE}/src", f"-I{SOURCE}/include", "-x", "c", "-"], capture_output=True, text=True,
+                          input='#define OP(id, schema, kernel, param, flags) @@ id @@\n#include "ops/list/op_list.h"\n').stdout
+    rows = len(re.findall(r"@@ \w+ @@", text))
+    expect("rows of the operator list", rows == figures.all_rows(tree), (rows, figures.all_rows(tree)))
+
+
+def check_command(tree):
+    command = [sys.executable, os.path.join(SOURCE, "scripts", "check_figures.py"), tree.top]
+    write(tree, PLANTED, "# Page\n\nTaper has 2,950 overloads of 1 operators.\n")
+    done = subprocess.run(command, capture_output=True, text=True)
+    right = figures.shown(figures.overloads(tree))
+    expect("the command", done.returncode == 1 and f'{PLANTED}:3: "2,950" should be {right} (' in done.stdout, done)
+    os.remove(os.path.join(tree.top, PLANTED))
+    os.remove(os.path.join(tree.top, "scripts", "size.sh"))
+    done = subprocess.run(command, capture_output=True, text=True)
+    expect("a source that is not there", done.returncode == 1 and "scripts/size.sh cannot be read" in done.stderr, done)
+
+
+def main():
+    whole = figures.Tree(SOURCE)
+    figures.check(whole)
+    for rule in figures.rules_of(whole):
+        for true in rule.true:
+            true(whole)
+    with tempfile.TemporaryDirectory() as folder:
+        tree = figures.Tree(folder)
+        for path in whole.read_files:
+            os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+            shutil.copyfile(os.path.join(SOURCE, path), os.path.join(folder, path))
+        os.makedirs(os.path.join(folder, "tests", "data", "pt2"), exist_ok=True)
+        for name in whole.names("tests/data/pt2"): # their names are what is read
+            write(tree, os.path.join("tests", "data", "pt2", name), "")
+        for part in (check_rules, check_forms, check_times, check_changes, check_rows, check_command):
+            part(tree)
+    print(f"{passed} passed, {failed} failed")
+    return failed
+
+
+sys.exit(1 if main() else 0)
