@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/cpu_mask.h"
+#include "tests/sample.h"
 
 // ---- the allocator: each block remembers its size in front of itself
 
@@ -351,8 +352,8 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
 {
     taper_error *error = taper_error_create();
     test_allocator allocator;
-    size_t n = 1;
-    for (bool failed = true; failed; n++) {
+    size_t n = 1 + sample_first(), taken = 0;
+    for (bool failed = true; failed; n += sample_stride(), taken++) {
         test_allocator_init(&allocator);
         taper_context *context = test_context(&allocator, 1);
         allocator.fail_at = atomic_load(&allocator.calls) + n;
@@ -368,7 +369,7 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
                      atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
         }
     }
-    print_message("%s: %zu allocations\n", name, n - 2);
+    print_message("%s: %zu allocations failed, every %zuth\n", name, taken - 1, sample_stride());
     taper_error_destroy(error);
 }
 

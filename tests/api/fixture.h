@@ -55,8 +55,9 @@ bool test_same(const taper_value *a, const taper_value *b);
 // The largest difference of two tensors of floats that are alike otherwise, or of the only items of two dicts, in parts
 // of the largest number; INFINITY: one is not finite.
 double test_difference(const taper_value *value, const taper_value *other);
-/* Does the work once for each allocation of it, which fails; then with all of them. Fails the test when the work ends
- * in anything but success or TAPER_ERROR_RESOURCE, or when something is not given back. The context has one thread. */
+/* Does the work once for each allocation of it (of a sample of them: tests/sample.h), which fails; then with all of
+ * them. Fails the test when the work ends in anything but success or TAPER_ERROR_RESOURCE, or when something is not
+ * given back. The context has one thread. */
 typedef taper_status test_work(taper_context *context, const void *what, taper_error *error);
 void test_each_allocation_fails(const char *name, test_work *work, const void *what);
 /* A context of one thread that uses allocator (NULL: malloc) and prints nothing. Aborts when it cannot. */

@@ -3,7 +3,8 @@
 // busy for long: tensors of 10^12 elements that are one number repeated, large matrices, long texts and lists, large
 // counts. In the middle of a call its host wants it to end, or its budget of work is spent; it must then end, and with
 // an error. What is held against the limit is the processor time of the thread between two looks at the clock, so that
-// a busy machine changes nothing. The numbers are made from the row's name and are the same in every run.
+// a busy machine changes nothing. The numbers are made from the row's name and the place in the stride
+// (tests/sample.h).
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -13,6 +13,7 @@
 #include "platform/isa.h"
 #include "platform/platform.h"
 #include "tests/cpu_mask.h"
+#include "tests/sample.h"
 
 enum { MEMORY = 256 << 20, SECONDS_PER_CALL = 20, SECONDS_PER_ROW = 120 };
 static const double LONGEST_CALL = 0.25; // what long loops are asked to stop after
@@ -34,7 +35,7 @@ void bench_seed(bench *b, const char *text, uint64_t number)
     for (const char *c = text; *c != '\0' && *c != '('; c++) {
         b->seed = b->seed * 31 + (unsigned char)*c;
     }
-    b->seed ^= number * UINT64_C(0x9e3779b97f4a7c15);
+    b->seed ^= (number + ((uint64_t)sample_first() << 32)) * UINT64_C(0x9e3779b97f4a7c15);
     b->seed += b->seed == 0;
 }
 

@@ -2,8 +2,9 @@
 // op_programs [PROGRAMS [ROW-NAME [NUMBER]]]: programs made up at random, as many for every row of the operator list as
 // make PROGRAMS together: up to four operators, each on what those before it left: views of sizes, strides and overlaps
 // that no layer makes, numbers at the ends of their range, NaN. The sanitizers are the oracle: no operator may do what
-// C does not define, and every view lies in its storage. Programs are made from the row's name and a number, which is
-// printed for the one that fails; NUMBER runs that one alone and prints its calls.
+// C does not define, and every view lies in its storage. Programs are made from the row's name, the place in the stride
+// (tests/sample.h) and a number, which is printed for the one that fails; NUMBER runs that one alone and prints its
+// calls.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

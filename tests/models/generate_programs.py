@@ -23,11 +23,12 @@ os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 os.environ.setdefault("GLOG_minloglevel", "2")  # no warnings of QNNPACK's
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "programs"))
+sys.path[:0] = [os.path.join(HERE, "programs"), os.path.join(HERE, "..")]
 import torch
 
 import forms
 import reducer
+import sampling
 import writer
 
 CHUNK = 400  # PyTorch keeps every class that it compiled
@@ -128,6 +129,9 @@ def main():
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     first = options.first if options.first is not None else options.seed * 1000000
+    if sampling.stride() > 1 and not options.chunk and options.count >= 3:  # a third of them
+        options.count //= 3
+        first += sampling.seed() % 3 * options.count
     if options.only is not None:
         tally = run(options, [options.only])
     elif options.chunk or (options.count <= CHUNK and options.jobs == 1):

@@ -18,6 +18,8 @@ import torch
 from torch.jit.mobile import _load_for_lite_interpreter
 
 import run_samples
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import sampling
 from test_write import apart, names, own_flatbuffer, same, to_input, tree
 
 BYTECODE = (4, 5, 6, 7, 8)
@@ -336,6 +338,8 @@ def examine_all(taper, folders):
             manifest = json.load(file)
         for entry in manifest:
             for model in entry["models"]:
+                if not sampling.taken(model, 0.4):
+                    continue
                 if not os.path.exists(os.path.join(folder, model)):
                     print(f"skipped {model}: it is not there")
                     continue

@@ -18,7 +18,7 @@ import tempfile
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "apps"), os.path.join(HERE, "..", "ops")]
+sys.path[:0] = [os.path.join(HERE, "apps"), os.path.join(HERE, "..", "ops"), os.path.join(HERE, "..")]
 import numpy as np
 import torch
 from torch.jit.mobile import _load_for_lite_interpreter
@@ -26,6 +26,7 @@ from torch.jit.mobile import _load_for_lite_interpreter
 import optimize_cases
 import oracle
 import run_optimize
+import sampling
 import test_apps
 import test_torchscript
 import test_write
@@ -314,6 +315,8 @@ def main():
         for part in a.part or PARTS:
             for source in sources[part]:
                 for model in source():
+                    if not (a.filter or sampling.taken(model.name, 0.5)):
+                        continue
                     models += 1
                     run.check_all(model)
     print(f"{models} models, {run.agreeing} of {run.agreeing + run.differing} agree, {run.in_lite} of them in PyTorch's lite interpreter, "

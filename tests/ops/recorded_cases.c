@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// recorded_cases [--messages] [--reference] [--twice] RECORDING…: runs every case of the recordings and compares with
-// what PyTorch answered when it was recorded; what raised must raise with the same words. Names those that fail;
-// --messages prints "NUMBER<tab>message" for each case that raises instead (record.py writes that down). Ends with "N
-// passed, N failed".
+// recorded_cases [--messages] [--names] [--reference] [--twice] RECORDING…: runs every case of the recordings and
+// compares with what PyTorch answered when it was recorded; what raised must raise with the same words. Names those
+// that fail;
+// --names prints "case NAME" for each; --messages prints "NUMBER<tab>message" for each case that raises instead
+// (record.py writes that down). Ends with "N passed, N failed".
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -305,6 +306,7 @@ enum { MOST_INPUTS = 64 };
 
 static int reference; // --reference: portable operators only
 static bool twice;    // every case in a session that ran it before
+static bool names;    // --names: every case is named before it runs
 
 // again: the same inputs once more, so that the second run finds calls prepared and a memory plan; its result counts.
 static taper_status run_model(taper_context *context, blob model, taper_value *const *inputs, taper_value *const *again,
@@ -383,6 +385,9 @@ static bool is_lost_to_neon32(blob name)
 static void run_case(recording *r, taper_context *context, taper_error *error, bool messages, size_t number, counts *n)
 {
     const blob name = recording_text(r), model = recording_blob(r);
+    if (names) {
+        printf("case %.*s\n", (int)name.size, (const char *)name.data);
+    }
     const size_t count = recording_byte(r);
     taper_value *inputs[MOST_INPUTS] = {NULL}, *again[MOST_INPUTS] = {NULL}, *result = NULL;
     const unsigned char *const start = r->at;
@@ -439,6 +444,7 @@ int main(int argc, char **argv)
     int first = 1;
     for (; first < argc && argv[first][0] == '-'; first++) {
         messages |= strcmp(argv[first], "--messages") == 0;
+        names |= strcmp(argv[first], "--names") == 0;
         reference |= strcmp(argv[first], "--reference") == 0;
         twice |= strcmp(argv[first], "--twice") == 0;
     }

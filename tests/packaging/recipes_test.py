@@ -32,7 +32,7 @@ class Recipes(unittest.TestCase):
         self.assertIn(f"soname='libtaper.so.{interface}'", read("packaging/abi/libtaper.abi"))
 
     def test_options_exist(self):
-        known = set(re.findall(r"^\s*option\((\w+)", read("CMakeLists.txt") + read("bindings/python/CMakeLists.txt"), re.M))
+        known = set(re.findall(r"^\s*(?:option\(|set\()(TAPER_(?:WITH|BUILD)_\w+|TAPER_WARNINGS_AS_ERRORS)", read("CMakeLists.txt") + read("bindings/python/CMakeLists.txt"), re.M))
         for recipe in RECIPES:
             asked = set(re.findall(r"(?:-D|\b)(TAPER_(?:WITH|BUILD)_[A-Z0-9]+)\b", read(recipe)))
             self.assertTrue(asked, recipe)

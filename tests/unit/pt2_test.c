@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "base/limits.h"
 #include "tests/fuzz/failing_allocator.h"
+#include "tests/sample.h"
 #include "tests/unit/archive_builder.h"
 #include "tests/unit/pt2_text.h"
 
@@ -335,9 +336,10 @@ static void weights_in_place(void **state)
 // Of one sample for each layout at every byte, of the others here and there.
 static void check_cut(const char *name)
 {
+    const size_t first = sample_first(), stride = sample_stride();
     bytes file = read_data(name);
     const bool all = strcmp(name, "2.3_small.pt2") == 0 || strcmp(name, "2.15_containers.pt2") == 0;
-    for (size_t size = 0; size < file.size; size += all ? 1 : 1 + size / 400) {
+    for (size_t size = first; size < file.size; size += stride * (all ? 1 : 1 + size / 400)) {
         const bytes cut = {.data = file.data, .size = size};
         refuse(name, &cut, "");
     }
@@ -345,7 +347,7 @@ static void check_cut(const char *name)
     records r = take_apart(name);
     bytes *text = &r.data[program_record(&r)];
     const size_t whole = text->size;
-    for (size_t size = 0; size < whole; size += all ? 1 : 1 + size / 500) {
+    for (size_t size = first; size < whole; size += stride * (all ? 1 : 1 + size / 500)) {
         text->size = size;
         bytes cut = pack(&r, 0, false);
         refuse(name, &cut, "");
@@ -370,8 +372,8 @@ static void check_changed(const char *name)
         if (strstr(r.names[i], ".json") == NULL || strstr(r.names[i], "state_dict") != NULL) {
             continue;
         }
-        const size_t step = 1 + r.data[i].size / 400;
-        for (size_t at = 0; at < r.data[i].size; at += step) {
+        const size_t step = sample_stride() * (1 + r.data[i].size / 400);
+        for (size_t at = sample_first(); at < r.data[i].size; at += step) {
             const uint8_t old = r.data[i].data[at];
             r.data[i].data[at] = (uint8_t)others[at % (sizeof others - 1)];
             bytes file = pack(&r, 0, false);
@@ -399,8 +401,8 @@ static void check_memory(const char *name)
     bytes file = read_data(name);
     taper_error *error = taper_error_create();
     loaded l;
-    size_t n = 1;
-    for (bool failed = true; failed; n++) {
+    size_t n = 1 + sample_first();
+    for (bool failed = true; failed; n += sample_stride()) {
         const taper_status status = load(&l, &file, n, error);
         failed = l.memory.calls >= n;
         assert_int_equal(status, failed ? TAPER_ERROR_RESOURCE : TAPER_OK);

@@ -9,7 +9,25 @@ foreach(family IN LISTS TAPER_KERNEL_FAMILIES)
 endforeach()
 taper_isa_read()
 
-set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_ISA_KEYS}; empty: all of the architecture")
+set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_ISA_KEYS}; empty: all of the architecture; native: this machine's")
+if(TAPER_CPU_LEVELS STREQUAL "native")
+    if(CMAKE_CROSSCOMPILING)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS=native is for builds that run on the building machine: name the instruction sets")
+    endif()
+    try_run(ran compiled ${PROJECT_BINARY_DIR}/native_levels ${PROJECT_SOURCE_DIR}/cmake/native_levels.c
+            CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/src\\;${PROJECT_SOURCE_DIR}/include"
+            COMPILE_OUTPUT_VARIABLE said RUN_OUTPUT_VARIABLE levels)
+    if(NOT compiled OR NOT ran EQUAL 0)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS=native: cmake/native_levels.c does not run here: ${said}")
+    endif()
+    list(FILTER levels INCLUDE REGEX ".") # the last one ends in a semicolon
+    list(LENGTH levels count)
+    if(count GREATER 1)
+        list(REMOVE_ITEM levels scalar) # is the last resort, built for size
+    endif()
+    message(STATUS "Instruction sets of this machine: ${levels}")
+    set(TAPER_CPU_LEVELS ${levels}) # of this run; the cache keeps "native"
+endif()
 foreach(level IN LISTS TAPER_CPU_LEVELS)
     if(NOT level IN_LIST TAPER_ISA_KEYS)
         message(FATAL_ERROR "TAPER_CPU_LEVELS: there is no level \"${level}\"; there are: ${TAPER_ISA_KEYS}")

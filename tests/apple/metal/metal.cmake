@@ -70,9 +70,9 @@ add_test(NAME gpu_metal_estimate COMMAND metal_estimate_test)
 add_test(NAME gpu_metal_memory COMMAND metal_gpu_test --memory)
 # Each of a workgroup's threads has a stack of its own, which sanitizers look at whenever another one takes its turn: teams make
 # minutes of that.
-set_tests_properties(gpu_metal gpu_metal_check PROPERTIES LABELS "gpu;apple")
-set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS "gpu;apple;slow")
-set_tests_properties(gpu_metal_memory PROPERTIES LABELS "gpu;apple;slow;long")
+set_tests_properties(gpu_metal gpu_metal_check PROPERTIES LABELS metal)
+set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS metal)
+set_tests_properties(gpu_metal_memory PROPERTIES LABELS metal)
 # The program with the device "metal": for gpu_operators.py.
 if(TARGET taper_program)
     get_target_property(files taper_program SOURCES)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How the quick tiers take a part of a long sweep. TAPER_STRIDE=7 takes every seventh step, and TAPER_SEED says which:
+ * ./dev sets both and prints the seed, which it makes of the commit. Without them a sweep is whole.
+ */
+#ifndef TAPER_TESTS_SAMPLE_H
+#define TAPER_TESTS_SAMPLE_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static inline size_t sample_number(const char *name, size_t otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL && *text != '\0' ? (size_t)strtoul(text, NULL, 10) : otherwise;
+}
+
+/* Returns the distance between two steps that are taken: 1 or more. */
+static inline size_t sample_stride(void)
+{
+    const size_t stride = sample_number("TAPER_STRIDE", 1);
+    return stride == 0 ? 1 : stride;
+}
+
+/* Returns the seed of random choices; 0 without TAPER_SEED. */
+static inline size_t sample_seed(void)
+{
+    return sample_number("TAPER_SEED", 0);
+}
+
+/* Returns the number of the first step that is taken, below the stride: a sweep goes on from it by sample_stride(). */
+static inline size_t sample_first(void)
+{
+    return sample_seed() % sample_stride();
+}
+
+#endif

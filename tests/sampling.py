@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How the plain tier takes a part of a long list of cases; tests/sample.h is the same for C.
+
+With TAPER_STRIDE=N taken(name) is true of about one name in `part` times N, and TAPER_SEED says of which. Without TAPER_STRIDE it is true of
+all."""
+import os
+import zlib
+
+
+def stride():
+    return max(1, int(os.environ.get("TAPER_STRIDE") or 1))
+
+
+def seed():
+    return int(os.environ.get("TAPER_SEED") or 0)
+
+
+def taken(name, part=1.0):
+    every = max(1, round(stride() * part)) if stride() > 1 else 1
+    return (zlib.crc32(str(name).encode()) + seed()) % every == 0
