@@ -32,6 +32,9 @@ function(taper_compile_options target)
         # The 387 keeps more bits than a double has, until it does not.
         target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse)
     endif()
+    if(TAPER_OPTIMIZE STREQUAL "float" AND NOT target STREQUAL "taper_objects") # whose files have their own
+        target_compile_options(${target} PRIVATE -O0)
+    endif()
     if(TAPER_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

@@ -97,6 +97,9 @@ set(TAPER_FAST_SOURCES
     src/ops/vision/vision_roi_align.c
 )
 
+set(TAPER_OPTIMIZE "all" CACHE STRING "What a release build compiles for speed: all; float: the kernels of float32 layers alone, in a third of the time")
+set_property(CACHE TAPER_OPTIMIZE PROPERTY STRINGS all float)
+
 include(CheckCCompilerFlag)
 function(taper_optimize)
     if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -125,7 +128,9 @@ function(taper_optimize)
         return()
     endif()
     foreach(source IN LISTS ARGN)
-        if(source MATCHES "^src/ops/kernels/") # their own
+        if(TAPER_OPTIMIZE STREQUAL "float" AND NOT source MATCHES "^src/ops/kernels/[a-z0-9]+/(gemm|dwconv|winograd|planar|vector)_f32_")
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O0)
+        elseif(source MATCHES "^src/ops/kernels/") # their own
             continue()
         elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)

@@ -38,6 +38,14 @@ class Recipes(unittest.TestCase):
             self.assertTrue(asked, recipe)
             self.assertLessEqual(asked, known, recipe)
 
+    def test_every_instruction_set(self):
+        """Only the demo's build leaves some out, or compiles for anything but speed or size."""
+        for recipe in [*RECIPES, "pyproject.toml", "scripts/debian.sh"]:
+            self.assertNotRegex(read(recipe), r"TAPER_CPU_LEVELS|TAPER_OPTIMIZE", recipe)
+        for preset in json.loads(read("CMakePresets.json"))["configurePresets"]:
+            limited = {"TAPER_CPU_LEVELS", "TAPER_OPTIMIZE"} & set(preset.get("cacheVariables", {}))
+            self.assertEqual(bool(limited), preset["name"] == "demo", preset["name"])
+
     def test_conan(self):
         tree = ast.parse(read("packaging/conan/conanfile.py"))
         recipe = next(node for node in tree.body if isinstance(node, ast.ClassDef))

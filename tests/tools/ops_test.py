@@ -68,6 +68,12 @@ class Config(ToolCase):
         self.assertIn("dwconv_k3", self.config(os.path.join(DEMO, "classifier.ptl")))
         self.assertFalse([row for row in self.sample("s06_raise") if row.startswith("dwconv_")])
 
+    def test_operators_of_the_demo(self):
+        """examples/demo/operators.h, with which `./dev demo` builds, is what its two models need."""
+        models = [os.path.join(DEMO, name) for name in ("classifier.ptl", "segmenter.ptl")]
+        with open(os.path.join(DEMO, "operators.h")) as file:
+            self.assertEqual(file.read(), self.call("ops", *models, "--config").stdout)
+
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,23 @@
+// What classifier.ptl, segmenter.ptl need, made by `taper ops --config`.
+#define TAPER_USE_aten_adaptive_avg_pool2d 1
+#define TAPER_USE_aten_add_Tensor 1
+#define TAPER_USE_aten_append_t 1
+#define TAPER_USE_aten_cat 1
+#define TAPER_USE_aten_dim 1
+#define TAPER_USE_aten_eq_int 1
+#define TAPER_USE_aten_flatten_using_ints 1
+#define TAPER_USE_aten_format 1
+#define TAPER_USE_aten_gt_int 1
+#define TAPER_USE_aten_len_t 1
+#define TAPER_USE_aten_list_t 1
+#define TAPER_USE_aten_ne_int 1
+#define TAPER_USE_aten_size 1
+#define TAPER_USE_aten_slice_t 1
+#define TAPER_USE_aten_sub_int 1
+#define TAPER_USE_aten_upsample_bilinear2d_vec 1
+#define TAPER_USE_conv_planar 1
+#define TAPER_USE_dwconv_k3 1
+#define TAPER_USE_prepacked_conv2d_clamp_run 1
+#define TAPER_USE_prepacked_linear_clamp_run 1
+#define TAPER_USE_prim_RaiseException 1
+#define TAPER_USE_winograd_k3 1
