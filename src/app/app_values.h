@@ -3,7 +3,7 @@
 #ifndef TAPER_APP_APP_VALUES_H
 #define TAPER_APP_APP_VALUES_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // A contiguous float32 tensor of a value's elements, as taper_value_floats has it; value may be NULL, which fails.
 TAPER_MUST_USE taper_status taper_app_floats(taper_context *context, const taper_value *value, taper_tensor **floats,

@@ -7,6 +7,7 @@
 // While a model is loaded for the CPU, what follows is done to the image: batch norm, which there goes into the
 // convolution's weights, sums and activations. The squeeze comes behind them, and the next convolution takes the image.
 #include "compiler/layer.h"
+#include "ir/tensor.h"
 #include "ops/engine/view_move.h"
 
 static taper_status flat_weight(taper_compilation *compilation, const taper_layer *layer, taper_ir_value **made)

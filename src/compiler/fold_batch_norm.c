@@ -6,6 +6,7 @@
 
 #include "compiler/layer.h"
 #include "ir/scaled_storage.h"
+#include "ir/tensor.h"
 
 typedef struct norm {
     taper_node *node;

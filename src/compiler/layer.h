@@ -4,7 +4,7 @@
 #define TAPER_COMPILER_LAYER_H
 
 #include "compiler/pass.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { TAPER_LAYER_DIMS = 3 };
 

@@ -2,7 +2,7 @@
 // Whole numbers that tracing computed as tensors: what is read of int(torch.tensor(x.size(0)) * 3) is x.size(0) * 3. So
 // no tensor is made, and who knows sizes knows these.
 #include "compiler/peephole.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { MOST_DEPTH = 8 }; // operators, one within the other
 

@@ -7,6 +7,7 @@
 #include "compiler/prepack.h"
 
 #include "compiler/layer.h"
+#include "ir/tensor.h"
 
 // The row that packs or runs a layer for the backend; NULL: there is none.
 static const taper_op *row_of(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)

@@ -3,7 +3,7 @@
 // runs them in one form only, which is checked here: what it does not run stays as it is.
 #include "compiler/prepack.h"
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { ARGUMENTS = 7 }; // params, has_biases, num_layers, dropout, train, bidirectional, batch_first
 

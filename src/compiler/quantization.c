@@ -3,6 +3,8 @@
 // runs.
 #include "compiler/quantization.h"
 
+#include "ir/tensor.h"
+
 #include <math.h>
 
 // ---- creating

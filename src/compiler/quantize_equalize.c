@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "compiler/quantization.h"
+#include "ir/tensor.h"
 
 enum { SWEEPS = 10 }; // what one pair changes, the next must follow
 

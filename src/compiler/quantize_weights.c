@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "compiler/quantization.h"
+#include "ir/tensor.h"
 
 static taper_status call(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                          taper_val *result)

@@ -2,6 +2,7 @@
 // matmul(x, t(w)) + b, addmm(b, x, t(w)) and matmul(x, t(w)) with constant weights become linear(x, w, b). A constant
 // second matrix that is not transposed gives w as its transpose.
 #include "compiler/layer.h"
+#include "ir/tensor.h"
 
 static taper_tensor *constant_tensor(const taper_compilation *compilation, const taper_ir_value *value, unsigned rank)
 {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/quantized/quantized.h"
 
 static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_value *value)

@@ -2,6 +2,8 @@
 // Reading the parts that all zip archives of models have.
 #include "format/archive.h"
 
+#include "ir/storage.h"
+
 enum { NEWEST_VERSION = 10, LARGEST_EXTRA = 16 << 20 };
 
 // ---- storages

@@ -3,6 +3,8 @@
 #include "base/reader.h"
 #include "format/lite_flatbuffer.h"
 #include "format/saved_value.h"
+#include "ir/storage.h"
+#include "ir/tensor.h"
 
 enum { // TensorMetadata
     TENSOR_STORAGE,

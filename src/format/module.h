@@ -6,7 +6,7 @@
 #define TAPER_FORMAT_MODULE_H
 
 #include "base/memory.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "platform/platform.h"
 
 // Instruction numbers of the lite interpreter (the flatbuffer's op field; names are the zip's).

@@ -5,7 +5,7 @@
 #ifndef TAPER_FORMAT_PICKLE_H
 #define TAPER_FORMAT_PICKLE_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // Who knows the classes of a pickle's objects.
 typedef struct taper_class_host {

@@ -9,7 +9,7 @@
 #define TAPER_FORMAT_PICKLE_MACHINE_H
 
 #include "base/reader.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // A slot of the stack or of the memo; owns its value.
 typedef struct taper_pickle_slot {

@@ -4,6 +4,8 @@
 #include "format/pickle.h"
 #include "format/pickle_machine.h"
 #include "format/saved_value.h"
+#include "ir/storage.h"
+#include "ir/tensor.h"
 
 #define REFUSE(p, ...) return taper_pickle_fail((p), TAPER_ERROR_FILE, __VA_ARGS__)
 

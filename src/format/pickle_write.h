@@ -7,7 +7,7 @@
 
 #include "base/pointer_map.h"
 #include "format/sink.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ir/type_table.h"
 
 enum { TAPER_PICKLE_KEY = 40 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "format/pt2_parts.h"
+#include "ir/tensor.h"
 
 // Takes over the tensor, also where it fails.
 static taper_status add(taper_pt2 *r, const char *name, taper_tensor *tensor, const char *refusal)

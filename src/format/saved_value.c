@@ -2,6 +2,8 @@
 // Checks of values that came out of a file.
 #include "format/saved_value.h"
 
+#include "ir/tensor.h"
+
 #include <stdio.h>
 
 static bool fits(taper_val value, const taper_type *type)

@@ -3,7 +3,7 @@
 #ifndef TAPER_FORMAT_SAVED_VALUE_H
 #define TAPER_FORMAT_SAVED_VALUE_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // Gives a container its element types, a dict those of a Dict type. They look at the outermost level of the items only:
 // what lies deeper has its own type in the file. The result is the first item that does not fit, and nothing was

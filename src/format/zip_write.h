@@ -7,7 +7,7 @@
 
 #include "format/sink.h"
 #include "format/zip.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef struct taper_zip_writer {
     const taper_allocator *allocator;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies a model's values for a session: see heap.h. The memo is an open-addressing table from old to new object.
+#include "ir/storage.h"
 #include "ir/tensor.h"
 
 typedef struct memo_entry {

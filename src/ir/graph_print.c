@@ -2,7 +2,7 @@
 // Printing graphs. The printed form follows PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants stand where
 // they are used. The exact form says all there is: a graph made of it (tests/passes) is the same graph.
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 const char *taper_node_kind_name(taper_node_kind kind)
 {

@@ -6,7 +6,7 @@
 #define TAPER_IR_INFER_H
 
 #include "ir/effects.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 #define TAPER_UNKNOWN INT64_MIN // a number that is not known
 

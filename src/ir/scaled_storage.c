@@ -2,6 +2,8 @@
 // Storages whose rows are another's times a number, worked out while they are written.
 #include "ir/scaled_storage.h"
 
+#include "ir/storage.h"
+
 typedef struct scaling {
     taper_heap *heap;
     size_t size;           // of this block

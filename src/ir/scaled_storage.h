@@ -8,7 +8,7 @@
 #ifndef TAPER_IR_SCALED_STORAGE_H
 #define TAPER_IR_SCALED_STORAGE_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // rows: a contiguous float32 tensor of at least one dimension, whose data is there and stays as it is. *scales: one for
 // each index of its first dimension, for the caller to fill in; they belong to the storage.

@@ -3,7 +3,7 @@
 #ifndef TAPER_IR_SCHEMA_H
 #define TAPER_IR_SCHEMA_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef struct taper_schema_arg {
     const char *name; // "" for an unnamed result

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Storages: where a tensor's bytes are, and whose they are.
-#include "ir/tensor.h"
+#include "ir/storage.h"
+#include "ir/tensor_def.h"
 
 static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, void *data, size_t bytes)
 {

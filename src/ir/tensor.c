@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Making tensors and asking about their layout. Copying elements is in tensor_copy.c.
 #include "ir/tensor.h"
+#include "ir/storage.h"
 
 #include "base/half.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What type a value has.
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 const char *taper_val_kind_name(taper_val value)
 {

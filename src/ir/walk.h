@@ -3,7 +3,7 @@
 #ifndef TAPER_IR_WALK_H
 #define TAPER_IR_WALK_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { TAPER_WALK_SIDES = 5, TAPER_WALK_RANK = 2 * TAPER_MAX_RANK };
 

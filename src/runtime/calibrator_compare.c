@@ -3,6 +3,7 @@
 // quantization noise.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "runtime/arguments.h"
 #include "runtime/calibrator.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bundled inputs, as torch.utils.bundled_inputs makes them: the samples lie in an attribute, deflated, and methods give
 // them back.
+#include "ir/tensor.h"
 #include "runtime/draft.h"
 
 #include "ir/effects.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is stored of a tensor that is bundled: one element when all are equal, which contiguous() makes full again, and
 // otherwise the tensor without what else its storage holds.
+#include "ir/tensor.h"
 #include "runtime/draft.h"
 
 enum { SMALL_TENSOR = 16 }; // elements up to which PyTorch stores a tensor as it is

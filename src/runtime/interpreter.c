@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one executor: runs a program over the registers of a frame.
 #include "frontend/torchscript/torchscript.h"
+#include "ir/tensor.h"
 #include "ops/backend.h"
 #include "runtime/recording.h"
 

@@ -4,6 +4,7 @@
 // that calls it. Slot 0 of the object is None, then the tuple (serialized model, buffers), a plain value that is copied
 // with its session; slot 1 the program, once there is one.
 #include "frontend/nnapi/lowering.h"
+#include "ir/storage.h"
 #include "ops/call/promote.h"
 #include "ops/lang/torchbind.h"
 #include "runtime/session.h"

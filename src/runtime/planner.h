@@ -7,7 +7,7 @@
 #ifndef TAPER_RUNTIME_PLANNER_H
 #define TAPER_RUNTIME_PLANNER_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef struct taper_planner taper_planner;
 struct taper_function;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Making recordings: once the plan of a traced run is made, each stretch of prepared calls becomes a recording. Without
 // memory there are none, and nothing fails.
+#include "ir/tensor.h"
 #include "runtime/recording_trace.h"
 
 enum { LEAST_STEPS = 2 };

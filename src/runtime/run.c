@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs of a session: the host's values in, the result out.
+#include "ir/tensor.h"
 #include "runtime/arguments.h"
 #include "runtime/recording.h"
 

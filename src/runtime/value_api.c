@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_value: the host's side of values.
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 #include "runtime/arguments.h"

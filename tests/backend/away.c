@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The backend for tests: see away.h.
 #include "tests/backend/away.h"
+#include "ir/tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

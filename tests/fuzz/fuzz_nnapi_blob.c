@@ -8,6 +8,7 @@
 #include <taper/taper_compile.h>
 
 #include "frontend/nnapi/serialized.h"
+#include "ir/tensor.h"
 #include "ops/lang/torchbind.h"
 #include "runtime/context.h"
 #include "tests/fuzz/failing_allocator.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/pickle.h"
+#include "ir/storage.h"
 #include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/budget.h"
+#include "ir/tensor.h"
 #include "ops/engine/view_move.h"
 #include "tests/limits/made_calls.h"
 

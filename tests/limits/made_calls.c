@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The bench, the call of a row as the executor makes it, and the processes that rows are tried in.
 #include "tests/limits/made_calls.h"
+#include "ir/tensor.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -300,7 +301,7 @@ static void try_rows(size_t first, const char *prefix, try_row *test)
     }
     taper_arena texts;
     taper_arena_init(&texts, &taper_allocator_system);
-    for (size_t row = first; row < TAPER_ROW_COUNT; row++) {
+    for (size_t row = first; row < taper_row_count; row++) {
         const char *text;
         if (row_is_meant(&taper_ops[row], prefix, &texts, &text)) {
             current_note = (note){.row = row, .what = NOTE_AT};

@@ -6,7 +6,6 @@
 
 #include "ops/call/packs.h"
 #include "ops/engine/random.h"
-#include "ops/list/op_rows.h"
 #include "ops/list/registry.h"
 #include "tests/api/fixture.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/tensor.h"
 #include "tests/limits/made_calls.h"
 
 enum { MOST_STEPS = 4, TRIES = 3, MOST_LOOKED_AT = 1 << 16, DEEPEST = 4 };
@@ -18,14 +19,18 @@ static long only = -1;
 
 // ---- rows that give views, which programs begin with
 
-static uint16_t view_rows[TAPER_ROW_COUNT];
+static uint16_t *view_rows;
 static uint32_t view_row_count;
 
 static void find_view_rows(void)
 {
     taper_arena texts;
     taper_arena_init(&texts, &taper_allocator_system);
-    for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
+    view_rows = malloc(taper_row_count * sizeof *view_rows);
+    if (view_rows == NULL) {
+        abort();
+    }
+    for (size_t row = 0; row < taper_row_count; row++) {
         const char *text = taper_row_text(&taper_ops[row], &texts);
         const char *result = text != NULL ? strstr(text, " -> ") : NULL;
         if (result != NULL && strstr(result, "(a") != NULL) {
@@ -64,7 +69,7 @@ static bool run_program(bench *b, const taper_op *target)
     for (uint32_t step = 0; step < steps && good; step++) {
         const taper_op *op = step == place     ? target
                              : draw(b, 2) == 0 ? &taper_ops[view_rows[draw(b, view_row_count)]]
-                                               : &taper_ops[draw(b, TAPER_ROW_COUNT)];
+                                               : &taper_ops[draw(b, taper_row_count)];
         const taper_schema *schema = NULL;
         check(taper_registry_schema(b->registry, op, &schema, b->error), b);
         good = schema->arg_count <= MOST_ARGUMENTS && schema->ret_count <= MOST_RESULTS;
@@ -101,7 +106,7 @@ static bool try_programs(const taper_op *op, const char *text)
 int main(int argc, char **argv)
 {
     const unsigned wanted = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : programs;
-    programs = argc > 2 ? wanted : (wanted + TAPER_ROW_COUNT - 1) / TAPER_ROW_COUNT;
+    programs = argc > 2 ? wanted : (wanted + taper_row_count - 1) / taper_row_count;
     only = argc > 3 ? strtol(argv[3], NULL, 10) : -1;
     find_view_rows();
     return each_row(argc > 2 ? argv[2] : "", try_programs);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/tensor.h"
 #include "tests/passes/graph_parse.h"
 
 taper_status read_failed(graph_reader *r, const char *expected)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "tests/api/fixture.h"
 
 typedef struct heap_fixture {

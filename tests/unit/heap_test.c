@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The heap: blocks come back, cycles go when it closes, values may outlive it, its limit holds.
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 
 static void blocks_are_reused(void **state)

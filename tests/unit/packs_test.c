@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/packs.h"
 #include "ops/call/packs_file.h"
 #include "ops/call/parallel.h"

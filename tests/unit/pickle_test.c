@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "format/pickle.h"
+#include "ir/storage.h"
 
 typedef struct fixture {
     taper_types *types;

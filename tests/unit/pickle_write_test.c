@@ -5,6 +5,7 @@
 
 #include "format/pickle.h"
 #include "format/pickle_write.h"
+#include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 #include "tests/unit/module_compare.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/tensor.h"
 #include "ops/quantized/quantized_cells.h"
 #include "ops/quantized/quantized_params.h"
 #include "tests/unit/heap_fixture.h"

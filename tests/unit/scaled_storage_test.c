@@ -9,6 +9,7 @@
 
 #include "format/zip_write.h"
 #include "ir/scaled_storage.h"
+#include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 
 enum { ROWS = 37, ROW = 5003 }; // more than two parts of an archive

@@ -2,7 +2,6 @@
 // Every schema of the operator list parses; what is read from some; broken ones are refused.
 #include <stdio.h>
 
-#include "ops/list/op_rows.h"
 #include "ops/list/registry.h"
 #include "tests/unit/heap_fixture.h"
 
@@ -14,7 +13,7 @@ static void the_whole_list(void **state)
     taper_registry *registry;
     taper_error *error = taper_error_create();
     assert_int_equal(taper_registry_create(&f.memory.allocator, f.types, &registry, NULL), TAPER_OK);
-    for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
+    for (size_t row = 0; row < taper_row_count; row++) {
         const taper_schema *schema;
         if (taper_registry_schema(registry, &taper_ops[row], &schema, error) != TAPER_OK) {
             fail_msg("row %zu: %s", row, taper_error_message(error));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies between tensors of any dtypes and strides, broadcasts, and what becomes of a hidden NHWC tensor.
 #include "base/half.h"
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 
 static const taper_dtype dtypes[] = {TAPER_U8,  TAPER_I8,  TAPER_I16,  TAPER_I32, TAPER_I64,  TAPER_F16,

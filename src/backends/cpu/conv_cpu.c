@@ -2,6 +2,8 @@
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
 // dtypes, ranks, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/prepared.h"
 #include "ops/list/op_features.h"
 

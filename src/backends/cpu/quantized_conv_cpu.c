@@ -3,6 +3,8 @@
 // Whatever else (int8 activations, transposed, weights with zero points) is declined and left to the reference.
 #include "backends/cpu/quantized_conv_cpu.h"
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/prepared.h"
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"

@@ -4,7 +4,7 @@
 #ifndef TAPER_CPU_QUANTIZED_SUM_CPU_H
 #define TAPER_CPU_QUANTIZED_SUM_CPU_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/kernels/vector_u8.h"
 
 // Does the tensor lie in the format that its strides suggest? That format's strides, which are those of a result.

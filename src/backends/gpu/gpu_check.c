@@ -10,6 +10,7 @@
 #include "backends/gpu/gpu_kept.h"
 #include "backends/gpu/gpu_recording.h"
 #include "base/hash.h"
+#include "ir/tensor.h"
 
 // What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
 static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/graph.h"
+#include "ir/tensor.h"
 
 enum { MOST_SPARES = 16 };
 

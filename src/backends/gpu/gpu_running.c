@@ -7,6 +7,7 @@
 
 #include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "ir/tensor.h"
 #include "ops/quantized/quantized.h"
 #include "platform/platform.h"
 #include "platform/threads.h"

@@ -5,7 +5,7 @@
 #define TAPER_BACKENDS_GPU_WEIGHTS_H
 
 #include "backends/gpu/gpu_state.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 // What they are made of and how. Constants stay where they are while somebody looks at what was made of them, so the
 // place of their bytes is their name.

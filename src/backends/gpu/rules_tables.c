@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "ir/tensor.h"
 
 enum { MOST_ARGUMENTS = 16 };
 

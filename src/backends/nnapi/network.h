@@ -7,7 +7,7 @@
 
 #include "backends/nnapi/neural_networks.h"
 #include "base/memory.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef struct taper_network_operand {
     int32_t type; // ANEURALNETWORKS_…

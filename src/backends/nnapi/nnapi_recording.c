@@ -7,6 +7,7 @@
 
 #include "backends/nnapi/image_orders.h"
 #include "backends/nnapi/operation_names.h"
+#include "ir/tensor.h"
 #include "ops/list/op_table.h"
 #include "platform/platform.h"
 

@@ -2,6 +2,8 @@
 // Writes networks in the format of PyTorch's converter.
 #include "backends/nnapi/serialize.h"
 
+#include "ir/tensor.h"
+
 #include <string.h>
 
 enum { VERSION = 1, IMMEDIATE = 0, NUMBERED_BUFFER = 2, WORD = 4 };

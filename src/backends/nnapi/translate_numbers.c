@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
+#include "ir/tensor.h"
 
 // The name without namespace, overload and underscore is this one.
 static bool is_named(const taper_node *node, const char *name)

@@ -4,6 +4,7 @@
 
 #include "backends/nnapi/translating.h"
 #include "base/checked.h"
+#include "ir/tensor.h"
 
 static const uint8_t to_image[4] = {0, 2, 3, 1}, to_plain[4] = {0, 3, 1, 2};
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/nnapi/translate_layers.h"
+#include "ir/tensor.h"
 #include "ops/quantized/quantized_params.h"
 
 // The weight's integers, contiguous in this order.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "frontend/export/parts.h"
+#include "ir/tensor.h"
 
 typedef taper_status special_lower(taper_export_lowering *l, taper_export_scope *scope);
 

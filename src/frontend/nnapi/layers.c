@@ -2,6 +2,7 @@
 // Convolutions and linear layers.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 

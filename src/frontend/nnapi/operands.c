@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "frontend/nnapi/lowering.h"
+#include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 
 static bool is_short(uint32_t type)

@@ -12,7 +12,7 @@
 #define TAPER_FRONTEND_NNAPI_SERIALIZED_H
 
 #include "base/reader.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef enum taper_nnapi_type {
     TAPER_NNAPI_FLOAT32 = 0,

@@ -15,7 +15,7 @@
 #include "base/half.h"
 #include "ir/op.h"
 #include "ir/schema.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Leaving the results of an operator call.
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 

@@ -2,6 +2,8 @@
 // Operators run before the run, on arguments that are known.
 #include "ops/call/fold.h"
 
+#include "ir/tensor.h"
+
 enum {
     // Strings can be made long from little ("a".ljust(1000000000)); those are left to the run, which has its budgets.
     LONGEST_STRING = 256,

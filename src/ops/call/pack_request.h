@@ -4,7 +4,7 @@
 #define TAPER_OPS_PACK_REQUEST_H
 
 #include "base/atomic.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
 

@@ -2,6 +2,8 @@
 // Prepared calls: see prepared.h. One block holds what to compare and, behind it, what the kernel keeps.
 #include "ops/call/prepared.h"
 
+#include "ir/tensor.h"
+
 enum { MOST_MADE = 64, STANDING = 64 };
 
 static bool is_plain(const taper_tensor *tensor)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls of segments: arguments in the form that the backend takes, what is prepared for shapes, the plain nodes.
+#include "ir/tensor.h"
 #include "ops/backend.h"
 #include "ops/call/prepared.h"
 #include "ops/list/op_table.h"

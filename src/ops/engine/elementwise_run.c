@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The elementwise engine (elementwise.h): dtype and shape of the result, then the walk (elementwise_walk.c).
+#include "ir/tensor.h"
 #include "ops/engine/elementwise_walk.h"
 
 // The one copy for compilers that call rather than inline.

@@ -2,6 +2,7 @@
 // Combining elements into others by index, reading indices, walking several tensors.
 #include "ops/engine/index_into.h"
 
+#include "ir/tensor.h"
 #include "ops/call/promote.h"
 #include "ops/engine/mask_rows.h"
 #include "ops/kernels/kernel_select.h"

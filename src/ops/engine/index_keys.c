@@ -2,6 +2,7 @@
 // Elements of any real dtype as integers that order as they do, and sorted orders of them.
 #include "ops/engine/index_keys.h"
 
+#include "ir/tensor.h"
 #include "ops/engine/sort_order.h"
 
 int64_t taper_key_of_nan(taper_dtype dtype)

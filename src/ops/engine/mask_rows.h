@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { TAPER_MASK_PIECE = 256 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -5,6 +5,7 @@
 
 #include "base/budget.h"
 #include "base/checked.h"
+#include "ir/tensor.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"

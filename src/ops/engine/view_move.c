@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
 #include "ops/list/op_features.h"

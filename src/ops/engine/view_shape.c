@@ -2,6 +2,8 @@
 // Shapes of views: PyTorch's decision whether a reshape is a view, broadcasting, and the making of view results.
 #include "ops/engine/view_shape.h"
 
+#include "ir/tensor.h"
+
 void taper_view_of(const taper_tensor *tensor, taper_view *view)
 {
     view->rank = tensor->rank;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ir/tensor.h"
 
 // The one copy for compilers that call rather than inline.
 extern bool taper_volume_channels_inner(const taper_volume *volume);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that need an order of items (sort, sorted, min, max) and folds over lists (sum, any, all).
+#include "ir/tensor.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
 #include "ops/list/shared_kernels.h"

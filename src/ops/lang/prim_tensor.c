@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a program can ask of a tensor or a device, numbers into tensors and tensors into lists.
+#include "ir/tensor.h"
 #include "ops/lang/container.h"
 #include "ops/lang/prim.h"
 #include "ops/lang/scalar.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/lang/scalar.h"

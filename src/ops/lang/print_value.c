@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ir/tensor.h"
 #include "ops/lang/string_ops.h"
 
 static void print_float(taper_text *text, double number, taper_print_style style)

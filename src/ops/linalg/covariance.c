@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cov and corrcoef: variables in rows, observations in columns.
+#include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"

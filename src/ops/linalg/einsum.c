@@ -3,6 +3,7 @@
 // their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
 // summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
 // strides of results do.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/linalg/einsum_products.h"

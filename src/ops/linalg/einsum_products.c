@@ -5,6 +5,7 @@
 // weight, or several where a group is not one: [in, head, out] is a layer for each head.
 #include "ops/linalg/einsum_products.h"
 
+#include "ir/tensor.h"
 #include "ops/engine/linear_rows.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/view_move.h"

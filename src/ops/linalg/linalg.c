@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 

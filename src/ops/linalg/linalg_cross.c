@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of vectors along a dimension: cross and vecdot.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 

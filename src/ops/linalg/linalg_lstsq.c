@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // linalg_lstsq: least squares by LAPACK's drivers.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 

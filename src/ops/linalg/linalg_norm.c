@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Norms of matrices and condition numbers.
+#include "ir/tensor.h"
 #include "ops/engine/reduce.h"
 #include "ops/linalg/linalg.h"
 #include "ops/list/shared_kernels.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Systems of equations and inverses by LU: solve, inv, tensorsolve and tensorinv.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/linalg/linalg.h"

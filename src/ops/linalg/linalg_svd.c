@@ -2,6 +2,7 @@
 // Singular values and vectors, and what follows from them: ranks and pseudo-inverses.
 #include <stdio.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"

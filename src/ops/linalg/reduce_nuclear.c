@@ -3,6 +3,7 @@
 // refers to it, hardly any model calls it.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/engine/reduce.h"

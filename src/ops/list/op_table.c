@@ -26,6 +26,8 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 
 _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "rows and numbers come from one list");
 
+const uint16_t taper_row_count = TAPER_ROW_COUNT;
+
 enum { LETTER = 65535 }; // in pairs
 
 taper_kernel taper_row_kernel(const taper_op *op)

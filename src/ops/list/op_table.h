@@ -16,7 +16,8 @@ enum {
     TAPER_ROW_NAMED_COUNT
 };
 
-extern const taper_op taper_ops[]; // by row number
+extern const taper_op taper_ops[];     // by row number
+extern const uint16_t taper_row_count; // of taper_ops
 
 // Whether it is no row, but the host's: then it has no row number.
 static inline bool taper_row_is_registered(const taper_op *op)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "ir/storage.h"
 #include "ops/call/fit.h"
 #include "ops/list/op_rows.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise operators that prepare their operands: glu halves its input, prelu lays its weights along the channels,
 // frexp has two results; the parts of complex numbers.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/math/elementwise_ops.h"
 

@@ -2,6 +2,7 @@
 // Scaled dot product attention: softmax(query keyT scale + mask) value, as PyTorch 1.13 has it and as PyTorch 2 does.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"

@@ -2,6 +2,7 @@
 // Convolution operators. All schemas but conv_tbc's go through taper_conv_parse.
 #include "ops/nn/conv.h"
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

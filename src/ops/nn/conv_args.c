@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arguments of convolutions. The schemas name them alike but order them differently, so they are found by their
 // roles.
+#include "ir/tensor.h"
 #include "ops/nn/conv.h"
 
 #include <math.h>

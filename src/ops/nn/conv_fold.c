@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"

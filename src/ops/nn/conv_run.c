@@ -2,6 +2,7 @@
 // The reference convolution over any strides, in 1 to 3 dimensions (those that are missing count as size 1). Depthwise
 // ones are computed directly, 1x1 ones are matrix products as they are, the others gather patches into a block of
 // columns first. Transposed ones multiply first and scatter the products.
+#include "ir/tensor.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"

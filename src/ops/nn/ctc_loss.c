@@ -3,6 +3,7 @@
 // with the frames, by the forward recursion over the labels with blanks between them.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/math/elementwise_ops.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators made of several products: tensordot, multi_dot and chain_matmul, bilinear.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

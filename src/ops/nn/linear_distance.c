@@ -2,6 +2,7 @@
 // Distances between rows: cdist, pdist. Floats are added as such, some thousands of them; others in double.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"

@@ -2,6 +2,7 @@
 // Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/softmax_lines.h"
 #include "ops/kernels/kernel_select.h"

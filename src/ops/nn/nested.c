@@ -2,6 +2,7 @@
 // Nested tensors as padded ones, whose padding is a NaN of its own bit pattern.
 #include "ops/nn/nested.h"
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

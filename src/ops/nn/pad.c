@@ -3,6 +3,7 @@
 // read every output position from some input position, which is a resize by a table: see resize_loops.c.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/nn/resize.h"

@@ -2,6 +2,7 @@
 // avg_pool and adaptive_avg_pool in one to three dimensions.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/nn/pool_planes.h"
 

@@ -3,6 +3,7 @@
 // and the networks of files prepared for Vulkan.
 #include "ops/nn/recurrent.h"
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

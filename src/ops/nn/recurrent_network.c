@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recurrent networks of several layers and directions.
+#include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/nn/recurrent.h"

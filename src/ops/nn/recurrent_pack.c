@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed sequences: the rows of all sequences step by step, longest sequence first.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Weights scaled by their norms along all dimensions but one: renorm, and the parametrization of weight_norm.
+#include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -3,6 +3,7 @@
 // strides suggest.
 #include <inttypes.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

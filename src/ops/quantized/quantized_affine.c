@@ -6,6 +6,7 @@
 #include <float.h>
 
 #include "base/checked.h"
+#include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/volume.h"
 #include "ops/list/shared_kernels.h"

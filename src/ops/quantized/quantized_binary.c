@@ -4,6 +4,7 @@
 // requantized.
 #include <inttypes.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/quantized/quantized_walk.h"

@@ -3,6 +3,7 @@
 // those of channels-last tensors, joined along the channels, in vectors and unchanged where the quantizers agree.
 #include <inttypes.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/quantized/quantized_walk.h"

@@ -2,6 +2,7 @@
 // Reading and making the parameters of quantized recurrent cells.
 #include "ops/quantized/quantized_cells.h"
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -2,6 +2,7 @@
 // Operators of quantized convolutions: static ones, whose result is quantized by given numbers, and dynamic ones, which
 // quantize a float input by its range, compute a result with the same quantizer, as QNNPACK does, and dequantize it.
 // Results of rank 4 and 5 have channels-last strides; those of one dimension are seen as images of height 1.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // New quantized tensors: with given scales and zero points, or those of another tensor.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/quantized/quantized.h"

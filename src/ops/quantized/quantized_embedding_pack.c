@@ -2,6 +2,7 @@
 // Making quantized tables of embeddings and reading them back: packed parameters of a quantized weight, or rows of
 // bytes that end with their scale and bias, from a float weight.
 #include "base/half.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

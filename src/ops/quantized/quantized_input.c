@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The activations of quantized layers as contiguous bytes.
+#include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/quantized/quantized_layer.h"

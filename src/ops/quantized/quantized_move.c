@@ -2,6 +2,8 @@
 // Operators that only choose among elements (index, sort, maximum, …) run as those of integers: the row's own kernel
 // gets the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first. Those
 // that bring numbers in (fill, masked_fill, index_put) quantize these first.
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"

@@ -2,6 +2,7 @@
 // Average pooling of quantized tensors; results keep the quantizer. Three arithmetics, as PyTorch has three paths:
 // QNNPACK's for quint8, which divides by the window's whole size; that for channels-last tensors, which requantizes
 // sums of distances from the zero point; and the plain one.
+#include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/nn/pool.h"
 #include "ops/quantized/quantized.h"

@@ -2,6 +2,7 @@
 // Making packed parameters of weights at run time, and what can be read back from them. Nothing is packed here: an
 // object holds the weight as PyTorch's would give it back, a state of the last version (quantized_params.h).
 #include "base/half.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

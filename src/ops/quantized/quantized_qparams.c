@@ -2,6 +2,8 @@
 // Quantizers: checking them, giving them to results, those of views, and the operators that ask for them.
 #include <inttypes.h>
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/quantized/quantized.h"

@@ -2,6 +2,7 @@
 // Quantized recurrent networks and cells: float states, and gates from dynamically quantized linear layers. The layer
 // of the input is computed for all steps at once, so they share one range; that of the state for each step alone. The
 // structure of networks is recurrent_network.c's.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Activations of quantized tensors. quint8 has QNNPACK's tables of 256 results for some; the others dequantize, compute
 // in floats and quantize.
+#include "ir/storage.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/quantized/quantized_walk.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views of quantized tensors: the row's own kernel makes them, and what is quantized per channel gets the quantizer
 // that belongs to the part or to the new order of dimensions.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/op_table.h"

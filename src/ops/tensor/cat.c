@@ -3,6 +3,7 @@
 // concatenation of channels one row copy per pixel.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"

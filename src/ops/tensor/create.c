@@ -2,6 +2,7 @@
 // empty, zeros, ones, full and their _like, new_ and .out forms; scalar_tensor, eye.
 #include "ops/tensor/create.h"
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 

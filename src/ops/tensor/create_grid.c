@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors of combined coordinates: meshgrid, cartesian_prod, combinations, vander.
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"

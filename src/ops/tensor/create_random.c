@@ -3,6 +3,7 @@
 // drawn is PyTorch's: elements in the order of memory.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"

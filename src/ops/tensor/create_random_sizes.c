@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // New tensors of random numbers: rand, randn, randint, randperm, their _like forms, normal of tensors; manual_seed.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors from the values of a program: torch.tensor and as_tensor of numbers and nested lists.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"

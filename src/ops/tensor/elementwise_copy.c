@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies and conversions: copy_, to, type_as and the casts; fill and zero.
 #include "ops/tensor/elementwise_copy.h"
+#include "ir/storage.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/view_shape.h"

@@ -2,6 +2,7 @@
 // gather, scatter and their kin: one index per element, along one dimension.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/list/op_config.h"

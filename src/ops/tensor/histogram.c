@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // index and index_put with tensors: masks, several index tensors that broadcast, gaps between them. A plan turns the
 // index tensors into one list of offsets; what is moved per offset is the block of the dimensions without an index.
+#include "ir/tensor.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_shape.h"

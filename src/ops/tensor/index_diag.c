@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Diagonals that are read or written: trace, diag, diagflat, diag_embed, fill_diagonal_.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 

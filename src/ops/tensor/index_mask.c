@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on masks and on flat positions: nonzero, masked_select, masked_scatter, take, put.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/mask_rows.h"

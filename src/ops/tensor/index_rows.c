@@ -2,6 +2,7 @@
 // Writing into the parts of a tensor that an index names along a dimension: index_copy, index_add, index_fill,
 // index_reduce.
 #include "base/checked.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"

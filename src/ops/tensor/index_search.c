@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searching: searchsorted, bucketize, isin.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise.h"

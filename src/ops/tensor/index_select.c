@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that read by one vector of indices along one dimension: index_select, embedding, repeat_interleave
 // (index_rows.c has those that write).
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // unique in all its forms: over elements or over the slices of a dimension, sorted or runs of neighbours. Integers that
 // lie close together are counted in a table; everything else is put in order and divided into groups of equal ones.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"

@@ -2,6 +2,7 @@
 // quantile and nanquantile: lines are sorted, and the wanted ranks interpolated in the dtype of the input.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/tensor/composite.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
 // the first NaN wins over everything.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"

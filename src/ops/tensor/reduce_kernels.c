@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/softmax_lines.h"

@@ -2,6 +2,8 @@
 // Running sums, products, extremes and log-sums along a dimension. Floats accumulate in double.
 #include <math.h>
 
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"

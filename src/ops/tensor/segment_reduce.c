@@ -3,6 +3,7 @@
 // lengths, or from the offsets of their ends; each line of the outer dimensions may have its own.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"

@@ -4,6 +4,7 @@
 // keeps NaN and -0 as they are.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/sort_order.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Questions about a tensor that do not look at its elements: size, stride, dim, is_contiguous, …. Hidden NHWC tensors
 // are answered for as PyTorch would, contiguous.
+#include "ir/tensor.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/shared_kernels.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
 // triu, kron. All but the last are one or a few calls of the element mover.
+#include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"

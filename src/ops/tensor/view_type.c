@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views with another dtype, tensors that pass through (detach, contiguous), clones, resize_ and set_.
+#include "ir/storage.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"

@@ -10,7 +10,7 @@
 #include "backends/gpu/gpu_kernels.h"
 #include "backends/gpu/gpu_options.h"
 #include "base/checked.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { MOST_DEVICES = 16, MOST_FAMILIES = 32 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/gpu/vulkan/vulkan.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
 {

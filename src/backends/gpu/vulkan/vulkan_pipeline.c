@@ -2,7 +2,7 @@
 // Pipelines, and what all of them have in common: their bindings.
 #include "backends/gpu/vulkan/spirv.h"
 #include "backends/gpu/vulkan/vulkan.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/call/call.h"
 
 static taper_status make_layout(taper_vulkan *v, int texels)
