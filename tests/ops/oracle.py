@@ -232,6 +232,7 @@ def run_case(taper, extra, case, number, folder, torchscript=False, sums=False, 
     model = os.path.join(folder, "case.pt" if torchscript else "case.ptl")
     if torchscript:
         module.save(model)
+        module = torch.jit.load(model)  # text that PyTorch writes may lose what a number was: 1e12 becomes an int
     else:
         module._save_for_lite_interpreter(model)
     try:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
 // their numbers first. The row's param is the arithmetic.
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/view_move.h"
@@ -562,7 +563,7 @@ TAPER_KERNEL(taper_op_where)
     }
     for (size_t k = 1; k < 3; k++) {
         if (ew.inputs[k].tensor == NULL) {
-            TAPER_TRY(check_number(call, taper_ew_common(&ew), &ew.inputs[k].scalar));
+            TAPER_TRY(taper_scalar_check(taper_ew_common(&ew), &ew.inputs[k].scalar, call->run->error));
         }
     }
     return taper_ew_run(call, &ew);
