@@ -15,7 +15,7 @@ for path in sorted(p for p in top.glob("src/**/*") if p.suffix == ".c"):
     seen[path.name] = where
 for path in sorted(p for d in ("src", "include", "tools", "tests", "examples") for p in top.glob(d + "/**/*") if p.suffix in (".c", ".h", ".inc")):
     where, lines = str(path.relative_to(top)), path.read_text().split("\n")
-    if not any("SPDX-License-Identifier" in line for line in lines[:3]):
+    if not any("SPDX-License-Identifier" in line for line in lines[:3]) and where != "examples/demo/operators.h":  # made by `taper ops`
         bad.append(f"{where}: no licence line")
     if where.startswith("src/") and path.suffix == ".c" and not lines[1].startswith("//"):
         bad.append(f"{where}: its second line does not say what it is")

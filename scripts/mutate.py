@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""mutate.py [--count N] [--seed S] [--skip D] [--only PATH]: changes one place of src after the other, and says which changes no test notices.
+"""mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--only PATH]: changes one place of src after the other, and says which
+changes no test notices.
 
 A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. In
 a copy of the tree (build-mutate) the object is built again and the tests of its room run, the quick ones first; then the file
-is as before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason."""
+is as before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason.
+
+--quick runs the quick tier alone, with the samples that it takes. --compare then runs every test that needs no PyTorch, with whole sweeps, on
+what survived: a change that they notice is one that the quick tier has lost."""
 import argparse
+import os
 import pathlib
 import random
 import re
@@ -17,7 +22,11 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORK = TOP / "build-mutate"
 SOURCE, BUILD = WORK / "source", WORK / "build"
-QUICK = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "oracle|full|slow"]
+ROOMS = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "^(oracle|full)$"]
+QUICK = ["-L", "^quick$"]
+# Every test without PyTorch, but for those that build the tree again or run elsewhere.
+WHOLE = ["-LE", "^(oracle|package|wasm|docs|style|apple|android|python)$"]
+STRIDE = 7  # of the quick tier
 NUMERIC = ("ops", "backends")  # rooms of operators and kernels
 # The tests with PyTorch that are about a room.
 ORACLE = {"backends": "samples|zoo|ops_cpu|ops_conv|ops_linear|ops_linalg|ops_pool|ops_quantized.*|ops_edges",
@@ -74,9 +83,10 @@ def draw(rng, only):
             return path, at, kind, lines[at], rng.choice([new for k, new in options if k == kind])
 
 
-def run(command, limit=3600):
+def run(command, limit=3600, stride=1):
+    environment = os.environ | {"TAPER_STRIDE": str(stride)}
     try:
-        return subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=limit).returncode
+        return subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=limit, env=environment).returncode
     except subprocess.TimeoutExpired:
         return -1
 
@@ -85,37 +95,48 @@ def build(*targets):
     return run(["cmake", "--build", str(BUILD)] + [t for target in targets for t in ("--target", target)]) == 0
 
 
-def test(arguments, limit=600):
-    return run(["ctest", "--test-dir", str(BUILD), "-j2", "--stop-on-failure", "--timeout", str(limit)] + arguments) == 0
+def test(arguments, limit=600, stride=1):
+    return run(["ctest", "--test-dir", str(BUILD), "-j3", "--stop-on-failure", "--timeout", str(limit)] + arguments, stride=stride) == 0
 
 
-def noticed(path):
+def noticed(path, options):
     """Which step of the tests fails; None: none."""
     if not test(["-R", "^recorded$"], 60):  # which takes a second
         return "recorded cases"
     if not build():
         return "the build"
-    if not test(QUICK, 150):
-        return "quick tests"
+    if options.quick:
+        if not test(QUICK, 150, STRIDE):
+            return "quick tests"
+        return "whole sweeps, and not by quick tests" if options.compare and not test(WHOLE, 900) else None
+    if not test(ROOMS, 150):
+        return "tests without PyTorch"
     return None if test(["-R", f"^({ORACLE.get(path.relative_to(SOURCE).parts[1], OTHERS)})$"]) else "PyTorch"
 
 
-def prepare():
+def prepare(options):
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True, check=True).stdout.split("\n")
     shutil.rmtree(SOURCE, ignore_errors=True)
     for file in filter(None, files):
         if (TOP / file).is_file():
             (SOURCE / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TOP / file, SOURCE / file)  # new times: an object of a change that was broken off is built again
-    if run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]) != 0 or not build():
+    tests = "core" if options.quick and not options.compare else "ON"
+    if run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DTAPER_BUILD_TESTS={tests}"]) != 0 or not build():
         sys.exit("the tree does not build; see ./dev build")
+    if options.quick:
+        if not test(QUICK, stride=STRIDE):
+            sys.exit("its quick tests fail as it is; see ./dev test --quick")
+        return
     # What PyTorch answers now is kept (tests/ops/kept.py).
-    if not test(QUICK) or not test(["-R", f"^({ORACLE['ops']})$"]):
+    if not test(ROOMS) or not test(["-R", f"^({ORACLE['ops']})$"]):
         sys.exit("its tests fail as it is; see ./dev test")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="the quick tier alone")
+    parser.add_argument("--compare", action="store_true", help="with --quick: what survives is run against all tests without PyTorch")
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--skip", type=int, default=0, help="changes that are drawn first and not tried")
@@ -123,7 +144,7 @@ def main():
     options = parser.parse_args()
     rng = random.Random(options.seed)
     print(f"building {BUILD}", flush=True)
-    prepare()
+    prepare(options)
     survivors, done, drawn = [], 0, 0
     while done < options.count:
         path, at, kind, old, new = draw(rng, options.only)
@@ -137,7 +158,7 @@ def main():
         try:
             if not build("recorded_cases"):  # or a warning, which is an error
                 continue
-            step = noticed(path)
+            step = noticed(path, options)
         finally:
             path.write_text(text)
         done += 1
