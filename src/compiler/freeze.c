@@ -3,8 +3,10 @@
 // Sound because nothing but SetAttr changes a slot: a slot number that any graph sets is left alone, in objects of the
 // class that the object set has, and everywhere if that is not known. Writing
 // into a tensor, list or dict in place is no obstacle at run time: a session's constants and attributes are copies that
-// share what the model's share. A file keeps constants and attributes apart, so in the portable stage what is written
-// stays an attribute, and so do objects but packed weights.
+// share what the model's share. But the shape of a constant is taken as known, so where any graph changes the shape of
+// a tensor in place (transpose_, resize_, set_, an out argument), what is written stays an attribute. A file keeps
+// constants and attributes apart, so in the portable stage what is written always does, and so do objects but packed
+// weights.
 #include <string.h>
 
 #include "compiler/pass.h"
@@ -110,7 +112,7 @@ static bool is_packed(taper_val value)
 }
 
 // Whether the value may stand in a function's table of constants.
-static bool is_constant(const taper_compilation *compilation, taper_val value)
+static bool is_constant(taper_compilation *compilation, taper_val value)
 {
     switch (value.tag) {
     case TAPER_OBJECT:
@@ -119,7 +121,7 @@ static bool is_constant(const taper_compilation *compilation, taper_val value)
     case TAPER_LIST:
     case TAPER_DICT:
     case TAPER_TUPLE:
-        return !compilation->portable || !taper_is_written(compilation, value);
+        return (!compilation->portable && !taper_ranks_change(compilation)) || !taper_is_written(compilation, value);
     case TAPER_GENERATOR:
         return !compilation->portable;
     default:

@@ -269,6 +269,12 @@ taper_tensor taper_tensor_local(const taper_tensor *tensor)
     return local;
 }
 
+void taper_tensor_was_reshaped(taper_tensor *tensor)
+{
+    tensor->reshaped = true;
+    taper_heap_copied(tensor->head.heap);
+}
+
 static void drop_quantizer(taper_tensor *tensor, taper_quantizer *quantizer)
 {
     if (quantizer == NULL) {

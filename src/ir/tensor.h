@@ -24,6 +24,9 @@ TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_ten
 // A twin of tensor for one function, never seen outside and never counted: its geometry may be changed, its storage is
 // borrowed. (The count of references is another thread's to change: the struct is not to be copied whole.)
 taper_tensor taper_tensor_local(const taper_tensor *tensor);
+// Says that the tensor's sizes, strides, dtype or storage were changed in place, so that what was prepared for it, as a
+// constant whose shape is known, is not used again.
+void taper_tensor_was_reshaped(taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
                                                        taper_error *error);
 

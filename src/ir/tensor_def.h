@@ -96,6 +96,7 @@ struct taper_tensor {
     bool hidden_nhwc;
     bool requires_grad;         // as saved; only prim::requires_grad looks at it
     bool wrapped_number;        // made from a Python number: weak in type promotion
+    bool reshaped;              // its shape or storage was changed in place: nothing prepared for it before holds
     taper_quantizer *quantizer; // of quantized dtypes; a block of the heap
     // Of a new tensor 0 from rank on.
     int64_t sizes[TAPER_MAX_RANK];

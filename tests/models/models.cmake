@@ -129,6 +129,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # What TorchScript has beyond lite modules and older versions of it; the overloads that PyTorch's compiler chooses.
     add_test(NAME torchscript COMMAND ${with_torch} ${models}/test_torchscript.py ${taper})
     add_test(NAME language COMMAND ${with_torch} ${models}/test_language.py ${taper})
+    # Whatever changes an attribute, three calls, optimized and not.
+    add_test(NAME attribute_changes COMMAND ${with_torch} ${models}/test_attribute_changes.py ${taper})
     add_test(NAME listing COMMAND ${with_torch} ${models}/test_listing.py ${taper})
     # The core operators of PyTorch 2 in exported programs, where TAPER_TORCH2 names a python with it.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
@@ -138,7 +140,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(make_samples samples write convert old_bytecode debug_info gpu_files zoo conv_algorithms quantized_winograd bands einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language listing pt2_operators overload_order generated_programs
+                         nnapi_operators apps torchscript language attribute_changes listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Programs made up at random, of what compiler passes must be careful with; --modules N: more of them.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})

@@ -109,6 +109,11 @@ static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
 }
+// Whether it is the in-place form of an operator: "add_".
+static inline bool taper_call_in_place(const taper_call *call)
+{
+    return call->schema != NULL && call->schema->in_place;
+}
 
 inline bool taper_arg_is_none(const taper_call *call, size_t at)
 {

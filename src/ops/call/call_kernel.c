@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the kernel of an operator call.
 #include "base/budget.h"
+#include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/check_shapes.h"
 #include "ops/call/generator.h"
@@ -52,6 +53,10 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     }
 #endif
     status = taper_run_outcome(run, status);
+    if (taper_op_has(call->op, TAPER_OP_RESIZES | TAPER_OP_REPLACES) && taper_call_in_place(call) &&
+        call->args[0].tag == TAPER_TENSOR) {
+        taper_tensor_was_reshaped(call->args[0].as.tensor); // also where it failed half-way
+    }
     for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];

@@ -51,6 +51,7 @@ taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t ran
     memcpy(target->sizes, fresh->sizes, sizeof target->sizes);
     memcpy(target->strides, fresh->strides, sizeof target->strides);
     taper_obj_release(&fresh->head);
+    taper_tensor_was_reshaped(target);
     return TAPER_OK;
 }
 

@@ -122,8 +122,11 @@ bool taper_prepared_stands(taper_prepared *prepared, const taper_call *call)
 {
     const unsigned copies = taper_heap_copies(call->run->heap);
     if (copies != prepared->copies) {
-        for (size_t i = 0; i < call->arg_count && i < STANDING; i++) {
-            if ((prepared->standing >> i & 1) != 0 && !taper_tensor_stands(call->args[i].as.tensor)) {
+        for (size_t i = 0; i < call->arg_count; i++) {
+            const taper_tensor *const tensor = call->args[i].tag == TAPER_TENSOR ? call->args[i].as.tensor : NULL;
+            if (tensor != NULL && taper_arg_is_constant(call, i) &&
+                (tensor->reshaped ||
+                 (i < STANDING && (prepared->standing >> i & 1) != 0 && !taper_tensor_stands(tensor)))) {
                 return false;
             }
         }

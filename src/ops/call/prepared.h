@@ -67,7 +67,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
 // Of the session's constants those that are as the model's file has them.
 static inline bool taper_tensor_stands(const taper_tensor *tensor)
 {
-    return tensor == NULL || tensor->storage->read_only;
+    return tensor == NULL || (tensor->storage->read_only && !tensor->reshaped);
 }
 // Whether all that the schema asks for behind the first argument is constant, and these tensors of it stand.
 bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor *weight, const taper_tensor *bias);

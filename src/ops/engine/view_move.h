@@ -92,10 +92,6 @@ taper_sizes_text taper_sizes_print(size_t rank, const int64_t *sizes);
 TAPER_MUST_USE taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self);
 TAPER_MUST_USE taper_status taper_inplace_end(taper_call *call, taper_tensor *self);
 
-static inline bool taper_call_in_place(const taper_call *call)
-{
-    return call->schema != NULL && call->schema->in_place;
-}
 static inline taper_error *taper_call_error(const taper_call *call)
 {
     return call->run->error;
