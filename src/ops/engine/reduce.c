@@ -108,6 +108,13 @@ static bool go_on(walk *w, size_t n)
     return w->status == TAPER_OK;
 }
 
+// Variances subtract the mean from elements that may differ from it in their last digits only. Kernels that add
+// elements as floats lose those digits: the mean of floats near 1e5 is then wrong by 0.01.
+static bool needs_doubles(const taper_reduce *r)
+{
+    return r->centre == TAPER_CENTRE_MEAN;
+}
+
 // What native.h has for the elements as they lie in memory. Of truth values the sum is how many there are.
 static const taper_native_folder *find_native(const taper_run *run, const taper_reduce *r, taper_native_fold fold)
 {
@@ -123,7 +130,8 @@ static const taper_native_folder *find_native(const taper_run *run, const taper_
     if (dtype == TAPER_BOOL && fold == TAPER_FOLD_SUM) {
         fold = TAPER_FOLD_NONZERO;
     }
-    if (TAPER_SMALL || run->portable || fold == TAPER_FOLD_NONE || type == TAPER_FOLD_TYPES) {
+    if (TAPER_SMALL || run->portable || fold == TAPER_FOLD_NONE || type == TAPER_FOLD_TYPES ||
+        (needs_doubles(r) && type == TAPER_FOLD_C64)) {
         return NULL;
     }
     const taper_native_folder *folder = &taper_native_select(run->cpu)->folds[fold][type];
@@ -476,7 +484,7 @@ static taper_status run_walk(walk *w, taper_run *run)
                   ? NULL
                   : taper_ew_find_cast(run->cpu, (taper_dtype)r->x->dtype, taper_ew_native(r->class_));
     const bool fast = w->direct && r->class_ == TAPER_EW_F32;
-    w->has_vector[0] = fast && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
+    w->has_vector[0] = fast && !needs_doubles(r) && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
     w->turned = fast && !run->portable ? taper_vector_f32_select(run->cpu)->transpose : NULL;
     w->native[0] = find_native(run, r, r->first->native);
     w->native[1] = r->second != NULL ? find_native(run, r, r->second->native) : NULL;

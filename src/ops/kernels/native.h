@@ -266,6 +266,7 @@ typedef enum taper_fold_type {
     FOLD(name, I32, int32_t, int64_t, start, joined, merged)                                                           \
     FOLD(name, U8, uint8_t, int64_t, start, joined, merged)
 #define TAPER_NATIVE_FOLDS(FOLD)                                                                                       \
+    FOLD(SUM, F32, float, double, 0, a + x, a + x)                                                                     \
     FOLD(SUM, F64, double, double, 0, a + x, a + x)                                                                    \
     TAPER_FOLD_INTS(FOLD, SUM, 0, (int64_t)((uint64_t)a + (uint64_t)x), (int64_t)((uint64_t)a + (uint64_t)x))          \
     FOLD(NANSUM, F64, double, double, 0, a + (x == x ? x : 0), a + x)                                                  \
