@@ -55,15 +55,15 @@ taper_status taper_rows_layer_norm(taper_run *run, size_t rows, size_t width, co
 
 static void rms_norm_range(void *argument, size_t begin, size_t end)
 {
-    enum { AT_ONCE = 2048 }; // added in floats
     const rows_job *job = argument;
     const taper_vector_entry *v = job->vector;
+    const size_t at_once = (size_t)v->lanes * 256; // added in floats, as reduce_vector.c does
     for (size_t r = begin; r < end; r++) {
         const float *x = job->x + r * job->width;
         float *y = job->y + r * job->width;
         double squares = 0;
-        for (size_t i = 0; i < job->width; i += AT_ONCE) {
-            squares += (double)v->fold[TAPER_REDUCTION_SQUARES](taper_min_size(AT_ONCE, job->width - i), x + i);
+        for (size_t i = 0; i < job->width; i += at_once) {
+            squares += (double)v->fold[TAPER_REDUCTION_SQUARES](taper_min_size(at_once, job->width - i), x + i);
         }
         const float scale = (float)(1 / sqrt(squares / (double)job->width + job->eps));
         v->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VS](job->width, x, &scale, y, -INFINITY, INFINITY);

@@ -6,42 +6,67 @@
 // A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
 enum { FOLD_AHEAD = 4096, FOLD_FETCHED = TAPER_SMALL || VN < 4 ? 0 : 4 * VN * sizeof(float) };
 
-// Of several accumulators, so that additions need not wait for each other.
+// Additions that one accumulator of a sum takes, then the next level adds its value. Rounding errors of equal elements
+// all have one sign: in one level, 64 of them cost six units in the last place. Two levels of 8 hold the 64 that
+// reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels,
+// too.
+enum { LEVEL = 8 };
+
+// Several accumulators, so that additions need not wait for each other.
 #define SUM_OF(name, step)                                                                                             \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
-        V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
+        V t[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
         size_t i = 0;                                                                                                  \
-        for (; i + 4 * VN <= n; i += 4 * VN) {                                                                         \
-            taper_fetch((const char *)(x + i) + FOLD_AHEAD, FOLD_FETCHED);                                             \
+        while (i + 4 * VN <= n) {                                                                                      \
+            const size_t end = n - i > LEVEL * 4 * VN ? i + LEVEL * 4 * VN : n;                                        \
+            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
+            for (; i + 4 * VN <= end; i += 4 * VN) {                                                                   \
+                taper_fetch((const char *)(x + i) + FOLD_AHEAD, FOLD_FETCHED);                                         \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 4; j++)                                                                         \
+                    s[j] = step(s[j], v_load(x + i + j * VN));                                                         \
+            }                                                                                                          \
             TAPER_UNROLL                                                                                               \
             for (size_t j = 0; j < 4; j++)                                                                             \
-                s[j] = step(s[j], v_load(x + i + j * VN));                                                             \
+                t[j] = v_add(t[j], s[j]);                                                                              \
         }                                                                                                              \
         for (; i < n; i += VN)                                                                                         \
-            s[0] = step(s[0], v_load_t(x + i, v_first(n - i)));                                                        \
-        return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));                                                     \
+            t[0] = step(t[0], v_load_t(x + i, v_first(n - i)));                                                        \
+        return v_sum(v_add(v_add(t[0], t[1]), v_add(t[2], t[3])));                                                     \
     }                                                                                                                  \
     static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
     {                                                                                                                  \
         size_t c = 0;                                                                                                  \
         for (; c + 4 * VN <= columns; c += 4 * VN) {                                                                   \
-            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
-            for (size_t r = 0; r < rows; r++) {                                                                        \
+            V t[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
+            for (size_t r = 0; r < rows;) {                                                                            \
+                const size_t end = rows - r > LEVEL ? r + LEVEL : rows;                                                \
+                V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                         \
+                for (; r < end; r++) {                                                                                 \
+                    TAPER_UNROLL                                                                                       \
+                    for (size_t j = 0; j < 4; j++)                                                                     \
+                        s[j] = step(s[j], v_load(x + r * x_stride + c + j * VN));                                      \
+                }                                                                                                      \
                 TAPER_UNROLL                                                                                           \
                 for (size_t j = 0; j < 4; j++)                                                                         \
-                    s[j] = step(s[j], v_load(x + r * x_stride + c + j * VN));                                          \
+                    t[j] = v_add(t[j], s[j]);                                                                          \
             }                                                                                                          \
             TAPER_UNROLL                                                                                               \
             for (size_t j = 0; j < 4; j++)                                                                             \
-                v_store(out + c + j * VN, s[j]);                                                                       \
+                v_store(out + c + j * VN, t[j]);                                                                       \
         }                                                                                                              \
         for (; c < columns; c += VN) {                                                                                 \
-            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
-            V s = v_set(0.0f);                                                                                         \
-            for (size_t r = 0; r < rows; r++)                                                                          \
-                s = step(s, v_load_t(x + r * x_stride + c, t));                                                        \
-            v_store_t(out + c, s, t);                                                                                  \
+            const VT some = v_first(columns - c < VN ? columns - c : VN);                                              \
+            V t = v_set(0.0f);                                                                                         \
+            for (size_t r = 0; r < rows;) {                                                                            \
+                const size_t end = rows - r > LEVEL ? r + LEVEL : rows;                                                \
+                V s = v_set(0.0f);                                                                                     \
+                for (; r < end; r++)                                                                                   \
+                    s = step(s, v_load_t(x + r * x_stride + c, some));                                                 \
+                t = v_add(t, s);                                                                                       \
+            }                                                                                                          \
+            v_store_t(out + c, t, some);                                                                               \
         }                                                                                                              \
     }
 TAPER_TEMPLATE V plus_square(V s, V x)
@@ -186,62 +211,80 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
     size_t c = 0;
     // Four vectors of channels at a time; two rows in different sums, for the latency of the addition.
     for (; c + 4 * VN <= count; c += 4 * VN) {
-        V s[2][4];
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            s[0][j] = s[1][j] = v_set(0.0f);
+        V t[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
         const float *p = x + c;
-        size_t r = 0;
-        for (; r + 2 <= rows; r += 2, p += 2 * x_stride) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < 4; j++) {
-                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
-                s[1][j] = v_add(s[1][j], v_load(p + x_stride + j * VN));
-            }
-        }
-        if (r < rows) {
+        for (size_t r = 0; r < rows;) {
+            const size_t end = rows - r > 2 * LEVEL ? r + 2 * LEVEL : rows;
+            V s[2][4];
             TAPER_UNROLL
             for (size_t j = 0; j < 4; j++)
-                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+                s[0][j] = s[1][j] = v_set(0.0f);
+            for (; r + 2 <= end; r += 2, p += 2 * x_stride) {
+                TAPER_UNROLL
+                for (size_t j = 0; j < 4; j++) {
+                    s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+                    s[1][j] = v_add(s[1][j], v_load(p + x_stride + j * VN));
+                }
+            }
+            for (; r < end; r++, p += x_stride) {
+                TAPER_UNROLL
+                for (size_t j = 0; j < 4; j++)
+                    s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+            }
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++)
+                t[j] = v_add(t[j], v_add(s[0][j], s[1][j]));
         }
         TAPER_UNROLL
         for (size_t j = 0; j < 4; j++)
-            v_store(out + c + j * VN, v_mul(v_add(s[0][j], s[1][j]), factor));
+            v_store(out + c + j * VN, v_mul(t[j], factor));
     }
     for (; c < count; c += VN) {
         const VT t = v_first(count - c);
-        V s[2] = {v_set(0.0f), v_set(0.0f)};
+        V s = v_set(0.0f);
         const float *p = x + c;
-        for (size_t r = 0; r < rows; r++, p += x_stride)
-            s[r & 1] = v_add(s[r & 1], v_load_t(p, t));
-        v_store_t(out + c, v_mul(v_add(s[0], s[1]), factor), t);
+        for (size_t r = 0; r < rows;) {
+            const size_t end = rows - r > LEVEL ? r + LEVEL : rows;
+            V part = v_set(0.0f);
+            for (; r < end; r++, p += x_stride)
+                part = v_add(part, v_load_t(p, t));
+            s = v_add(s, part);
+        }
+        v_store_t(out + c, v_mul(s, factor), t);
     }
 }
+
+// Elements of a row that are added up as floats; rows may have millions.
+enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };
 
 // y = exp(x - high), and their sum.
 static float exp_sum(size_t n, const float *x, float high, float *y)
 {
     const V h = v_set(high);
-    V s = v_set(0.0f);
+    double total = 0;
     size_t i = 0;
-    for (; i + VN <= n; i += VN) {
-        const V e = v_exp(v_sub(v_load(x + i), h));
-        if (y != NULL)
-            v_store(y + i, e);
-        s = v_add(s, e);
+    while (i + VN <= n) {
+        const size_t end = n - i > 4 * LEVEL * VN ? i + 4 * LEVEL * VN : n;
+        V s = v_set(0.0f);
+        for (; i + VN <= end; i += VN) {
+            const V e = v_exp(v_sub(v_load(x + i), h));
+            if (y != NULL)
+                v_store(y + i, e);
+            s = v_add(s, e);
+        }
+        total += (double)v_sum(s);
     }
-    float total = v_sum(s);
     if (i < n) {
         float tail[VN];
         const VT t = v_first(n - i);
         v_store(tail, v_exp(v_sub(v_load_t(x + i, t), h)));
         for (size_t j = 0; j < n - i; j++) {
-            total += tail[j];
+            total += (double)tail[j];
             if (y != NULL)
                 y[i + j] = tail[j];
         }
     }
-    return total;
+    return (float)total;
 }
 
 static void softmax(size_t n, const float *x, float *y)
@@ -269,14 +312,20 @@ static float log_sum_exp(size_t n, const float *x)
 static float deviations(size_t n, const float *x, float mean)
 {
     const V m = v_set(mean);
-    V s[2] = {v_set(0.0f), v_set(0.0f)};
+    V t[2] = {v_set(0.0f), v_set(0.0f)};
     size_t i = 0;
-    for (; i + 2 * VN <= n; i += 2 * VN) {
-        const V a = v_sub(v_load(x + i), m), b = v_sub(v_load(x + i + VN), m);
-        s[0] = v_fma(a, a, s[0]);
-        s[1] = v_fma(b, b, s[1]);
+    while (i + 2 * VN <= n) {
+        const size_t end = n - i > LEVEL * 2 * VN ? i + LEVEL * 2 * VN : n;
+        V s[2] = {v_set(0.0f), v_set(0.0f)};
+        for (; i + 2 * VN <= end; i += 2 * VN) {
+            const V a = v_sub(v_load(x + i), m), b = v_sub(v_load(x + i + VN), m);
+            s[0] = v_fma(a, a, s[0]);
+            s[1] = v_fma(b, b, s[1]);
+        }
+        t[0] = v_add(t[0], s[0]);
+        t[1] = v_add(t[1], s[1]);
     }
-    float squares = v_sum(v_add(s[0], s[1]));
+    float squares = v_sum(v_add(t[0], t[1]));
     for (; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
     return squares;
@@ -284,10 +333,15 @@ static float deviations(size_t n, const float *x, float mean)
 
 static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
 {
-    const float mean = fold_sum(n, x) / (float)n;
-    const float squares = deviations(n, x, mean);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i += ADDED_FLOATS)
+        sum += (double)fold_sum(n - i < ADDED_FLOATS ? n - i : ADDED_FLOATS, x + i);
+    const float mean = (float)(sum / (double)n);
+    for (size_t i = 0; i < n; i += ADDED_FLOATS)
+        squares += (double)deviations(n - i < ADDED_FLOATS ? n - i : ADDED_FLOATS, x + i, mean);
+    const double off = sum / (double)n - (double)mean, variance = squares / (double)n - off * off;
     const V m = v_set(mean);
-    const float factor = 1.0f / sqrtf(squares / (float)n + eps);
+    const float factor = 1.0f / sqrtf((variance < 0 ? 0.0f : (float)variance) + eps);
     const V f = v_set(factor), one = v_set(1.0f), none = v_set(0.0f);
     for (size_t i = 0; i < n; i += VN) {
         const VT t = v_first(n - i);

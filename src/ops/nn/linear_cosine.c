@@ -120,7 +120,7 @@ static taper_status ret_rows(taper_call *call, row_pair *pair, size_t dim, doubl
 
 // ---- floats where they lie: rows of them, or rows of neighbours
 
-enum { TILE = 256, ROW = 1 << 12, ROWS = 64 };
+enum { TILE = 256, ADDED = 64, ROWS = 64 }; // an accumulator of a kernel adds up 64 floats
 
 typedef struct float_pair {
     const taper_vector_entry *vector;
@@ -160,12 +160,13 @@ static void rows_range(void *argument, size_t begin, size_t end)
 {
     const float_pair *p = argument;
     const taper_vector_entry *v = p->vector;
+    const int64_t block = (int64_t)v->lanes * ADDED;
     for (size_t i = begin; i < end; i++) {
         const float *a, *b;
         double aa = 0, bb = 0, ab = 0;
         place(p, i, p->rank, &a, &b);
-        for (int64_t at = 0; at < p->n; at += ROW) {
-            const size_t n = (size_t)taper_min_i64(ROW, p->n - at);
+        for (int64_t at = 0; at < p->n; at += block) {
+            const size_t n = (size_t)taper_min_i64(block, p->n - at);
             float dot;
             v->gemv(1, n, a + at, b + at, n, NULL, &dot, -INFINITY, INFINITY);
             ab += (double)dot;

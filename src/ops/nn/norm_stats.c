@@ -10,28 +10,34 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
-enum { TILE = 128, STRETCH = 64, LINE = 1 << 16 };
+enum { TILE = 128, STRETCH = 16, LINE = 1 << 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
-    enum { LANES = 16, BLOCK = 1024 };
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // as in taper_sum_f32
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
-        float lanes[LANES] = {0.0f};
-        int64_t i = 0;
-        for (; i + LANES <= n; i += LANES) {
-            for (int64_t j = 0; j < LANES; j++) {
-                const float d = x[i + j] - mean;
+        float sums[LANES] = {0.0f};
+        for (int64_t i = 0; i < n;) {
+            const int64_t end = taper_min_i64(n, i + LEVEL);
+            float lanes[LANES] = {0.0f};
+            for (; i + LANES <= end; i += LANES) {
+                for (int64_t j = 0; j < LANES; j++) {
+                    const float d = x[i + j] - mean;
+                    lanes[j] += d * d;
+                }
+            }
+            for (int64_t j = 0; i < end; i++, j++) {
+                const float d = x[i] - mean;
                 lanes[j] += d * d;
             }
-        }
-        for (int64_t j = 0; i + j < n; j++) {
-            const float d = x[i + j] - mean;
-            lanes[j] += d * d;
+            for (int64_t j = 0; j < LANES; j++) {
+                sums[j] += lanes[j];
+            }
         }
         for (int64_t j = 0; j < LANES; j++) {
-            total += (double)lanes[j];
+            total += (double)sums[j];
         }
         x += n;
         count -= n;

@@ -110,22 +110,28 @@ taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, cons
 
 double taper_sum_f32(taper_run *run, const float *x, int64_t count)
 {
-    enum { LANES = 16, BLOCK = 1024 };
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // 16 floats are added to a lane, then the lane to the next level
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
-        float lanes[LANES] = {0.0f};
-        int64_t i = 0;
-        for (; i + LANES <= n; i += LANES) {
+        float sums[LANES] = {0.0f};
+        for (int64_t i = 0; i < n;) {
+            const int64_t end = taper_min_i64(n, i + LEVEL);
+            float lanes[LANES] = {0.0f};
+            for (; i + LANES <= end; i += LANES) {
+                for (int64_t j = 0; j < LANES; j++) {
+                    lanes[j] += x[i + j];
+                }
+            }
+            for (int64_t j = 0; i < end; i++, j++) {
+                lanes[j] += x[i];
+            }
             for (int64_t j = 0; j < LANES; j++) {
-                lanes[j] += x[i + j];
+                sums[j] += lanes[j];
             }
         }
-        for (int64_t j = 0; i + j < n; j++) {
-            lanes[j] += x[i + j];
-        }
         for (int64_t j = 0; j < LANES; j++) {
-            total += (double)lanes[j];
+            total += (double)sums[j];
         }
         x += n;
         count -= n;
