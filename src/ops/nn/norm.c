@@ -178,13 +178,14 @@ fail:
     return status;
 }
 
-// scale = weight / √(variance + eps), shift = bias - mean · scale; in single precision where PyTorch's are.
+// scale = weight / √(variance + eps), shift = bias - mean · scale; in single precision where PyTorch's are. shift is
+// made of the rounded scale and rounded once: what scale's rounding does to a large mean cancels then.
 static void work_coefficients(norm_work *work, int64_t at, double mean, double inverse, double weight, double bias)
 {
     if (work->norm.dtype == TAPER_F32) {
         const float scale = (float)inverse * (float)weight;
         ((float *)work->scale)[at] = scale;
-        ((float *)work->shift)[at] = (float)bias - (float)mean * scale;
+        ((float *)work->shift)[at] = (float)(bias - mean * (double)scale);
     } else {
         ((double *)work->scale)[at] = inverse * weight;
         ((double *)work->shift)[at] = bias - mean * inverse * weight;
