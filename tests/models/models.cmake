@@ -111,6 +111,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME quantized_winograd COMMAND ${with_torch} ${models}/test_quantized_winograd.py ${taper})
     # Layers in bands of rows, replayed, against PyTorch.
     add_test(NAME bands COMMAND ${with_torch} ${models}/test_bands.py ${taper})
+    # Sums of inputs that make additions lose digits, against float64.
+    add_test(NAME accuracy COMMAND ${with_torch} ${models}/test_accuracy.py ${taper})
     add_test(NAME einsum_weights COMMAND ${with_torch} ${models}/test_einsum_weights.py ${taper})
     add_test(NAME lines COMMAND ${with_torch} ${models}/test_lines.py ${taper})
     add_test(NAME lent_packs COMMAND ${with_torch} ${models}/test_lent_packs.py ${taper})
@@ -138,7 +140,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Programs made up at random of all that the language has, in every form of file; --count N, --seed S: more and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
-    set_tests_properties(make_samples samples write convert old_bytecode debug_info gpu_files zoo conv_algorithms quantized_winograd bands einsum_weights lines lent_packs optimize
+    set_tests_properties(make_samples samples write convert old_bytecode debug_info gpu_files zoo conv_algorithms quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
                          nnapi_operators apps torchscript language attribute_changes listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
