@@ -52,6 +52,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/volume.c
     src/ops/lang/container.c
     src/ops/lang/dict_ops.c
+    src/ops/lang/hash_value.c
     src/ops/lang/list_ops.c
     src/ops/lang/list_ops_sort.c
     src/ops/lang/prim.c

@@ -64,3 +64,13 @@ for method in ["find", "rfind", "count", "startswith", "endswith"]:
 for method in ["find", "rfind", "count", "startswith", "endswith", "index"]:
     for end in [2, -1, 5]:
         add(f"range-behind/{method}-{end}", f"def f(s: str, n: int):\n    return s.{method}('a', 4, n), s.{method}('', 4, n)\n", "abc", end)
+# hash: PyTorch's numbers on 64-bit Linux, for every length of the last word, for both zeros, and for what tuples hold.
+over_texts("hash", "hash(s)")
+add("hash-lengths", "def f(s: str):\n    return [hash(s[:n]) for n in range(40)], [hash(s[n:]) for n in range(40)]\n",
+    "The quick brown fox jumps \u00e4\u00f6\u00fc over\x7f the lazy dog")
+add("hash-floats", "def f(v: List[float]):\n    return [hash(x) for x in v], [hash((x, x)) for x in v]\n",
+    [0.0, -0.0, 1.0, -1.0, 2.5, 0.1, 1e300, -1e-300, 5e-324, float("inf"), float("-inf"), float("nan")])
+add("hash-ints", "def f(v: List[int]):\n    return [hash(n) for n in v], [hash((n, n + 1)) for n in v]\n", [0, 1, -1, 7, 2**31, -2**31, 2**63 - 1, -2**63])
+add("hash-kinds", "def f(a: bool, b: bool, c: Optional[str], s: str):\n    return hash(a), hash(b), hash((a, b)), hash((c, s)), hash(((s, 1.5), (s,), 3))\n",
+    True, False, None, "seed")
+add("hash-devices", "def f(n: int):\n    return hash(torch.device('cpu')), hash((torch.device('cpu'), n)), hash(torch.device('cuda:1'))\n", 3)
