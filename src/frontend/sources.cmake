@@ -23,6 +23,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lower_return.c
     src/frontend/torchscript/fixed_attributes.c
     src/frontend/torchscript/lower_statement.c
+    src/frontend/torchscript/operator_aliases.c
     src/frontend/torchscript/overload.c
     src/frontend/torchscript/own_functions.c
     src/frontend/torchscript/sort_objects.c

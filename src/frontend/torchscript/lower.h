@@ -187,6 +187,14 @@ TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const t
 TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                              const taper_ts_binding *args, const char *const *keywords, size_t count,
                                              taper_ts_binding *out);
+enum { TAPER_TS_ALIAS_BYTES = 64 };
+// Returns the name that an alias stands for, or NULL if name is no alias. in_place: room for it, which may be used.
+const char *taper_ts_alias_of(const char *name, char *in_place, size_t size);
+// Finds the operator that PyTorch replaces a call of an alias with; of rsub, the inputs change places for sub. *op is
+// NULL if `called` is no alias, or if no such operator takes these inputs; *normal is then unchanged.
+TAPER_MUST_USE taper_status taper_ts_normalize(taper_ts_lowering *l, const taper_op *called, const taper_schema *schema,
+                                               taper_ir_value **inputs, size_t count, const taper_op **op,
+                                               const taper_schema **normal);
 // The result of an operator on constants, which is computed at once.
 bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                    taper_ir_value *const *inputs, size_t count, taper_val *result);

@@ -142,7 +142,10 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     taper_node *node;
     const size_t outputs = schema->varret ? 1 : schema->ret_count;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OP, inputs, outputs, &node));
-    taper_node_set_op(node, op, schema);
+    const taper_op *normal_op;
+    const taper_schema *normal_schema = NULL;
+    TAPER_TRY(taper_ts_normalize(l, op, schema, values, inputs, &normal_op, &normal_schema));
+    taper_node_set_op(node, normal_op != NULL ? normal_op : op, normal_op != NULL ? normal_schema : schema);
     taper_ts_binding results[8];
     taper_ir_value *made[8];
     if (outputs > 8) {
@@ -154,7 +157,9 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     for (size_t i = 0; i < outputs; i++) {
         made[i] = &node->outputs[i];
     }
-    TAPER_TRY(taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module, made, l->unit->error));
+    if (normal_op == NULL) { // files of any version mean the newest operator by an alias
+        TAPER_TRY(taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module, made, l->unit->error));
+    }
     for (size_t i = 0; i < outputs; i++) {
         results[i] = (taper_ts_binding){.value = made[i]};
         if (!schema->varret) {
@@ -295,6 +300,11 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
 {
     size_t positional = 0;
     bool blurred = false, known = false;
+    char in_place[TAPER_TS_ALIAS_BYTES];
+    const char *normal = taper_row_first(name) == NULL ? taper_ts_alias_of(name, in_place, sizeof in_place) : NULL;
+    if (normal != NULL) { // a selective build made from `taper ops` has this name alone
+        name = normal;
+    }
     if (!l->listing) { // there it is an operator like others
         TAPER_TRY(none_test(l, name, args, &known, out));
     }

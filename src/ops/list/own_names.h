@@ -18,4 +18,7 @@
 #ifndef CAST
 #define CAST(name)
 #endif
+#ifndef ALIAS
+#define ALIAS(alias, name)
+#endif
 #include "ops/list/own_names.inc"
