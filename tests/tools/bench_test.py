@@ -2,12 +2,42 @@
 """taper bench and speed_benchmark_torch: their figures and lines."""
 import json
 import os
+import zipfile
 
 from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
 
 CLASSIFIER = os.path.join(DEMO, "classifier.ptl")
 STEM = 2 * 48 * 48 * 16 * 27  # its first layer: 16 channels of 3 by 3 by 3
 FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per second: [0-9.e+]+\n$"
+
+
+# Writes to each of its inputs, and raises an exception where one was written to before.
+WRITES = """class M(Module):
+  __parameters__ = []
+  __buffers__ = []
+  training : bool
+  def forward(self: __torch__.M,
+    d: Dict[str, Tensor],
+    l: List[Dict[str, int]],
+    x: Tensor) -> Tensor:
+    if torch.eq(torch.len(d), 1):
+      pass
+    else:
+      ops.prim.RaiseException("the dict has more")
+    if torch.eq(torch.len(l[0]), 0):
+      pass
+    else:
+      ops.prim.RaiseException("the list's dict has more")
+    if torch.eq(torch.item(torch.sum(x)), 6.0):
+      pass
+    else:
+      ops.prim.RaiseException("the tensor was written to")
+    torch._set_item(d, "more", x)
+    torch._set_item(l[0], "more", 1)
+    _0 = torch.append(l, {"y": 2})
+    _1 = torch.add_(x, 1)
+    return torch.add(d["x"], _1)
+"""
 
 
 class Bench(ToolCase):
@@ -122,6 +152,18 @@ class Bench(ToolCase):
         self.fails("bench", VALUES, "--input-dims", "1,x", says="--input-dims")
         self.fails("bench", VALUES, "--input-dims", "1000000,1000000,1000", says="--input-dims")
         self.assertIn("aten::mul.Scalar", self.call("bench", VALUES, "--profile", "-i", "x.npy", "-i", "3").stdout)
+
+
+    def test_written_inputs(self):
+        model = self.path("writes.pt")
+        with zipfile.ZipFile(model, "w") as z:
+            z.writestr("m/data.pkl", b"\x80\x02c__torch__\nM\n)\x81}X\x08\x00\x00\x00training\x89sb.")
+            z.writestr("m/constants.pkl", b"\x80\x02).")
+            z.writestr("m/version", "3\n")
+            z.writestr("m/code/__torch__.py", WRITES)
+        inputs = ["-i", '{"x": {"@tensor": [1.0]}}', "-i", "[{}]", "-i", '{"@tensor": [1.0, 2.0, 3.0]}']
+        for options in ([], ["--profile"], ["--no-optimize"]):
+            self.call("bench", model, *inputs, "--iter", 3, "--warmup", 2, *options)
 
 
 class SpeedBenchmark(ToolCase):

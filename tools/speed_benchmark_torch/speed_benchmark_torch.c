@@ -10,6 +10,7 @@
 
 #include "common/cpu_mask.h"
 #include "common/errors.h"
+#include "common/fresh_inputs.h"
 #include "common/ones.h"
 #include "common/result.h"
 #include "common/terminal.h"
@@ -31,6 +32,7 @@ typedef struct benchmark {
     taper_session *session;
     taper_value *inputs[INPUT_LIMIT];
     size_t input_count;
+    fresh_inputs fresh; // of the inputs, for each run
 } benchmark;
 
 // The next piece between semicolons; empty pieces are skipped. False at the end.
@@ -211,14 +213,17 @@ static bool take_default(benchmark *b)
 
 static bool run_model(const benchmark *b, taper_value **result)
 {
-    return taper_session_run(b->session, NULL, b->inputs, b->input_count, result, b->error) == TAPER_OK ||
+    return taper_session_run(b->session, NULL, b->fresh.values, b->fresh.count, result, b->error) == TAPER_OK ||
            library_failed(b);
 }
 
-static bool run_times(const benchmark *b, int times, double *seconds)
+static bool run_times(benchmark *b, int times, double *seconds)
 {
     for (int i = 0; i < times; i++) {
         taper_value *result;
+        if (!fresh_inputs_next(&b->fresh)) {
+            return false;
+        }
         const double begin = clock_seconds();
         if (!run_model(b, &result)) {
             return false;
@@ -231,7 +236,7 @@ static bool run_times(const benchmark *b, int times, double *seconds)
     return true;
 }
 
-static bool measure(const benchmark *b)
+static bool measure(benchmark *b)
 {
     const settings *f = b->flags;
     puts("Starting benchmark.");
@@ -252,9 +257,11 @@ static bool measure(const benchmark *b)
     if (seconds == NULL) {
         return error_report_memory(NULL);
     }
-    const double begin = clock_seconds();
     const bool done = run_times(b, f->iter, seconds);
-    const double micros = (clock_seconds() - begin) * 1e6;
+    double micros = 0; // without what makes the inputs
+    for (int i = 0; i < f->iter; i++) {
+        micros += seconds[i] * 1e6;
+    }
     for (int i = 0; done && f->report_pep && i < f->iter; i++) {
         printf("PyTorchObserver {\"type\": \"NET\", \"unit\": \"us\", \"metric\": \"latency\", \"value\": \"%lld\"}\n",
                (long long)(seconds[i] * 1e6));
@@ -267,13 +274,13 @@ static bool measure(const benchmark *b)
     return done;
 }
 
-static bool print_output(const benchmark *b)
+static bool print_output(benchmark *b)
 {
     taper_value *result;
     if (!b->flags->print_output) {
         return true;
     }
-    if (!run_model(b, &result)) {
+    if (!fresh_inputs_next(&b->fresh) || !run_model(b, &result)) {
         return false;
     }
     const bool done = result_to_json(stdout, "output", result, b->error);
@@ -303,7 +310,8 @@ static bool run_benchmark(const settings *f)
     done = done && cpu_mask_read(f->cpu, &options.cpu_mask) &&
            (taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b));
     done = done && (says_nothing(f) || make_inputs(&b)) && load(&b) && take_bundled(&b) && take_default(&b) &&
-           print_output(&b) && measure(&b);
+           fresh_inputs_begin(b.context, b.error, b.inputs, b.input_count, &b.fresh) && print_output(&b) && measure(&b);
+    fresh_inputs_release(&b.fresh);
     for (size_t i = 0; i < b.input_count; i++) {
         taper_value_release(b.inputs[i]);
     }

@@ -8,6 +8,7 @@
 #include <taper/taper_inspect.h>
 
 #include "common/errors.h"
+#include "common/fresh_inputs.h"
 #include "common/json_value.h"
 #include "common/stats.h"
 #include "common/suffix.h"
@@ -63,7 +64,7 @@ static bool run_timed(const opened_model *opened, const char *method, const call
     return done;
 }
 
-static bool measure(const bench_options *options, const opened_model *opened, const call_inputs *inputs,
+static bool measure(const bench_options *options, const opened_model *opened, fresh_inputs *fresh,
                     bench_figures *figures)
 {
     const size_t warmup = (size_t)(options->warmup > 1 ? options->warmup : 1), total = warmup + figures->count;
@@ -78,7 +79,8 @@ static bool measure(const bench_options *options, const opened_model *opened, co
             done = false;
             break;
         }
-        done = run_timed(opened, options->method, inputs, &milliseconds);
+        done = fresh_inputs_next(fresh) &&
+               run_timed(opened, options->method, &(call_inputs){fresh->values, fresh->count}, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
         } else if (i == 1) { // packs weights for good
@@ -151,15 +153,19 @@ static bool bench(const bench_options *options, const opened_model *opened)
     }
     bench_figures figures = {.load_ms = opened->load_seconds * 1e3, .count = (size_t)options->iterations};
     figures.iter_ms = calloc(figures.count, sizeof *figures.iter_ms);
-    bool done = figures.iter_ms != NULL ? measure(options, opened, &inputs, &figures) : error_report_memory(NULL);
+    fresh_inputs fresh = {0};
+    bool done = (figures.iter_ms != NULL || error_report_memory(NULL)) &&
+                fresh_inputs_begin(opened->context, opened->error, inputs.values, inputs.count, &fresh) &&
+                measure(options, opened, &fresh, &figures);
+    done = done && fresh_inputs_next(&fresh); // for the profile
+    const call_inputs last = {fresh.values, fresh.count};
     bench_profile profile = {0};
     if (done && options->profile) {
         double seconds = 0;
         for (size_t i = 0; i < figures.count; i++) {
             seconds += figures.iter_ms[i] * 1e-3;
         }
-        done =
-            bench_profile_create(opened, &options->model, options->method, &inputs, figures.count, seconds, &profile);
+        done = bench_profile_create(opened, &options->model, options->method, &last, figures.count, seconds, &profile);
     }
     if (done && options->output != NULL) {
         done = suffix_among(options->output, ".json") ? bench_profile_trace(&profile, options->output)
@@ -172,6 +178,7 @@ static bool bench(const bench_options *options, const opened_model *opened)
     }
     bench_profile_release(&profile);
     free(figures.iter_ms);
+    fresh_inputs_release(&fresh);
     inputs_release(&inputs);
     return done;
 }
