@@ -328,8 +328,30 @@ def main():
         return examine_all(sys.argv[1], [old] + sys.argv[2:])
 
 
+def examine_named_tuple(taper):
+    """A program that PyTorch 2 exported, whose result holds a named tuple with a dict in it."""
+    program, wrong = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pt2", "2.15_containers.pt2"), []
+    inputs = ["-i", "ones:2x3", "-i", "ones:2x3", "-i", "ones:2x3", "-i", "null", "-i", "1.5", "-i", '"up"']
+    with tempfile.TemporaryDirectory() as folder:
+        written, printed = os.path.join(folder, "w.ptl"), []
+        for verb, *options in (("convert",), ("optimize",), ("convert", "--flatbuffer")):
+            p = subprocess.run([taper, verb, program, "-o", written, *options], capture_output=True, text=True)
+            try:
+                assert p.returncode == 0, p.stderr.strip()[:200]
+                _load_for_lite_interpreter(written)
+                printed = [subprocess.run([taper, "run", file, "--json", *inputs], capture_output=True, text=True) for file in (program, written)]
+                assert printed[1].returncode == 0, printed[1].stderr.strip()[:200]
+                assert json.loads(printed[0].stdout) == json.loads(printed[1].stdout), "other results"
+            except (AssertionError, RuntimeError) as e:
+                wrong.append(f"named tuple, {verb} {' '.join(options)}: {str(e)[:300]}")
+    return 3, wrong
+
+
 def examine_all(taper, folders):
-    cases = differing = 0
+    cases, wrong = examine_named_tuple(taper)
+    differing = len(wrong)
+    for line in wrong:
+        print("FAILED " + line)
     for folder in folders:
         if not os.path.exists(os.path.join(folder, "manifest.json")):
             print(f"skipped {folder}: it has no samples")

@@ -129,10 +129,31 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
 
 // ---- methods
 
+// Prints a type without the names of tuples. PyTorch's lite interpreter does not find a named tuple that a declared
+// type names within another type, even in files of its own.
+static void print_declared(const taper_type *type, taper_text *text)
+{
+    const char *head = type->kind == TAPER_TYPE_TUPLE      ? "Tuple"
+                       : type->kind == TAPER_TYPE_LIST     ? "List"
+                       : type->kind == TAPER_TYPE_DICT     ? "Dict"
+                       : type->kind == TAPER_TYPE_OPTIONAL ? "Optional"
+                                                           : NULL;
+    if (head == NULL || type->count == 0) {
+        taper_type_print(type, text);
+        return;
+    }
+    taper_text_format(text, "%s[", head);
+    for (size_t i = 0; i < type->count; i++) {
+        taper_text_string(text, i != 0 ? ", " : "");
+        print_declared(type->items[i], text);
+    }
+    taper_text_string(text, "]");
+}
+
 static taper_status text_of(taper_export_lowering *l, const taper_type *type, const char **text)
 {
     taper_text printed = taper_text_make(l->module->allocator);
-    taper_type_print(type, &printed);
+    print_declared(type, &printed);
     *text = printed.failed ? NULL : taper_arena_string(&l->module->arena, taper_text_get(&printed), printed.length);
     taper_text_free(&printed);
     return *text != NULL ? TAPER_OK : taper_fail_memory(l->emit.error);

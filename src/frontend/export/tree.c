@@ -34,6 +34,34 @@ static taper_status pack_list(taper_export_lowering *l, taper_ir_value *const *i
     return taper_emit_container(&l->emit, TAPER_NODE_LIST, type, items, count, packed);
 }
 
+// The context names the class, "test.f.<locals>.Pair" or the same as a JSON text. Files of the lite interpreter have
+// names that begin with "__torch__." and have no other punctuation: PyTorch's type parser stops at it.
+static taper_status tuple_name(taper_export_lowering *l, const char *context, const char **name)
+{
+    static const char prefix[] = "__torch__.", otherwise[] = "namedtuple";
+    if (context == NULL || strspn(context, "\"") == strlen(context) || strcmp(context, "null") == 0) {
+        context = otherwise;
+    }
+    const size_t start = sizeof prefix - 1, length = strlen(context);
+    char *text = taper_arena_alloc(&l->module->arena, start + length + 1);
+    if (text == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    memcpy(text, prefix, start);
+    size_t at = start;
+    for (size_t i = 0; i < length; i++) {
+        const char c = context[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (c != '"') {
+            text[at] = letter || (c == '.' && text[at - 1] != '.') ? c : '_';
+            at++;
+        }
+    }
+    text[at] = 0;
+    *name = text;
+    return TAPER_OK;
+}
+
 static taper_status pack_tuple(taper_export_lowering *l, const taper_pt2_tree *tree, taper_ir_value *const *items,
                                taper_ir_value **packed)
 {
@@ -47,14 +75,8 @@ static taper_status pack_tuple(taper_export_lowering *l, const taper_pt2_tree *t
         types[i] = items[i]->type != NULL ? items[i]->type : &taper_type_any;
         fields[i] = named ? tree->keys[i].as.text : NULL;
     }
-    const char *name = "namedtuple";
-    const size_t length = strlen(tree->context);
-    if (named && length > 2 && tree->context[0] == '"') { // a JSON text
-        name = taper_arena_string(&l->module->arena, tree->context + 1, length - 2);
-    }
-    if (name == NULL) {
-        return taper_fail_memory(l->emit.error);
-    }
+    const char *name = NULL;
+    TAPER_TRY(named ? tuple_name(l, tree->context, &name) : TAPER_OK);
     TAPER_TRY(make(l, TAPER_TYPE_TUPLE, named ? name : NULL, types, named ? fields : NULL, tree->count, &type));
     return taper_emit_container(&l->emit, TAPER_NODE_TUPLE, type, items, tree->count, packed);
 }
