@@ -11,6 +11,7 @@
 #include <stdio.h> // rename
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,31 +59,108 @@ bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *
     return mapped;
 }
 
-// Whether nobody has written to it for a quarter of an hour.
-static bool is_left_alone(const char *path)
+// A locked file of this user's. Opening never waits, and never follows a link. The lock belongs to
+// the open file: the system releases it when the process ends, however it ends. Returns -1 on
+// failure; errno is EWOULDBLOCK if another process, or another part of this one, holds the lock.
+static int open_locked(const char *path, int flags)
 {
-    enum { LONG = 15 * 60 };
     struct stat info;
-    return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-           time(NULL) - info.st_mtime > LONG;
+    const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR);
+    if (fd < 0) {
+        return -1;
+    }
+    int reason = EPERM;
+    if (is_ours(fd, &info)) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            return fd;
+        }
+        reason = errno;
+    }
+    (void)close(fd);
+    errno = reason;
+    return -1;
+}
+
+static bool still_names(const char *path, int fd)
+{
+    struct stat by_name, by_fd;
+    return lstat(path, &by_name) == 0 && fstat(fd, &by_fd) == 0 && by_name.st_dev == by_fd.st_dev &&
+           by_name.st_ino == by_fd.st_ino;
 }
 
 taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept_writer *writer)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-    int fd = open(part, flags, S_IRUSR | S_IWUSR);
-    if (fd < 0 && errno == EEXIST && is_left_alone(part) && unlink(part) == 0) {
-        fd = open(part, flags, S_IRUSR | S_IWUSR);
+    enum { TRIES = 8 };
+    *writer = (taper_kept_writer){-1, path, part};
+    for (int i = 0; i < TRIES; i++) {
+        const int fd = open_locked(part, O_WRONLY | O_CREAT);
+        if (fd < 0) {
+            return errno == EWOULDBLOCK ? TAPER_KEPT_BUSY : TAPER_KEPT_REFUSED;
+        }
+        // The writer before may have renamed or removed the part after it was opened here and before
+        // it was locked. A renamed part is the finished file: it must not be truncated.
+        if (still_names(part, fd)) {
+            if (ftruncate(fd, 0) == 0) { // what a dead writer left
+                writer->fd = fd;
+                return TAPER_KEPT_BEGUN;
+            }
+            (void)unlink(part);
+            (void)close(fd);
+            return TAPER_KEPT_REFUSED;
+        }
+        (void)close(fd);
     }
-    *writer = (taper_kept_writer){fd, path, part};
-    return fd >= 0 ? TAPER_KEPT_BEGUN : errno == EEXIST ? TAPER_KEPT_BUSY : TAPER_KEPT_REFUSED;
+    return TAPER_KEPT_BUSY;
 }
+
+// Writes without raising SIGXFSZ, which ends the host's process unless the host handles it. Beyond
+// RLIMIT_FSIZE a write then fails with EFBIG, like one to a full disk.
+#ifdef __APPLE__
+// The signal goes to the process, where another thread may take it: the limit is asked for first.
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    struct rlimit limit;
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        ((rlim_t)at > limit.rlim_cur || size > limit.rlim_cur - (rlim_t)at)) {
+        errno = EFBIG;
+        return -1;
+    }
+    return write(fd, data, size);
+}
+#else
+// The kernel sends the signal to the thread that writes, so this thread's mask decides, and nothing
+// changes for the host's other threads. Asking getrlimit first would leave a gap in which another
+// thread or process lowers the limit. sigpending and sigwait, as Android has no sigtimedwait before
+// API level 23. A signal that was pending before is the host's and stays pending.
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    sigset_t ours, before, pending;
+    (void)sigemptyset(&ours);
+    (void)sigaddset(&ours, SIGXFSZ);
+    (void)sigemptyset(&pending);
+    const bool masked = pthread_sigmask(SIG_BLOCK, &ours, &before) == 0;
+    const bool was_pending = sigpending(&pending) != 0 || sigismember(&pending, SIGXFSZ) == 1;
+    const ssize_t wrote = write(fd, data, size);
+    const int reason = errno;
+    if (wrote < 0 && reason == EFBIG && !was_pending && sigpending(&pending) == 0 &&
+        sigismember(&pending, SIGXFSZ) == 1) { // not pending if the host ignores it
+        int number;
+        (void)sigwait(&ours, &number);
+    }
+    if (masked) {
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = reason;
+    return wrote;
+}
+#endif
 
 bool taper_kept_write(taper_kept_writer *writer, const void *data, size_t size)
 {
     const char *at = data;
     for (size_t done = 0; done < size;) {
-        const ssize_t wrote = write(writer->fd, at + done, size - done);
+        const ssize_t wrote = write_quietly(writer->fd, at + done, size - done);
         if (wrote < 0 && errno != EINTR) {
             return false;
         }
@@ -99,31 +177,20 @@ void taper_kept_rewind(taper_kept_writer *writer)
 bool taper_kept_end(taper_kept_writer *writer, bool whole)
 {
     whole = whole && fsync(writer->fd) == 0;
-    whole = close(writer->fd) == 0 && whole;
     whole = whole && rename(writer->part, writer->path) == 0;
     if (!whole) {
         (void)unlink(writer->part);
     }
+    // Unlocked last: until then no other writer takes the part. The lock is released by name, because
+    // a process that was forked meanwhile has a copy of the descriptor.
+    (void)flock(writer->fd, LOCK_UN);
+    (void)close(writer->fd);
     return whole;
-}
-
-// The lock goes with the process, whatever ends it.
-static int open_mark(const char *path, int flags)
-{
-    struct stat info;
-    const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR);
-    if (fd >= 0 && is_ours(fd, &info) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        return fd;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return -1;
 }
 
 bool taper_mark_left(const char *path, void *data, size_t size)
 {
-    const int fd = open_mark(path, O_RDONLY);
+    const int fd = open_locked(path, O_RDONLY);
     if (fd < 0) {
         return false;
     }
@@ -134,11 +201,11 @@ bool taper_mark_left(const char *path, void *data, size_t size)
 
 bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark *mark)
 {
-    mark->fd = open_mark(path, O_RDWR | O_CREAT);
+    mark->fd = open_locked(path, O_RDWR | O_CREAT);
     if (mark->fd < 0) {
         return false;
     }
-    if (ftruncate(mark->fd, 0) != 0 || write(mark->fd, data, size) != (ssize_t)size) {
+    if (ftruncate(mark->fd, 0) != 0 || write_quietly(mark->fd, data, size) != (ssize_t)size) {
         taper_mark_clear(path, mark);
         return false;
     }

@@ -24,13 +24,16 @@ typedef struct taper_kept_writer {
 
 typedef enum taper_kept_state {
     TAPER_KEPT_BEGUN,
-    TAPER_KEPT_BUSY,   // another process writes it
-    TAPER_KEPT_REFUSED // it cannot be written
+    TAPER_KEPT_BUSY,   // another process, or another thread of this one, writes it
+    TAPER_KEPT_REFUSED // the part cannot be made, locked or overwritten
 } taper_kept_state;
 
-// A new file beside the one at path. A part that was left alone for a quarter of an hour is nobody's, and goes. The
-// names stay the caller's.
+// Begins a new file beside the one at path. The part is locked while it is written: the lock of a
+// writer whose process ended is gone with it, and the next writer begins the part anew. The names
+// stay the caller's.
 taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept_writer *writer);
+// Returns false if the disk is full, or the file would become larger than RLIMIT_FSIZE: no signal
+// reaches the host.
 bool taper_kept_write(taper_kept_writer *writer, const void *data, size_t size);
 void taper_kept_rewind(taper_kept_writer *writer); // what is written next goes to its beginning
 // Puts the part in the file's place when `whole` and its bytes are on the disk, else removes it.

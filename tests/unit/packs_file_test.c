@@ -3,9 +3,14 @@
 // pack from it has the right bytes or is not there; whose file it is; who writes it.
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -372,20 +377,68 @@ static void of_another(void **state)
     close_fixture(&f);
 }
 
+// Locks the part as a writer does; returns the descriptor.
+static int hold_part(const fixture *f)
+{
+    const int fd = open(f->part, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(write(fd, "half a file", 11), 11);
+    return fd;
+}
+
+// A writer that is at work keeps the others out, a dead one does not, however it ended.
 static void who_writes(void **state)
 {
     (void)state;
     fixture f;
     open_fixture(&f);
-    write_whole(f.part, (const unsigned char *)"x", 1); // another process is at it
+    const int held = hold_part(&f);
     write_file(&f);
     assert_int_equal(access(f.path, F_OK), -1);
     assert_int_equal(access(f.part, F_OK), 0);
-    const time_t long_ago = time(NULL) - 3600; // it is no more
-    assert_int_equal(utime(f.part, &(struct utimbuf){long_ago, long_ago}), 0);
+    assert_int_equal(close(held), 0);
     write_file(&f);
     assert_int_equal(count_in_file(&f), PACKS);
     assert_int_equal(access(f.part, F_OK), -1);
+    assert_int_equal(unlink(f.path), 0);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        (void)hold_part(&f);
+        (void)!write(ready[1], "x", 1);
+        for (;;) {
+            (void)pause();
+        }
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    write_file(&f);
+    assert_int_equal(access(f.path, F_OK), -1);
+    assert_int_equal(kill(writer, SIGKILL), 0);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    assert_int_equal(access(f.part, F_OK), 0);
+    write_file(&f);
+    assert_int_equal(count_in_file(&f), PACKS);
+    assert_int_equal(access(f.part, F_OK), -1);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    // What is not this user's own file is not touched.
+    assert_int_equal(unlink(f.path), 0);
+    write_whole(f.path, (const unsigned char *)"y", 1);
+    assert_int_equal(symlink(f.path, f.part), 0);
+    taper_packs_file *refused = open_file(&f);
+    assert_non_null(taper_packs_file_write(refused, f.items, PACKS));
+    assert_int_equal(unlink(f.part), 0);
+    assert_int_equal(mkfifo(f.part, 0600), 0);
+    assert_non_null(taper_packs_file_write(refused, f.items, PACKS));
+    assert_int_equal(unlink(f.part), 0);
+    taper_packs_file_close(refused);
+    size_t size;
+    free(read_whole(f.path, &size));
+    assert_int_equal(size, 1);
+    write_file(&f);
     // A file stays as it is for who mapped it.
     taper_packs_file *before = open_file(&f);
     f.data[0][5]++;
@@ -400,6 +453,84 @@ static void who_writes(void **state)
     assert_non_null(taper_packs_file_write(file, f.items, PACKS));
     taper_packs_file_close(file);
     assert_int_equal(mkdir(f.directory, 0700), 0);
+    close_fixture(&f);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+static bool is_pending(void)
+{
+    sigset_t pending;
+    assert_int_equal(sigpending(&pending), 0);
+    return sigismember(&pending, SIGXFSZ) == 1;
+}
+
+// Tries to write more than the process may; nothing is left.
+static void write_too_much(fixture *f)
+{
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = sizes[3];
+    taper_packs_file *file = open_file(f);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const char *problem = taper_packs_file_write(file, f->items, PACKS);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    taper_packs_file_close(file);
+    assert_non_null(problem);
+    assert_int_equal(access(f->path, F_OK), -1);
+    assert_int_equal(access(f->part, F_OK), -1);
+}
+
+// RLIMIT_FSIZE: the host gets no signal, whatever it does with SIGXFSZ, and keeps one of its own.
+static void too_large(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_too_much(&f); // the default, which ends the process
+    struct sigaction counting, before;
+    memset(&counting, 0, sizeof counting);
+    counting.sa_handler = count_signal;
+    (void)sigemptyset(&counting.sa_mask);
+    assert_int_equal(sigaction(SIGXFSZ, &counting, &before), 0);
+    write_too_much(&f);
+    assert_int_equal(signals, 0);
+    sigset_t blocked, mask, now;
+    (void)sigemptyset(&blocked);
+    (void)sigaddset(&blocked, SIGXFSZ);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &mask), 0);
+    write_too_much(&f);
+    assert_false(is_pending());
+    assert_int_equal(raise(SIGXFSZ), 0);
+    write_too_much(&f);
+    assert_true(is_pending());
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    assert_int_equal(signals, 1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+    assert_int_equal(sigismember(&now, SIGXFSZ), sigismember(&mask, SIGXFSZ));
+    counting.sa_handler = SIG_IGN;
+    assert_int_equal(sigaction(SIGXFSZ, &counting, NULL), 0);
+    write_too_much(&f);
+    assert_int_equal(sigaction(SIGXFSZ, &before, NULL), 0);
+    taper_mark mark;
+    struct rlimit limit, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    const bool set = taper_mark_set(f.part, "mark", 4, &mark);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_false(set);
+    assert_int_equal(access(f.part, F_OK), -1);
+    write_file(&f);
+    assert_int_equal(count_in_file(&f), PACKS);
     close_fixture(&f);
 }
 
@@ -432,7 +563,7 @@ int main(void)
         cmocka_unit_test(unasked_stay),      cmocka_unit_test(looked_at_once),
         cmocka_unit_test(checked_for_a_day), cmocka_unit_test(damaged),
         cmocka_unit_test(of_another),        cmocka_unit_test(who_writes),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(without_memory),    cmocka_unit_test(too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

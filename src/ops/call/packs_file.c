@@ -365,9 +365,11 @@ const char *taper_packs_file_write(const taper_packs_file *file, const taper_pac
     const char *problem = NULL;
     const taper_kept_state state = taper_kept_begin(file->path.text, file->part.text, &out.writer);
     if (state == TAPER_KEPT_BEGUN) {
-        problem = taper_kept_end(&out.writer, write_all(file, &out, items, count)) ? NULL : "the disk may be full";
+        problem = taper_kept_end(&out.writer, write_all(file, &out, items, count))
+                      ? NULL
+                      : "the disk may be full, or files limited in size";
     } else if (state == TAPER_KEPT_REFUSED) {
-        problem = "the directory cannot be written to";
+        problem = "the directory, or a .part file in it, cannot be written to";
     }
     taper_free(&file->allocator, out.index, count * sizeof *out.index);
     return problem;
