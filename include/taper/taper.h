@@ -84,14 +84,15 @@ TAPER_API int64_t taper_error_offset(const taper_error *error);      /* -1 when 
 /* ---- context ------------------------------------------------------------------------------------------------ */
 
 /* One callback, as Lua's: new_size 0 frees, ptr NULL allocates, old_size is always exact. Returns memory aligned for
- * any C type, or NULL when it cannot. Called from any thread. */
+ * any C type, or NULL when it cannot. Called from any thread. reallocate must be set: NULL is TAPER_ERROR_ARGUMENT. */
 typedef struct taper_allocator {
     void *user;
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
 /* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done.
- * It is called by one thread at a time: a run that comes meanwhile does its work in its own thread. */
+ * It is called by one thread at a time: a run that comes meanwhile does its work in its own thread. Both callbacks must
+ * be set: NULL is TAPER_ERROR_ARGUMENT. */
 typedef struct taper_thread_pool {
     void *user;
     size_t (*thread_count)(void *user);

@@ -20,8 +20,8 @@ extern "C" {
  * several contexts may share it. */
 typedef struct taper_caching_allocator taper_caching_allocator;
 
-/* under: where blocks come from and go back to, copied; NULL: malloc. limit: how many bytes may be kept unused; what
- * comes back beyond goes to `under`. 0: no limit. */
+/* under: where blocks come from and go back to, copied; NULL: malloc. Its reallocate must be set. limit: how many bytes
+ * may be kept unused; what comes back beyond goes to `under`. 0: no limit. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_caching_allocator_create(
     const taper_allocator *under, size_t limit, taper_caching_allocator **caching, taper_error *error);
 /* What is kept goes back; blocks that are in use may be freed later, from any thread, and go straight back then. */

@@ -209,6 +209,9 @@ taper_status taper_caching_allocator_create(const taper_allocator *under, size_t
                                             taper_caching_allocator **caching, taper_error *error)
 {
     TAPER_NEED_OUT(caching, error);
+    if (under != NULL && under->reallocate == NULL) {
+        return taper_fail_null(error, "under->reallocate");
+    }
     const taper_allocator *from = under != NULL ? under : &taper_allocator_system;
     taper_caching_allocator *c = taper_alloc_zeroed(from, sizeof *c);
     if (c == NULL) {

@@ -67,6 +67,15 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (o.cache_dir != NULL && !taper_is_directory(o.cache_dir)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "cache_dir: there is no directory \"%s\"; make it first", o.cache_dir);
     }
+    if (o.allocator != NULL && o.allocator->reallocate == NULL) {
+        return taper_fail_null(error, "taper_context_options.allocator->reallocate");
+    }
+    if (o.pool != NULL && o.pool->thread_count == NULL) {
+        return taper_fail_null(error, "taper_context_options.pool->thread_count");
+    }
+    if (o.pool != NULL && o.pool->run == NULL) {
+        return taper_fail_null(error, "taper_context_options.pool->run");
+    }
     const taper_allocator *allocator = o.allocator != NULL ? o.allocator : &taper_allocator_system;
     taper_context *c = taper_alloc_zeroed(allocator, sizeof *c);
     if (c == NULL) {
