@@ -10,6 +10,9 @@
  * - Sizes of tensors are in elements, strides in elements, storage sizes in bytes; order of dimensions is PyTorch's.
  * - A context and a model may be used by several threads at once; a session by one thread at a time
  *   (taper_session_cancel excepted). Values may be released by any thread.
+ * - A callback of the host must not use the object whose function has called it, unless this header says what happens
+ *   then: "session" below does. An allocator must not call functions of this library, but for taper_session_cancel and
+ *   taper_session_trim.
  *
  * What stays
  * - Until 1.0 a minor version may change anything, and the library's soname carries it: libtaper.so.0.1. From 1.0 on
@@ -466,6 +469,16 @@ typedef struct taper_session_options {
 
 TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,
                                                            taper_session **session, taper_error *error);
+
+/* A session runs one call at a time. A callback of the host (an operator that it registered, a log, an observer, a
+ * release function, a thread pool) may run within a call of a session. If the callback calls the same session,
+ * functions that return a taper_status fail with TAPER_ERROR_ARGUMENT and change nothing: taper_session_run,
+ * taper_session_attribute, taper_profile_set and all others that take the session. Functions without a status say below
+ * what they do then. The callback may use other sessions, of the same model too. Threads must still take turns: a call
+ * from another thread is not always noticed. */
+
+/* Within a call of the session it returns at once, and the session is destroyed when that call ends. The call's result
+ * is the caller's all the same. The session must not be used after this function was called. */
 TAPER_API void taper_session_destroy(taper_session *session);
 
 /* method NULL: "forward". Missing trailing inputs take the method's defaults. A session's first run plans its memory;
@@ -474,14 +487,16 @@ TAPER_API void taper_session_destroy(taper_session *session);
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
-/* From any thread: the run in progress (or the next one) stops with TAPER_ERROR_CANCELLED. */
+/* From any thread, and from callbacks: the run in progress (or the next one) stops with TAPER_ERROR_CANCELLED. */
 TAPER_API void taper_session_cancel(taper_session *session);
 /* Attribute of the root object, dotted for submodules ("layer1.0.weight"). */
 TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path,
                                                               taper_value **value, taper_error *error);
-/* Gives cached memory back to the allocator. */
+/* Gives cached memory back to the allocator. Within a call of the session it returns at once, and the memory is given
+ * back when that call ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-TAPER_API void taper_session_seed(taper_session *session, uint64_t seed); /* torch.manual_seed */
+/* torch.manual_seed. Within a run, what follows in the run draws from the new seed. */
+TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {
     size_t struct_size;       /* sizeof(taper_memory_info) */
@@ -492,6 +507,7 @@ typedef struct taper_memory_info {
     uint64_t banded_calls; /* of the last run: operators that were computed some rows at a time, one behind the other,
                               so that what lies between them stays in the cache */
 } taper_memory_info;
+/* Within a run: what holds at that moment; the figures of the last run are those of the one before. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus

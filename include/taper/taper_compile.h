@@ -134,6 +134,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_print(taper
  * A float model and samples of its inputs become a draft whose forward computes with 8-bit integers, as PyTorch's
  * quantize_fx and quantize_dynamic make one for the QNNPACK engine. */
 
+/* A calibrator makes one call at a time. If a callback of the host, within a call, calls taper_calibrator_run,
+ * taper_calibrator_compare or taper_calibrator_finish of the same calibrator, these fail with TAPER_ERROR_ARGUMENT. The
+ * callback must not release the calibrator. */
 typedef struct taper_calibrator taper_calibrator;
 
 typedef enum taper_quantize_mode {

@@ -44,7 +44,7 @@ typedef struct taper_plan_item {
     size_t operator_length;
 } taper_plan_item;
 
-/* 0 until a run with its shapes was made. */
+/* 0 until a run with its shapes was made, and within a run. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_inspect_plan_count(const taper_session *session);
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session,
                                                                                  size_t index, taper_plan_item *item,
@@ -81,13 +81,14 @@ typedef struct taper_profile_item {
     const char *why;
 } taper_profile_item;
 
-/* on 1 clears and starts, 0 stops and keeps. A session's first start measures what the CPU does at most: a tenth of a
- * second, and 64 MB for as long. */
+/* on 1 clears and starts, 0 stops and keeps. Within a run of the session it is TAPER_ERROR_ARGUMENT. A session's first
+ * start measures what the CPU does at most: a tenth of a second, and 64 MB for as long. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on,
                                                                            taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL size_t
 taper_profile_count(const taper_session *session); /* call sites, in order of the program, then what devices did in
-                                                      them: rows of their own, whose time is not the call's */
+                                                      them: rows of their own, whose time is not the call's.
+                                                      Within a run: 0 */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
                                                                            taper_profile_item *item,
                                                                            taper_error *error);
@@ -109,7 +110,8 @@ typedef struct taper_observation {
 } taper_observation;
 /* Called in every run of the session after each operator, once for each of its results; what is fused is one operator,
  * whose inner results are not seen (load with disable_passes "segments" for those). observe NULL: no more.
- * Observed runs are slower. */
+ * Observed runs are slower. Within a run of the session a change may take effect only in the next run; with NULL there
+ * are no more calls from the next result on. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
 TAPER_API TAPER_EXPERIMENTAL void taper_session_observe(taper_session *session, taper_observe_function observe,
                                                         void *user);

@@ -16,7 +16,8 @@ extern "C" {
 /* ---- calling operators ---- */
 
 /* An operator, found once, to be called any number of times. Used by one thread at a time; several handles of one
- * operator are fine. It keeps its context. */
+ * operator are fine. A callback of the host within a call must not release the handle, and a call that it makes with
+ * the handle is TAPER_ERROR_ARGUMENT. It keeps its context. */
 typedef struct taper_operator taper_operator;
 
 /* name: "aten::add.Tensor", or "aten::relu" where there is no overload name; or a whole schema, "aten::relu(Tensor
@@ -41,7 +42,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_create(
                                                                                 taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_release(taper_generator *generator);
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_seed(taper_generator *generator, uint64_t seed);
-/* From its next call, or run, on; it must not be in one. generator NULL: its own source again. */
+/* From its next call, or run, on. An operator must not be in a call; within a run of the session nothing happens.
+ * generator NULL: its own source again. */
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, taper_generator *generator);
 TAPER_API TAPER_EXPERIMENTAL void taper_session_draw_from(taper_session *session, taper_generator *generator);
 
@@ -67,8 +69,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(ta
  * retained where they are kept. results has a place for each result, NULL: it gives a new reference to each, or fails,
  * and what it left there is released. A tensor that the schema marks as written, (a!), is writable; no other argument
  * may be written to. context: to make values with; another context's will not do. It is called in the thread of the
- * run, and in several at once where models run in several; it must not use the session that called it. error, which may
- * be NULL: for functions it calls, and taper_error_set. What it returns, TAPER_OK or why it failed, is the run's. */
+ * run, and in several at once where models run in several; calls of the session that called it end in
+ * TAPER_ERROR_ARGUMENT (see taper_session_create). error, which may be NULL: for functions it calls, and
+ * taper_error_set. What it returns, TAPER_OK or why it failed, is the run's. */
 typedef taper_status (*taper_operator_function)(void *user, taper_context *context, taper_value *const *args,
                                                 size_t count, taper_value **results, size_t result_count,
                                                 taper_error *error);

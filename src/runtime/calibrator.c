@@ -298,11 +298,17 @@ static taper_status run_observed(taper_calibrator *calibrator, taper_value *cons
     return status == TAPER_OK ? calibrator->status : status;
 }
 
-taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
-                                  taper_error *error)
+taper_status taper_calibrator_idle(const taper_calibrator *calibrator, taper_error *error)
 {
-    TAPER_NEED(calibrator, error);
-    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
+    if (calibrator->running) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the calibrator is running: it makes one call at a time");
+    }
+    return TAPER_OK;
+}
+
+static taper_status calibrate(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
+                              taper_error *error)
+{
     if (calibrator->quantized != NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was compared already: calibrate before that");
     }
@@ -319,9 +325,21 @@ taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *con
     return run_observed(calibrator, inputs, count, error);
 }
 
+taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
+                                  taper_error *error)
+{
+    TAPER_NEED(calibrator, error);
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
+    TAPER_TRY(taper_calibrator_idle(calibrator, error));
+    calibrator->running = true;
+    const taper_status status = calibrate(calibrator, inputs, count, error);
+    calibrator->running = false;
+    return status;
+}
 taper_status taper_calibrator_ready(taper_calibrator *calibrator, taper_error *error)
 {
     TAPER_NEED(calibrator, error);
+    TAPER_TRY(taper_calibrator_idle(calibrator, error));
     if (!calibrator->planned) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "nothing was calibrated: run taper_calibrator_run on samples");
     }

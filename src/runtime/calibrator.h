@@ -33,6 +33,7 @@ struct taper_calibrator {
     taper_error *failure;   // of the run in progress, as observing has no result
     taper_status status;
     bool planned;
+    bool running; // a call is under way: its callbacks make no other
 
     // Of comparisons.
     taper_model *quantized;
@@ -47,7 +48,10 @@ struct taper_calibrator {
 // A draft that is prepared, and quantized as planned. keep_root: to be run rather than saved.
 TAPER_MUST_USE taper_status taper_calibrator_draft(taper_calibrator *calibrator, bool keep_root, taper_draft **draft,
                                                    taper_error *error);
-// Plans when that is still to do.
+// Returns TAPER_ERROR_ARGUMENT if a call of the calibrator is under way: a callback of the host, which the call runs,
+// has called it again.
+TAPER_MUST_USE taper_status taper_calibrator_idle(const taper_calibrator *calibrator, taper_error *error);
+// Returns TAPER_ERROR_ARGUMENT if nothing was calibrated, or a call is under way.
 TAPER_MUST_USE taper_status taper_calibrator_ready(taper_calibrator *calibrator, taper_error *error);
 void taper_calibrator_free_comparison(taper_calibrator *calibrator);
 

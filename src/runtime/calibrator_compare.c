@@ -210,11 +210,8 @@ static taper_status convert_input(const taper_calibrator *calibrator, size_t ind
     return TAPER_OK;
 }
 
-taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
-                                      taper_error *error)
+static taper_status compare(taper_calibrator *calibrator, taper_value *const *inputs, size_t count, taper_error *error)
 {
-    TAPER_TRY(taper_calibrator_ready(calibrator, error));
-    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     if (calibrator->quantized_session == NULL) {
         taper_calibrator_free_comparison(calibrator);
         TAPER_TRY(make_quantized(calibrator, error));
@@ -232,6 +229,17 @@ taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value 
         taper_value_release(quantized[i]);
     }
     taper_free(&calibrator->context->allocator, (void *)quantized, bytes);
+    return status;
+}
+
+taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
+                                      taper_error *error)
+{
+    TAPER_TRY(taper_calibrator_ready(calibrator, error));
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
+    calibrator->running = true;
+    const taper_status status = compare(calibrator, inputs, count, error);
+    calibrator->running = false;
     return status;
 }
 

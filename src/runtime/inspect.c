@@ -8,10 +8,20 @@
 #include "runtime/planner.h"
 #include "runtime/session.h"
 
+// What a run is changing is not shown.
+static taper_status check_idle(const taper_session *session, taper_error *error)
+{
+    if (taper_session_is_busy(session)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the session of %s is running: ask when its call has ended",
+                   taper_model_name(session->model));
+    }
+    return TAPER_OK;
+}
+
 size_t taper_inspect_plan_count(const taper_session *session)
 {
     size_t count = 0;
-    if (session != NULL) {
+    if (session != NULL && !taper_session_is_busy(session)) {
         (void)taper_planner_latest(session->planner, &count);
     }
     return count;
@@ -22,6 +32,7 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
 {
     TAPER_NEED(session, error);
     TAPER_NEED(item, error);
+    TAPER_TRY(check_idle(session, error));
     size_t count;
     const taper_birth *births = taper_planner_latest(session->planner, &count);
     if (index >= count) {
@@ -70,12 +81,15 @@ taper_status taper_inspect_device_plan(const taper_session *session,
 {
     TAPER_NEED(session, error);
     TAPER_NEED(each, error);
+    taper_session *const used = (taper_session *)(uintptr_t)session;
+    TAPER_TRY(taper_session_enter(used, error)); // each() must not run it
     storage_teller teller = {.each = each, .user = user};
     for (size_t i = 0; TAPER_DEVICES && i < session->model->state_count; i++) {
         teller.any = false;
         taper_segment_storages(session->prepared[i], tell_storage, &teller);
         teller.arena += teller.any;
     }
+    taper_session_leave(used);
     return TAPER_OK;
 }
 
@@ -127,9 +141,8 @@ void taper_profile_add_part(void *user, size_t index, size_t count, const taper_
     parts->seconds += part->seconds;
 }
 
-taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
+static taper_status set_profiling(taper_session *session, int on, taper_error *error)
 {
-    TAPER_NEED(session, error);
     session->profiling = false;
     if (on == 0) {
         return TAPER_OK;
@@ -152,9 +165,20 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
     return TAPER_OK;
 }
 
+taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
+{
+    TAPER_NEED(session, error);
+    TAPER_TRY(taper_session_enter(session, error));
+    const taper_status status = set_profiling(session, on, error);
+    taper_session_leave(session);
+    return status;
+}
+
 size_t taper_profile_count(const taper_session *session)
 {
-    return session != NULL && session->profile != NULL ? session->model->state_count + session->part_count : 0;
+    return session != NULL && !taper_session_is_busy(session) && session->profile != NULL
+               ? session->model->state_count + session->part_count
+               : 0;
 }
 
 // Of what is fused the layer that it begins with: the first operator with a result.
@@ -192,6 +216,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
 {
     TAPER_NEED(session, error);
     TAPER_NEED(item, error);
+    TAPER_TRY(check_idle(session, error));
     if (index >= taper_profile_count(session)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
     }

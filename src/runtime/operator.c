@@ -17,6 +17,7 @@ struct taper_operator {
     taper_kernel fast; // the CPU backend's; NULL: there is the row's alone
     taper_run run;
     taper_rng rng;
+    bool calling;
 };
 
 // ---- finding
@@ -284,12 +285,18 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
     }
     TAPER_NEED(op, error);
     TAPER_NEED_ARRAY(args, count, error);
+    if (op->calling) { // a callback of the host, within a call, calls the same handle
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%.*s: op is being called: a handle makes one call at a time",
+                   (int)strcspn(op->schema->text, "("), op->schema->text);
+    }
+    op->calling = true;
     op->run.error = error;
     taper_status status = check_counts(op->schema, count, result_count, error);
     if (status == TAPER_OK) {
         status = call_checked(op, args, count, results);
     }
     op->run.error = NULL;
+    op->calling = false;
     if (status != TAPER_OK) {
         for (size_t i = 0; i < result_count; i++) {
             taper_value_release(results[i]);

@@ -184,11 +184,9 @@ static uint64_t allocator_calls(const taper_session *session)
     return taper_heap_calls(session->heap) + taper_planner_calls(session->planner) + session->recorder.calls;
 }
 
-taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
-                               taper_value **result, taper_error *error)
+static taper_status run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
+                        taper_value **result, taper_error *error)
 {
-    TAPER_TRY(taper_check_inputs(result, "result", inputs, "inputs", count, error));
-    TAPER_NEED(session, error);
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(session->model, taper_model_name(session->model), name);
     if (function == NULL || function->program.graph == NULL || function->program.param_count == 0) {
@@ -233,5 +231,16 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
         taper_model_tell_of_packs(session->model, problem);
     }
     session->run.error = NULL;
+    return status;
+}
+
+taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
+                               taper_value **result, taper_error *error)
+{
+    TAPER_TRY(taper_check_inputs(result, "result", inputs, "inputs", count, error));
+    TAPER_NEED(session, error);
+    TAPER_TRY(taper_session_enter(session, error));
+    const taper_status status = run(session, method, inputs, count, result, error);
+    taper_session_leave(session);
     return status;
 }

@@ -31,6 +31,31 @@ static taper_status clone_state(taper_session *session, taper_error *error)
     return status;
 }
 
+static void free_session(taper_session *session)
+{
+    taper_model *model = session->model;
+    const taper_allocator *allocator = model->allocator;
+    taper_val_release(session->root);
+    for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
+        taper_val_release(session->constants[i]);
+    }
+    for (size_t i = 0; session->prepared != NULL && i < model->state_count; i++) {
+        taper_prepared_drop(session->heap, session->prepared[i]);
+    }
+#ifdef TAPER_WITH_OPERATORS
+    taper_generator_release(session->run.generator);
+#endif
+    taper_planner_destroy(session->planner);
+    taper_recorder_trim(session);
+    taper_profile_free(session);
+    taper_heap_close(session->heap);
+    taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
+    taper_free(allocator, session->states, model->state_count * sizeof *session->states);
+    taper_free(allocator, session->prepared, model->state_count * sizeof *session->prepared);
+    taper_free(allocator, session, sizeof *session);
+    taper_model_release(model);
+}
+
 taper_status taper_session_create(taper_model *model, const taper_session_options *options, taper_session **session,
                                   taper_error *error)
 {
@@ -53,6 +78,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
     s->instruction_budget = o.instruction_budget;
     s->time_budget = o.time_budget;
     atomic_init(&s->cancelled, false);
+    atomic_init(&s->use, 0u);
     taper_rng_seed(&s->rng, TAPER_RNG_SEED);
     taper_status status = taper_heap_create(allocator, model->types, &s->heap, error);
     if (status == TAPER_OK) {
@@ -71,7 +97,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
         status = taper_planner_create(allocator, s->heap, &s->run.current, &s->planner, error);
     }
     if (status != TAPER_OK) {
-        taper_session_destroy(s);
+        free_session(s);
         return status;
     }
     s->memory_budget = o.memory_budget;
@@ -99,32 +125,72 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
     return TAPER_OK;
 }
 
+// ---- one call at a time
+
+// Bits of taper_session.use.
+enum {
+    IN_USE = 1, // a call is under way
+    TRIM = 2,   // it ends with taper_session_trim
+    DESTROY = 4 // it ends with taper_session_destroy
+};
+
+static void trim(taper_session *session)
+{
+    taper_planner_forget(session->planner);
+    taper_recorder_trim(session);
+    taper_heap_trim(session->heap);
+}
+
+taper_status taper_session_enter(taper_session *session, taper_error *error)
+{
+    if ((atomic_fetch_or_explicit(&session->use, IN_USE, memory_order_acquire) & IN_USE) != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the session of %s is running: a session runs one call at a time",
+                   taper_model_name(session->model));
+    }
+    return TAPER_OK;
+}
+
+void taper_session_leave(taper_session *session)
+{
+    unsigned use = atomic_load_explicit(&session->use, memory_order_relaxed);
+    for (;;) {
+        if ((use & DESTROY) != 0) {
+            free_session(session);
+            return;
+        }
+        if ((use & TRIM) != 0) {
+            trim(session); // and the allocator that it calls may ask for it again
+            (void)atomic_fetch_and_explicit(&session->use, ~(unsigned)TRIM, memory_order_relaxed);
+            use = atomic_load_explicit(&session->use, memory_order_relaxed);
+        } else if (atomic_compare_exchange_weak_explicit(&session->use, &use, 0, memory_order_release,
+                                                         memory_order_relaxed)) {
+            return;
+        }
+    }
+}
+
+bool taper_session_is_busy(const taper_session *session)
+{
+    return (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->use, memory_order_relaxed) & IN_USE) != 0;
+}
+
+// Does now, or at the end of the call under way, what the bits say.
+static void ask_for(taper_session *session, unsigned what)
+{
+    if (session != NULL &&
+        (atomic_fetch_or_explicit(&session->use, IN_USE | what, memory_order_acquire) & IN_USE) == 0) {
+        taper_session_leave(session);
+    }
+}
+
 void taper_session_destroy(taper_session *session)
 {
-    if (session == NULL) {
-        return;
-    }
-    taper_model *model = session->model;
-    const taper_allocator *allocator = model->allocator;
-    taper_val_release(session->root);
-    for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
-        taper_val_release(session->constants[i]);
-    }
-    for (size_t i = 0; session->prepared != NULL && i < model->state_count; i++) {
-        taper_prepared_drop(session->heap, session->prepared[i]);
-    }
-#ifdef TAPER_WITH_OPERATORS
-    taper_generator_release(session->run.generator);
-#endif
-    taper_planner_destroy(session->planner);
-    taper_recorder_trim(session);
-    taper_profile_free(session);
-    taper_heap_close(session->heap);
-    taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
-    taper_free(allocator, session->states, model->state_count * sizeof *session->states);
-    taper_free(allocator, session->prepared, model->state_count * sizeof *session->prepared);
-    taper_free(allocator, session, sizeof *session);
-    taper_model_release(model);
+    ask_for(session, DESTROY);
+}
+
+void taper_session_trim(taper_session *session)
+{
+    ask_for(session, TRIM);
 }
 
 void taper_session_cancel(taper_session *session)
@@ -134,11 +200,8 @@ void taper_session_cancel(taper_session *session)
     }
 }
 
-taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
+static taper_status get_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
 {
-    TAPER_NEED_OUT(value, error);
-    TAPER_NEED(session, error);
-    TAPER_NEED(path, error);
     taper_val at = session->root;
     const char *rest = path;
     while (*rest != '\0') {
@@ -160,13 +223,15 @@ taper_status taper_session_attribute(taper_session *session, const char *path, t
     return taper_session_box(session, false, taper_val_retain(at), value, error);
 }
 
-void taper_session_trim(taper_session *session)
+taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
 {
-    if (session != NULL) {
-        taper_planner_forget(session->planner);
-        taper_recorder_trim(session);
-        taper_heap_trim(session->heap);
-    }
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(session, error);
+    TAPER_NEED(path, error);
+    TAPER_TRY(taper_session_enter(session, error));
+    const taper_status status = get_attribute(session, path, value, error);
+    taper_session_leave(session);
+    return status;
 }
 
 void taper_session_seed(taper_session *session, uint64_t seed)
@@ -179,8 +244,9 @@ void taper_session_seed(taper_session *session, uint64_t seed)
 #ifdef TAPER_WITH_OPERATORS
 void taper_session_draw_from(taper_session *session, taper_generator *generator)
 {
-    if (session != NULL) {
+    if (session != NULL && taper_session_enter(session, NULL) == TAPER_OK) {
         taper_run_draw_from(&session->run, generator, &session->rng);
+        taper_session_leave(session);
     }
 }
 #endif

@@ -61,7 +61,8 @@ struct taper_session {
     taper_planner *planner;
     taper_recorder recorder;
     atomic_bool cancelled;
-    int64_t looks; // walks over results so far: what containers were seen in
+    atomic_uint use; // bits of taper_session_enter
+    int64_t looks;   // walks over results so far: what containers were seen in
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
     size_t memory_budget;
@@ -74,6 +75,14 @@ struct taper_session {
     taper_observe_function observe; // NULL: nobody looks
     void *observe_user;
 };
+
+// Begins a call that uses the session's state. Returns TAPER_ERROR_ARGUMENT if another call of the session is under
+// way, in this thread (a callback of the host calls the session that called it) or in another one.
+TAPER_MUST_USE taper_status taper_session_enter(taper_session *session, taper_error *error);
+// Ends the call, and does what was asked for meanwhile: trims the session, or destroys it.
+void taper_session_leave(taper_session *session);
+// Whether a call is under way.
+bool taper_session_is_busy(const taper_session *session);
 
 // A result for the host, settled; takes over the reference. in_run: the run has not ended, and its time is drawn on.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,

@@ -26,12 +26,14 @@ typedef enum deed {
     NO_STATUS,
     NO_RESULT,
     NO_TENSOR, // an int
+    RUN_AGAIN, // the session that called it
     DECLINE    // a number that means something inside the library
 } deed;
 
 typedef struct host {
     atomic_int warps, notes, additions;
     deed deed;
+    taper_session *session; // that runs
 } host;
 
 static host the_host;
@@ -94,6 +96,8 @@ static taper_status warp(void *user, taper_context *context, taper_value *const 
         return (taper_status)-1;
     case NO_RESULT:
         return TAPER_OK;
+    case RUN_AGAIN:
+        return taper_session_run(h->session, NULL, &args[0], 1, &results[0], error);
     case NO_TENSOR:
         return taper_value_int(context, 1, &results[0], error);
     }
@@ -499,6 +503,34 @@ static const struct {
     {NO_TENSOR, TAPER_ERROR_ARGUMENT, "my_ops::warp: result 0 should be Tensor, got int"},
 };
 
+// An operator that runs the session that called it.
+static void run_again(void **state)
+{
+    (void)state;
+    taper_context *context = test_context(NULL, 1);
+    taper_error *error = taper_error_create();
+    for (size_t f = 0; f < 2; f++) {
+        taper_model *model;
+        taper_session *session;
+        taper_value *x = image(context), *result;
+        assert_int_equal(test_load(context, files[f], true, &model, error), TAPER_OK);
+        assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
+        the_host = (host){.deed = RUN_AGAIN, .session = session};
+        assert_int_equal(taper_session_run(session, NULL, &x, 1, &result, error), TAPER_ERROR_ARGUMENT);
+        assert_non_null(strstr(taper_error_message(error), "is running: a session runs one call at a time"));
+        assert_int_equal(atomic_load(&the_host.warps), 1);
+        the_host = (host){.deed = RIGHT};
+        assert_int_equal(taper_session_run(session, NULL, &x, 1, &result, error), TAPER_OK);
+        check_result(result);
+        taper_value_release(result);
+        taper_value_release(x);
+        taper_session_destroy(session);
+        taper_model_release(model);
+    }
+    taper_error_destroy(error);
+    taper_context_release(context);
+}
+
 static void wrong_functions(void **state)
 {
     (void)state;
@@ -646,11 +678,17 @@ static void sessions_in_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before),           cmocka_unit_test(wrong_schemas),
-        cmocka_unit_test(registering),      cmocka_unit_test(registering_in_threads),
-        cmocka_unit_test(models),           cmocka_unit_test(drafts),
-        cmocka_unit_test(wrong_functions),  cmocka_unit_test(direct_calls),
-        cmocka_unit_test(allocations_fail), cmocka_unit_test(sessions_in_threads),
+        cmocka_unit_test(before),
+        cmocka_unit_test(wrong_schemas),
+        cmocka_unit_test(registering),
+        cmocka_unit_test(registering_in_threads),
+        cmocka_unit_test(models),
+        cmocka_unit_test(drafts),
+        cmocka_unit_test(run_again),
+        cmocka_unit_test(wrong_functions),
+        cmocka_unit_test(direct_calls),
+        cmocka_unit_test(allocations_fail),
+        cmocka_unit_test(sessions_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
