@@ -415,13 +415,24 @@ static bool number(taper_val value, double *re, double *im)
     }
 }
 
-// Two structures that share their parts may unfold to exponentially many pairs: past this many they count as different.
-enum { EQUAL_STEPS = 10000000 };
+// Two structures that share their parts may unfold to exponentially many pairs. The pairs that were found equal last
+// are remembered, so that work grows with the number of containers. Past EQUAL_STEPS pairs the structures count as
+// different.
+enum { EQUAL_STEPS = 10000000, EQUAL_PAIRS = 128 };
 
 typedef struct comparison {
     int depth;
     long steps;
+    struct {
+        const taper_obj *a, *b;
+    } equal[EQUAL_PAIRS]; // by a hash; written from the first container that is nested in another one
 } comparison;
+
+static size_t pair_place(const taper_obj *a, const taper_obj *b)
+{
+    const uint64_t h = ((uint64_t)(uintptr_t)a >> 4) * 31 + ((uint64_t)(uintptr_t)b >> 4);
+    return (size_t)(h * UINT64_C(0x9E3779B97F4A7C15) >> 32) % EQUAL_PAIRS;
+}
 
 static bool equal(taper_val a, taper_val b, comparison *c);
 
@@ -454,6 +465,13 @@ static bool equal_containers(taper_val a, taper_val b, comparison *c)
     if (c->depth >= TAPER_LIMIT_VALUE_DEPTH || ++c->steps > EQUAL_STEPS) {
         return false;
     }
+    const size_t place = pair_place(a.as.obj, b.as.obj);
+    if (c->steps == 2) {
+        memset(c->equal, 0, sizeof c->equal);
+    }
+    if (c->depth != 0 && c->equal[place].a == a.as.obj && c->equal[place].b == b.as.obj) {
+        return true;
+    }
     c->depth++;
     bool same;
     if (a.tag == TAPER_LIST) {
@@ -466,6 +484,10 @@ static bool equal_containers(taper_val a, taper_val b, comparison *c)
         same = equal_dicts(a.as.dict, b.as.dict, c);
     }
     c->depth--;
+    if (same && c->depth != 0) {
+        c->equal[place].a = a.as.obj;
+        c->equal[place].b = b.as.obj;
+    }
     return same;
 }
 
@@ -492,6 +514,8 @@ static bool equal(taper_val a, taper_val b, comparison *c)
 
 bool taper_val_equal(taper_val a, taper_val b)
 {
-    comparison c = {0, 0};
+    comparison c;
+    c.depth = 0;
+    c.steps = 0;
     return equal(a, b, &c);
 }

@@ -36,19 +36,33 @@ const char *taper_val_kind_name(taper_val value)
     }
 }
 
-static bool is_a(taper_val value, const taper_type *type, int depth);
+// Containers that share their parts may unfold to exponentially many items. What was found of the last containers that
+// lie in others is remembered, so that work grows with their number.
+enum { MEMO_PLACES = 64 };
 
-static bool all_are(const taper_val *items, size_t count, size_t step, const taper_type *type, int depth)
+typedef struct is_a_memo {
+    bool ready;
+    struct {
+        const taper_obj *container; // NULL: the place is free
+        const taper_type *type;
+        bool is;
+    } places[MEMO_PLACES]; // by a hash
+} is_a_memo;
+
+static bool is_a(taper_val value, const taper_type *type, int depth, is_a_memo *memo);
+
+static bool all_are(const taper_val *items, size_t count, size_t step, const taper_type *type, int depth,
+                    is_a_memo *memo)
 {
     for (size_t i = 0; i < count; i += step) {
-        if (!is_a(items[i], type, depth)) {
+        if (!is_a(items[i], type, depth, memo)) {
             return false;
         }
     }
     return true;
 }
 
-static bool is_a(taper_val value, const taper_type *type, int depth)
+static bool find_is_a(taper_val value, const taper_type *type, int depth, is_a_memo *memo)
 {
     if (depth > TAPER_LIMIT_TYPE_DEPTH) {
         return false;
@@ -85,10 +99,10 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
     case TAPER_TYPE_ANY_TUPLE:
         return value.tag == TAPER_TUPLE;
     case TAPER_TYPE_OPTIONAL:
-        return value.tag == TAPER_NONE || is_a(value, type->items[0], depth + 1);
+        return value.tag == TAPER_NONE || is_a(value, type->items[0], depth + 1, memo);
     case TAPER_TYPE_UNION:
         for (size_t i = 0; i < type->count; i++) {
-            if (is_a(value, type->items[i], depth + 1)) {
+            if (is_a(value, type->items[i], depth + 1, memo)) {
                 return true;
             }
         }
@@ -100,7 +114,7 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
         if (value.as.list->element != NULL) {
             return taper_type_matches(value.as.list->element, type->items[0]);
         }
-        return all_are(value.as.list->items, value.as.list->count, 1, type->items[0], depth + 1);
+        return all_are(value.as.list->items, value.as.list->count, 1, type->items[0], depth + 1, memo);
     case TAPER_TYPE_DICT:
         if (value.tag != TAPER_DICT) {
             return false;
@@ -110,8 +124,8 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
                    taper_type_matches(value.as.dict->value, type->items[1]);
         }
         return value.as.dict->count == 0 ||
-               (all_are(value.as.dict->entries, 2 * value.as.dict->count, 2, type->items[0], depth + 1) &&
-                all_are(value.as.dict->entries + 1, 2 * value.as.dict->count - 1, 2, type->items[1], depth + 1));
+               (all_are(value.as.dict->entries, 2 * value.as.dict->count, 2, type->items[0], depth + 1, memo) &&
+                all_are(value.as.dict->entries + 1, 2 * value.as.dict->count - 1, 2, type->items[1], depth + 1, memo));
     case TAPER_TYPE_TUPLE:
         if (value.tag != TAPER_TUPLE || value.as.tuple->count != type->count) {
             return false;
@@ -120,7 +134,7 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
             return taper_type_equal(value.as.tuple->type, type);
         }
         for (size_t i = 0; i < type->count; i++) {
-            if (!is_a(value.as.tuple->items[i], type->items[i], depth + 1)) {
+            if (!is_a(value.as.tuple->items[i], type->items[i], depth + 1, memo)) {
                 return false;
             }
         }
@@ -132,9 +146,32 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
     return false;
 }
 
+static bool is_a(taper_val value, const taper_type *type, int depth, is_a_memo *memo)
+{
+    if (depth == 0 || value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
+        return find_is_a(value, type, depth, memo);
+    }
+    if (!memo->ready) {
+        memset(memo, 0, sizeof *memo);
+        memo->ready = true;
+    }
+    const uint64_t h = ((uint64_t)(uintptr_t)value.as.obj >> 4) * 31 + ((uint64_t)(uintptr_t)type >> 4);
+    const size_t place = (size_t)(h * UINT64_C(0x9E3779B97F4A7C15) >> 32) % MEMO_PLACES;
+    if (memo->places[place].container == value.as.obj && memo->places[place].type == type) {
+        return memo->places[place].is;
+    }
+    const bool is = find_is_a(value, type, depth, memo);
+    memo->places[place].container = value.as.obj;
+    memo->places[place].type = type;
+    memo->places[place].is = is;
+    return is;
+}
+
 bool taper_val_is_a(taper_val value, const taper_type *type)
 {
-    return is_a(value, type, 0);
+    is_a_memo memo;
+    memo.ready = false;
+    return is_a(value, type, 0, &memo);
 }
 
 static void print(taper_val value, taper_text *text, int depth)

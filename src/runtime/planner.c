@@ -294,8 +294,12 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 31;
 }
 
-static uint64_t sign(uint64_t h, taper_val value, int depth)
+// steps: the values that are still looked at. A list may hold one item many times, and so on in each level.
+static uint64_t sign(uint64_t h, taper_val value, int depth, int *steps)
 {
+    if (--*steps < 0) {
+        return h;
+    }
     h = mix(h, value.tag);
     if (value.tag == TAPER_TENSOR) {
         const taper_tensor *t = value.as.tensor;
@@ -309,8 +313,8 @@ static uint64_t sign(uint64_t h, taper_val value, int depth)
         size_t count;
         const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
         h = mix(h, count);
-        for (size_t i = 0; i < count && i < 256; i++) {
-            h = sign(h, items[i], depth + 1);
+        for (size_t i = 0; i < count && i < 256 && *steps > 0; i++) {
+            h = sign(h, items[i], depth + 1, steps);
         }
     } else if (value.tag == TAPER_STRING) {
         for (size_t i = 0; i < value.as.string->length; i++) {
@@ -350,9 +354,10 @@ void taper_planner_destroy(taper_planner *planner)
 void taper_planner_begin(taper_planner *p, const struct taper_function *function, taper_value *const *inputs,
                          size_t count)
 {
+    int steps = 65536;
     uint64_t signature = mix((uint64_t)count, 1);
     for (size_t i = 0; i < count; i++) {
-        signature = inputs[i] != NULL ? sign(signature, inputs[i]->val, 0) : signature;
+        signature = inputs[i] != NULL ? sign(signature, inputs[i]->val, 0, &steps) : signature;
     }
     p->function = function;
     p->signature = signature;

@@ -114,8 +114,67 @@ static void types(void **state)
     close_heap(&f);
 }
 
+enum { LEVELS = 28 }; // 2^28 paths; types may be nested 32 deep
+
+// A list that holds one list twice, and so on, down to a list of one number.
+static taper_val shared_lists(const heap_fixture *f, double leaf)
+{
+    taper_list *list = taper_list_new(f->heap, NULL, 1);
+    assert_int_equal(taper_list_append(list, taper_val_double(leaf), NULL), TAPER_OK);
+    for (int i = 0; i < LEVELS; i++) {
+        taper_list *outer = taper_list_new(f->heap, NULL, 2);
+        assert_int_equal(taper_list_append(outer, taper_val_retain(TAPER_VAL(list)), NULL), TAPER_OK);
+        assert_int_equal(taper_list_append(outer, TAPER_VAL(list), NULL), TAPER_OK);
+        list = outer;
+    }
+    return TAPER_VAL(list);
+}
+
+static void nest_type(char *text, size_t size, const char *leaf)
+{
+    text[0] = '\0';
+    for (int i = 0; i <= LEVELS; i++) {
+        strncat(text, "List[", size - strlen(text) - 1);
+    }
+    strncat(text, leaf, size - strlen(text) - 1);
+    for (int i = 0; i <= LEVELS; i++) {
+        strncat(text, "]", size - strlen(text) - 1);
+    }
+}
+
+// Work grows with the number of containers, not with that of the paths to them.
+static void shared_parts(void **state)
+{
+    (void)state;
+    heap_fixture f;
+    open_heap(&f);
+    const taper_val a = shared_lists(&f, 1), b = shared_lists(&f, 1), other = shared_lists(&f, 2);
+    const taper_val nan = shared_lists(&f, __builtin_nan(""));
+    assert_true(taper_val_equal(a, a));
+    assert_true(taper_val_equal(a, b));
+    assert_false(taper_val_equal(a, other));
+    assert_false(taper_val_equal(nan, nan));
+    char text[1000];
+    nest_type(text, sizeof text, "float");
+    assert_true(taper_val_is_a(a, parse(&f, text)));
+    nest_type(text, sizeof text, "Union[int, float]");
+    assert_true(taper_val_is_a(a, parse(&f, text)));
+    nest_type(text, sizeof text, "int");
+    assert_false(taper_val_is_a(a, parse(&f, text)));
+    taper_text out = taper_text_make(&taper_allocator_system);
+    taper_val_type_print(a, &out);
+    assert_false(out.failed);
+    taper_text_free(&out);
+    taper_val_release(a);
+    taper_val_release(b);
+    taper_val_release(other);
+    taper_val_release(nan);
+    close_heap(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(equality), cmocka_unit_test(types)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(equality), cmocka_unit_test(types),
+                                       cmocka_unit_test(shared_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

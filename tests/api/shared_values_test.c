@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values whose parts are shared: a tuple of one tuple twice, and so on, has more paths than anybody can walk. What is
+// done with such a value grows with the number of its objects, or ends in an error.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <taper/taper_operator.h>
+
+#include "tests/api/fixture.h"
+
+enum { LEVELS = 60, WIDTH = 200 };
+
+// A tuple (lists: a list) that holds one item `width` times, on each level; at the bottom is `leaf`.
+static taper_value *shared(taper_context *context, taper_value *leaf, size_t width, bool lists)
+{
+    taper_value *value = taper_value_retain(leaf), *items[WIDTH], *outer;
+    for (int level = 0; level < LEVELS; level++) {
+        for (size_t i = 0; i < width; i++) {
+            items[i] = value;
+        }
+        const taper_status status = lists ? taper_value_list(context, NULL, items, width, &outer, NULL)
+                                          : taper_value_tuple(context, items, width, &outer, NULL);
+        assert_int_equal(status, TAPER_OK);
+        taper_value_release(value);
+        value = outer;
+    }
+    return value;
+}
+
+static void check_run(taper_session *session, const char *method, taper_value *value, taper_status wanted)
+{
+    taper_error *error = taper_error_create();
+    taper_value *result;
+    const taper_status status = taper_session_run(session, method, &value, 1, &result, error);
+    if (status != wanted) {
+        fail_msg("%s: status %d, %s", method, (int)status, taper_error_message(error));
+    }
+    char type[100];
+    (void)taper_value_type(result, type, sizeof type);
+    taper_value_release(result);
+    taper_error_destroy(error);
+}
+
+static void given_to_a_model(void **state)
+{
+    (void)state;
+    static const float numbers[] = {1, 2};
+    const int64_t size = 2;
+    taper_context *context = test_context(NULL, 1);
+    taper_model *model;
+    taper_session *session;
+    assert_int_equal(test_load(context, "any.ptl", true, &model, NULL), TAPER_OK);
+    const taper_session_options options = {
+        .struct_size = sizeof options, .instruction_budget = 1000000, .time_budget = 0.02, .memory_budget = 64 << 20};
+    assert_int_equal(taper_session_create(model, &options, &session, NULL), TAPER_OK);
+    for (int kind = 0; kind < 12; kind++) {
+        taper_value *leaf;
+        if (kind % 3 == 0) {
+            assert_int_equal(taper_value_tensor(context, TAPER_F32, 1, &size, &leaf, NULL), TAPER_OK);
+        } else if (kind % 3 == 1) { // is copied before a model may write to it
+            assert_int_equal(taper_value_tensor_from(context, TAPER_F32, 1, &size, NULL, (void *)(uintptr_t)numbers,
+                                                     sizeof numbers, 1, NULL, NULL, &leaf, NULL),
+                             TAPER_OK);
+        } else {
+            assert_int_equal(taper_value_int(context, 5, &leaf, NULL), TAPER_OK);
+        }
+        taper_value *value = shared(context, leaf, kind / 3 % 2 == 0 ? 2 : WIDTH, kind / 6 != 0);
+        for (int again = 0; again < 3; again++) {
+            check_run(session, "forward", value, TAPER_OK);
+        }
+        check_run(session, "twice", value, TAPER_OK);
+        check_run(session, "text", value, TAPER_ERROR_RESOURCE);
+        check_run(session, "count", value, kind / 6 != 0 ? TAPER_OK : TAPER_ERROR_ARGUMENT);
+        // As a part of other values, and as an argument of an operator.
+        taper_value *key, *dict, *made;
+        taper_operator *op;
+        assert_int_equal(taper_value_int(context, 1, &key, NULL), TAPER_OK);
+        assert_int_equal(taper_value_dict(context, NULL, NULL, &key, &value, 1, &dict, NULL), TAPER_OK);
+        assert_int_equal(taper_value_dict(context, NULL, NULL, &value, &key, 1, &made, NULL), TAPER_ERROR_ARGUMENT);
+        check_run(session, "forward", dict, TAPER_OK);
+        assert_int_equal(taper_operator_find(context, "aten::relu", &op, NULL), TAPER_OK);
+        assert_int_equal(taper_operator_call(op, &value, 1, &made, 1, NULL), TAPER_ERROR_ARGUMENT);
+        taper_operator_release(op);
+        assert_int_equal(taper_value_to_device(value, "cpu", &made, NULL), TAPER_OK);
+        taper_value_release(made);
+        taper_value_release(dict);
+        taper_value_release(key);
+        taper_value_release(value);
+        taper_value_release(leaf);
+    }
+    taper_session_destroy(session);
+    taper_model_release(model);
+    taper_context_release(context);
+}
+
+static int write_nothing(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    return 0;
+}
+
+static void bundled(void **state)
+{
+    (void)state;
+    taper_context *context = test_context(NULL, 1);
+    taper_error *error = taper_error_create();
+    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
+    char path[512];
+    taper_value *leaf;
+    assert_int_equal(taper_value_int(context, 5, &leaf, NULL), TAPER_OK);
+    test_path("any.ptl", path, sizeof path);
+    for (int lists = 0; lists < 2; lists++) {
+        taper_draft *draft;
+        assert_int_equal(taper_draft_load(context, path, &options, &draft, error), TAPER_OK);
+        taper_value *value = shared(context, leaf, 2, lists != 0);
+        const taper_status status = taper_draft_bundle(draft, NULL, &value, 1, error);
+        if (status == TAPER_OK) {
+            const taper_status saved = taper_draft_save(draft, NULL, write_nothing, NULL, error);
+            assert_true(saved == TAPER_OK || taper_error_message(error)[0] != '\0');
+        }
+        taper_draft_release(draft);
+        taper_value_release(value);
+    }
+    taper_value_release(leaf);
+    taper_error_destroy(error);
+    taper_context_release(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(given_to_a_model), cmocka_unit_test(bundled)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
