@@ -37,6 +37,19 @@ final class WrongTest {
         4f, M.forward(IValue.from(Tensor.fromBlob(new float[] {2}, ONE))).toTensor().getDataAsFloatArray()[0]);
   }
 
+  /** A pipe that nobody writes to is refused at once. */
+  static void pipes() throws Exception {
+    File pipe = File.createTempFile("taper", ".ptl");
+    Check.that(pipe.delete(), "delete");
+    Check.same(0, new ProcessBuilder("mkfifo", pipe.getPath()).start().waitFor());
+    try {
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.load(pipe.getPath()));
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> LiteModuleLoader.load(pipe.getPath()));
+    } finally {
+      pipe.delete();
+    }
+  }
+
   static void loading() throws Exception {
     Check.fails(NULL, () -> Module.load(null));
     Check.fails(NULL, () -> LiteModuleLoader.load(null));

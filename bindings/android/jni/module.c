@@ -98,23 +98,27 @@ static void release_buffer(void *user)
     }
 }
 
-// Whether the end of the file has the signature of a zip archive's directory, which lies in its last 65,557 bytes.
-static bool has_directory(const source *from)
+// The one way in which a path is opened here: a pipe is opened without waiting for somebody to write to it.
+static int open_path(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+// Whether the end of the file has the signature of a zip archive's directory, which lies in its last 65,557 bytes. The
+// descriptor's position, which is the host's, stays.
+static bool has_directory(int fd)
 {
     enum { PIECE = 4096, TAIL = 65557 };
-    const int fd = from->path != NULL ? open(from->path, O_RDONLY | O_CLOEXEC) : from->descriptor;
-    bool found = fd < 0;
-    const off_t end = found ? 0 : lseek(fd, 0, SEEK_END);
+    struct stat info;
+    bool found = false;
+    const off_t end = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
     ssize_t size = 4;
     for (off_t at = end > TAIL ? end - TAIL : 0; !found && at < end && size > 3; at += PIECE - 4) {
         char piece[PIECE];
-        size = pread(fd, piece, sizeof piece, at); // a folder has no bytes, wherever it says that it ends
+        size = pread(fd, piece, sizeof piece, at);
         for (ssize_t i = 0; i + 4 <= size && !found; i++) {
             found = memcmp(piece + i, "PK\5\6", 4) == 0;
         }
-    }
-    if (from->path != NULL && fd >= 0) {
-        (void)close(fd);
     }
     return found;
 }
