@@ -181,5 +181,26 @@ final class ValueTest {
     Check.same(Math.sqrt(5), M.runMethod("magnitude", number).toDouble());
   }
 
+  /** A tuple that holds one tuple twice, on each level. */
+  private static IValue shared(int levels) {
+    IValue value = IValue.from(1L);
+    for (int i = 0; i < levels; i++) {
+      value = IValue.tupleFrom(value, value);
+    }
+    return value;
+  }
+
+  static void sharedParts() throws Exception {
+    Module any = Module.load(new java.io.File(System.getProperty("samples"), "../../models/data/any.ptl").getPath());
+    Check.same(2, any.forward(shared(10)).toTuple().length);
+    Check.fails(IllegalArgumentException.class, () -> any.forward(shared(60)), "holds more than 1048576 others");
+    IValue[] lists = {shared(60)};
+    Check.fails(IllegalArgumentException.class, () -> any.forward(IValue.listFrom(lists)), "holds more than 1048576 others");
+    // Just few enough to go in, too many to come out.
+    Check.fails(
+        BehaviourTest.MODEL_ERROR, () -> any.runMethod("twice", shared(19)), "holds more than 1048576 items");
+    any.destroy();
+  }
+
   private ValueTest() {}
 }

@@ -76,13 +76,15 @@ typedef enum binding_code {
     CODE_OBJECT
 } binding_code;
 
-enum { BINDING_DEPTH = 64 }; // how deep values may be nested: each level is a call, on stacks as small as 256 KB
+// Limits of a value that goes in or out. Its depth: each level is a call, on stacks as small as 256 KB. Its items: a
+// tuple may hold one tuple twice, and so on in each level, so that there are more paths than anybody can walk.
+enum { BINDING_DEPTH = 64, BINDING_ITEMS = 1 << 20 };
 
 // A new reference; NULL: an exception is pending.
-taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value, unsigned depth);
+taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value);
 taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tensor);
 // A new local reference, to an IValue or Tensor; NULL: an exception is pending.
-jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value, unsigned depth);
+jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value);
 jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *tensor);
 // Its type as text, to be freed; NULL: an exception is pending.
 char *binding_value_type(JNIEnv *env, const taper_value *value);

@@ -130,17 +130,15 @@ static void before_text(const source *from, taper_status status, char *text, siz
     if (status != TAPER_ERROR_FILE || from->bytes != NULL) {
         return;
     }
-    const int fd = from->path != NULL ? open(from->path, O_RDONLY | O_CLOEXEC) : -1;
+    const int fd = from->path != NULL ? open_path(from->path) : from->descriptor;
     if (from->path != NULL && fd < 0) {
         (void)snprintf(text, size, "open file failed because of errno %d on fopen: , file path: %s", errno, from->path);
-        return;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (!has_directory(from)) {
+    } else if (!has_directory(fd)) {
         (void)snprintf(text, size, "%s",
                        "PytorchStreamReader failed reading zip archive: failed finding central directory");
+    }
+    if (from->path != NULL && fd >= 0) {
+        (void)close(fd);
     }
 }
 
@@ -317,7 +315,7 @@ static jobject run(JNIEnv *env, binding_module *m, const char *method, taper_val
     if (status != TAPER_OK) {
         binding_throw_status(env, status, error, NULL);
     } else {
-        out = binding_value_out(env, m->context, result, 0);
+        out = binding_value_out(env, m->context, result);
         taper_value_release(result);
     }
     taper_error_destroy(error);
@@ -344,7 +342,7 @@ JNIEXPORT jobject JNICALL Java_org_pytorch_NativeLibrary_run(JNIEnv *env, jclass
     size_t n = 0;
     for (; n < count; n++) {
         const jobject input = (*env)->GetObjectArrayElement(env, inputs, (jsize)n);
-        values[n] = binding_value_in(env, m->context, input, 0);
+        values[n] = binding_value_in(env, m->context, input);
         (*env)->DeleteLocalRef(env, input);
         if (values[n] == NULL) {
             break;

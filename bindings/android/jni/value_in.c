@@ -21,6 +21,14 @@ static void release_items(taper_value **items, size_t count)
     free(items);
 }
 
+// A value on its way in.
+typedef struct walk {
+    unsigned depth; // of the item at hand
+    size_t left;    // items that may follow
+} walk;
+
+static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value, walk *w);
+
 typedef enum item_kind { ITEM_VALUE, ITEM_TENSOR, ITEM_STRING } item_kind;
 
 static taper_value *string_in(JNIEnv *env, taper_context *context, jstring string)
@@ -39,7 +47,7 @@ static taper_value *string_in(JNIEnv *env, taper_context *context, jstring strin
 
 // The items of an array of objects, to be released; NULL: an exception is pending.
 static taper_value **items_in(JNIEnv *env, taper_context *context, jobjectArray array, item_kind kind, size_t *count,
-                              unsigned depth)
+                              walk *w)
 {
     if (array == NULL) {
         binding_throw(env, &binding.null_pointer, "List or tuple must be not null");
@@ -55,7 +63,7 @@ static taper_value **items_in(JNIEnv *env, taper_context *context, jobjectArray 
         const jobject item = (*env)->GetObjectArrayElement(env, array, (jsize)i);
         items[i] = kind == ITEM_TENSOR   ? binding_tensor_in(env, context, item)
                    : kind == ITEM_STRING ? string_in(env, context, (jstring)item)
-                                         : binding_value_in(env, context, item, depth + 1);
+                                         : value_in(env, context, item, w);
         (*env)->DeleteLocalRef(env, item);
         if (items[i] == NULL) {
             release_items(items, i);
@@ -109,11 +117,11 @@ static taper_value **numbers_in(JNIEnv *env, taper_context *context, jobject arr
 }
 
 static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, jobject data, binding_code code,
-                            unsigned depth)
+                            walk *w)
 {
     size_t count = 0, length;
-    taper_value **items = code == CODE_LIST          ? items_in(env, context, data, ITEM_VALUE, &count, depth)
-                          : code == CODE_TENSOR_LIST ? items_in(env, context, data, ITEM_TENSOR, &count, depth)
+    taper_value **items = code == CODE_LIST          ? items_in(env, context, data, ITEM_VALUE, &count, w)
+                          : code == CODE_TENSOR_LIST ? items_in(env, context, data, ITEM_TENSOR, &count, w)
                                                      : numbers_in(env, context, data, code, &count);
     if (items == NULL) {
         return NULL;
@@ -143,10 +151,10 @@ static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, 
     return made(env, status, error, list);
 }
 
-static taper_value *tuple_in(JNIEnv *env, taper_context *context, jobject data, unsigned depth)
+static taper_value *tuple_in(JNIEnv *env, taper_context *context, jobject data, walk *w)
 {
     size_t count;
-    taper_value **items = items_in(env, context, data, ITEM_VALUE, &count, depth);
+    taper_value **items = items_in(env, context, data, ITEM_VALUE, &count, w);
     if (items == NULL) {
         return NULL;
     }
@@ -157,7 +165,7 @@ static taper_value *tuple_in(JNIEnv *env, taper_context *context, jobject data, 
     return made(env, status, error, tuple);
 }
 
-static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, binding_code code, unsigned depth)
+static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, binding_code code, walk *w)
 {
     const jobjectArray pairs = (jobjectArray)(*env)->CallObjectMethod(env, value, binding.value_pairs);
     if ((*env)->ExceptionCheck(env) || pairs == NULL) {
@@ -167,10 +175,10 @@ static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, 
     const jobject keys = (*env)->GetObjectArrayElement(env, pairs, 0);
     const jobjectArray values = (jobjectArray)(*env)->GetObjectArrayElement(env, pairs, 1);
     size_t count = 0, key_count = 0, length;
-    taper_value **items = items_in(env, context, values, ITEM_VALUE, &count, depth), **names = NULL;
+    taper_value **items = items_in(env, context, values, ITEM_VALUE, &count, w), **names = NULL;
     if (items != NULL) {
         names = code == CODE_DICT_LONG_KEY ? numbers_in(env, context, keys, CODE_LONG_LIST, &key_count)
-                                           : items_in(env, context, keys, ITEM_STRING, &key_count, depth);
+                                           : items_in(env, context, keys, ITEM_STRING, &key_count, w);
     }
     (*env)->DeleteLocalRef(env, keys);
     (*env)->DeleteLocalRef(env, values);
@@ -211,16 +219,22 @@ static double double_of(jlong bits)
     return both.number;
 }
 
-taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value, unsigned depth)
+static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value, walk *w)
 {
     if (value == NULL) {
         binding_throw(env, &binding.null_pointer, "IValue must be not null");
         return NULL;
     }
-    if (depth > BINDING_DEPTH) {
+    if (w->depth > BINDING_DEPTH) {
         binding_throw(env, &binding.argument, "IValues are nested more than %d deep", BINDING_DEPTH);
         return NULL;
     }
+    if (w->left == 0) {
+        binding_throw(env, &binding.argument,
+                      "An IValue holds more than %d others, each counted as often as it is held", BINDING_ITEMS);
+        return NULL;
+    }
+    w->left--;
     const binding_code code = (binding_code)(*env)->GetIntField(env, value, binding.value_code);
     const jlong number = (*env)->GetLongField(env, value, binding.value_number);
     taper_value *result = NULL;
@@ -242,12 +256,19 @@ taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value
         return NULL; // with an exception pending
     }
     const jobject data = (*env)->GetObjectField(env, value, binding.value_data);
-    result = code == CODE_TENSOR   ? binding_tensor_in(env, context, data)
-             : code == CODE_STRING ? string_in(env, context, (jstring)data)
-             : code == CODE_TUPLE  ? tuple_in(env, context, data, depth)
-             : code == CODE_DICT_STRING_KEY || code == CODE_DICT_LONG_KEY
-                 ? dict_in(env, context, value, code, depth)
-                 : list_in(env, context, value, data, code, depth);
+    w->depth++;
+    result = code == CODE_TENSOR                                          ? binding_tensor_in(env, context, data)
+             : code == CODE_STRING                                        ? string_in(env, context, (jstring)data)
+             : code == CODE_TUPLE                                         ? tuple_in(env, context, data, w)
+             : code == CODE_DICT_STRING_KEY || code == CODE_DICT_LONG_KEY ? dict_in(env, context, value, code, w)
+                                                                          : list_in(env, context, value, data, code, w);
+    w->depth--;
     (*env)->PopLocalFrame(env, NULL);
     return result;
+}
+
+taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value)
+{
+    walk w = {.left = BINDING_ITEMS};
+    return value_in(env, context, value, &w);
 }

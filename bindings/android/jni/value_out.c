@@ -40,9 +40,16 @@ static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool ke
     return status == TAPER_OK;
 }
 
+// A value on its way out.
+typedef struct walk {
+    unsigned depth; // of the item at hand
+    size_t left;    // items that may follow
+} walk;
+
+static jobject value_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w);
+
 // IValue[] or Tensor[].
-static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_value *value, bool tensors,
-                              unsigned depth)
+static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_value *value, bool tensors, walk *w)
 {
     const size_t count = taper_value_count(value);
     const jobjectArray array =
@@ -55,7 +62,7 @@ static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_v
         taper_value *item;
         jobject out = NULL;
         if (item_at(env, value, i, false, &item)) {
-            out = tensors ? binding_tensor_out(env, context, item) : binding_value_out(env, context, item, depth + 1);
+            out = tensors ? binding_tensor_out(env, context, item) : value_out(env, context, item, w);
             taper_value_release(item);
         }
         if (out == NULL) {
@@ -135,7 +142,7 @@ static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code c
     return array;
 }
 
-static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *value, unsigned depth)
+static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *value, walk *w)
 {
     char *type = binding_value_type(env, value); // "List[int]"
     if (type == NULL) {
@@ -153,7 +160,7 @@ static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *
                               : strcmp(element, "Tensor") == 0 ? CODE_TENSOR_LIST
                                                                : CODE_LIST;
     const jobject items = code == CODE_LIST || code == CODE_TENSOR_LIST
-                              ? items_out(env, context, value, code == CODE_TENSOR_LIST, depth)
+                              ? items_out(env, context, value, code == CODE_TENSOR_LIST, w)
                               : numbers_out(env, value, code, false);
     jobject list = NULL;
     jstring name = NULL;
@@ -213,7 +220,7 @@ static char *split_dict(char *type)
     return comma + 2;
 }
 
-static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *value, unsigned depth)
+static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *value, walk *w)
 {
     char *type = binding_value_type(env, value);
     if (type == NULL) {
@@ -237,7 +244,7 @@ static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *
                                             : numbers_out(env, value, CODE_LONG_LIST, true);
     }
     if (keys != NULL) {
-        values = items_out(env, context, value, false, depth);
+        values = items_out(env, context, value, false, w);
     }
     if (values != NULL) {
         dict = (*env)->CallStaticObjectMethod(env, binding.value, binding.value_dict, (jint)code, keys, values, name);
@@ -272,7 +279,7 @@ static jobject object_out(JNIEnv *env, taper_value *value)
     return object;
 }
 
-jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value, unsigned depth)
+static jobject any_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w)
 {
     int flag;
     int64_t integer;
@@ -282,10 +289,6 @@ jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *valu
     } real;
     const char *text;
     size_t length;
-    if (depth > BINDING_DEPTH) {
-        binding_throw(env, &binding.model, "The result is nested more than %d deep", BINDING_DEPTH);
-        return NULL;
-    }
     // Getters of the kind that was asked for do not fail.
     switch (taper_value_kind(value)) {
     case TAPER_KIND_NONE:
@@ -307,11 +310,11 @@ jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *valu
     case TAPER_KIND_TENSOR:
         return with(env, CODE_TENSOR, binding_tensor_out(env, context, value));
     case TAPER_KIND_TUPLE:
-        return with(env, CODE_TUPLE, items_out(env, context, value, false, depth));
+        return with(env, CODE_TUPLE, items_out(env, context, value, false, w));
     case TAPER_KIND_LIST:
-        return list_out(env, context, value, depth);
+        return list_out(env, context, value, w);
     case TAPER_KIND_DICT:
-        return dict_out(env, context, value, depth);
+        return dict_out(env, context, value, w);
     case TAPER_KIND_COMPLEX:
     case TAPER_KIND_DEVICE:
     case TAPER_KIND_OBJECT:
@@ -319,4 +322,28 @@ jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *valu
     default:
         return object_out(env, value);
     }
+}
+
+static jobject value_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w)
+{
+    if (w->depth > BINDING_DEPTH) {
+        binding_throw(env, &binding.model, "The result is nested more than %d deep", BINDING_DEPTH);
+        return NULL;
+    }
+    if (w->left == 0) {
+        binding_throw(env, &binding.model, "The result holds more than %d items, each counted as often as it is held",
+                      BINDING_ITEMS);
+        return NULL;
+    }
+    w->left--;
+    w->depth++;
+    const jobject object = any_out(env, context, value, w);
+    w->depth--;
+    return object;
+}
+
+jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value)
+{
+    walk w = {.left = BINDING_ITEMS};
+    return value_out(env, context, value, &w);
 }
