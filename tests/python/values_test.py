@@ -93,6 +93,9 @@ class Values(unittest.TestCase):
         x = np.ones(2, np.float32)
         loop = []
         loop.append(loop)
+        shared = 1
+        for _ in range(60):
+            shared = (shared, shared)
         cases = [
             (taper.Error, "should be Tensor, got str", lambda: MODEL("x")),
             (taper.Error, "should be Tensor, got int", lambda: MODEL(3)),
@@ -111,6 +114,8 @@ class Values(unittest.TestCase):
             (TypeError, "Decimal cannot be given", lambda: MODEL.anything(decimal.Decimal(1))),
             (TypeError, "function cannot be given", lambda: MODEL.anything(lambda: 1)),
             (RecursionError, "nested more than 64", lambda: MODEL.anything(loop)),
+            (MemoryError, "the input holds too many items", lambda: MODEL.anything(shared)),
+            (MemoryError, "the input holds too many items", lambda: MODEL.anything([{"a": shared}])),
             (RecursionError, "nested more than 500", lambda: MODEL.deep(600)),
             (RecursionError, "nested more than 500", lambda: MODEL.itself()),
             (ValueError, "a tuple of 2 here, this has 3", lambda: MODEL.pair((x, 1, 2))),

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A level takes up to 3 KB of the stack, of which threads may have little.
-enum { DEEPEST = 64 };
+// A level takes up to 3 KB of the stack, of which threads may have little. A tuple may hold one tuple twice, and so on
+// in each level: what lies deeper than the items of an input itself has a limit.
+enum { DEEPEST = 64, ITEMS_MOST = 1 << 22 };
 
 typedef struct writer {
     const binding_state *state;
     binding_context *context;
     unsigned depth;
+    size_t left; // items that may follow
 } writer;
 
 static taper_value *value_in(writer *w, PyObject *object, type_text type);
@@ -432,6 +434,11 @@ static taper_value *value_in(writer *w, PyObject *object, type_text type)
         PyErr_Format(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
         return NULL;
     }
+    if (w->depth > 1 && w->left-- == 0) { // one list of any length may be given
+        w->left = 0;
+        PyErr_SetString(PyExc_MemoryError, "the input holds too many items, each counted as often as it is held");
+        return NULL;
+    }
     w->depth++;
     taper_value *const value = typed_in(w, object, type);
     w->depth--;
@@ -440,6 +447,6 @@ static taper_value *value_in(writer *w, PyObject *object, type_text type)
 
 taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
 {
-    writer w = {.state = state, .context = context};
+    writer w = {.state = state, .context = context, .left = ITEMS_MOST};
     return value_in(&w, object, type);
 }
