@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NESTED = 64, MOST_TYPE = 2048 };
+// An array may hold one array twice, and so on in each level: what lies deeper than the items of an input or result
+// itself has a limit, MOST_ITEMS.
+enum { MOST_NESTED = 64, MOST_TYPE = 2048, MOST_ITEMS = 1 << 20 };
 
 // ---- types as text
 
@@ -44,6 +46,7 @@ typedef struct conversion {
     taper_context *context;
     taper_error *said;
     NSString *wrong; // instead of what the library said
+    size_t left;     // items that may follow
 } conversion;
 
 static taper_status convert(conversion *c, id object, const char *type, unsigned depth, taper_value **value);
@@ -149,6 +152,10 @@ static taper_status convert(conversion *c, id object, const char *type, unsigned
     if (depth > MOST_NESTED) {
         return refuse(c, @"arrays and dictionaries are nested too deeply");
     }
+    if (depth > 1 && c->left-- == 0) {
+        c->left = 0;
+        return refuse(c, @"arrays and dictionaries hold too many objects, each counted as often as it is held");
+    }
     if (type_inside(type, "Optional", inside)) {
         return convert(c, object, inside, depth + 1, value);
     }
@@ -181,7 +188,7 @@ static taper_status convert(conversion *c, id object, const char *type, unsigned
 
 taper_value *tpr_value_of(id object, const char *type, NSError **error)
 {
-    conversion c = {tpr_context(), taper_error_create(), nil};
+    conversion c = {tpr_context(), taper_error_create(), nil, MOST_ITEMS};
     taper_value *value = NULL;
     const taper_status status = c.context != NULL ? convert(&c, object, type, 0, &value) : TAPER_ERROR_RESOURCE;
     if (status == TAPER_OK) {
@@ -202,10 +209,15 @@ taper_value *tpr_value_of(id object, const char *type, NSError **error)
 
 // ---- values to objects
 
-static id object_of(const taper_value *value, unsigned depth, NSError **error);
+static id object_of(const taper_value *value, unsigned depth, size_t *left, NSError **error);
 
-static id item_of(const taper_value *value, size_t index, bool key, unsigned depth, NSError **error)
+static id item_of(const taper_value *value, size_t index, bool key, unsigned depth, size_t *left, NSError **error)
 {
+    if (depth > 0 && (*left)-- == 0) {
+        *left = 0;
+        return tpr_fail(error, TPRErrorUnsupported,
+                        @"a result holds too many items, each counted as often as it is held", nil);
+    }
     taper_value *item = NULL;
     taper_error *said = taper_error_create();
     const taper_status status =
@@ -214,17 +226,17 @@ static id item_of(const taper_value *value, size_t index, bool key, unsigned dep
         return tpr_fail_as(error, said, status);
     }
     taper_error_destroy(said);
-    const id object = object_of(item, depth + 1, error);
+    const id object = object_of(item, depth + 1, left, error);
     taper_value_release(item);
     return object;
 }
 
-static id array_of(const taper_value *value, unsigned depth, NSError **error)
+static id array_of(const taper_value *value, unsigned depth, size_t *left, NSError **error)
 {
     const size_t count = taper_value_count(value);
     NSMutableArray *const array = [NSMutableArray arrayWithCapacity:count];
     for (size_t i = 0; i < count; i++) {
-        const id item = item_of(value, i, false, depth, error);
+        const id item = item_of(value, i, false, depth, left, error);
         if (item == nil) {
             return nil;
         }
@@ -233,13 +245,13 @@ static id array_of(const taper_value *value, unsigned depth, NSError **error)
     return array;
 }
 
-static id dictionary_of(const taper_value *value, unsigned depth, NSError **error)
+static id dictionary_of(const taper_value *value, unsigned depth, size_t *left, NSError **error)
 {
     const size_t count = taper_value_count(value);
     NSMutableDictionary *const dictionary = [NSMutableDictionary dictionaryWithCapacity:count];
     for (size_t i = 0; i < count; i++) {
-        const id key = item_of(value, i, true, depth, error);
-        const id item = key != nil ? item_of(value, i, false, depth, error) : nil;
+        const id key = item_of(value, i, true, depth, left, error);
+        const id item = key != nil ? item_of(value, i, false, depth, left, error) : nil;
         if (item == nil) {
             return nil;
         }
@@ -248,7 +260,7 @@ static id dictionary_of(const taper_value *value, unsigned depth, NSError **erro
     return dictionary;
 }
 
-static id object_of(const taper_value *value, unsigned depth, NSError **error)
+static id object_of(const taper_value *value, unsigned depth, size_t *left, NSError **error)
 {
     int flag;
     int64_t number;
@@ -286,9 +298,9 @@ static id object_of(const taper_value *value, unsigned depth, NSError **error)
                              : tpr_fail(error, TPRErrorUnsupported, @"a result is an undefined tensor", nil);
     case TAPER_KIND_LIST:
     case TAPER_KIND_TUPLE:
-        return array_of(value, depth, error);
+        return array_of(value, depth, left, error);
     case TAPER_KIND_DICT:
-        return dictionary_of(value, depth, error);
+        return dictionary_of(value, depth, left, error);
     case TAPER_KIND_DEVICE:
     case TAPER_KIND_OBJECT:
     case TAPER_KIND_OTHER:
@@ -300,5 +312,6 @@ static id object_of(const taper_value *value, unsigned depth, NSError **error)
 
 id tpr_object_of(const taper_value *value, NSError **error)
 {
-    return object_of(value, 0, error);
+    size_t left = MOST_ITEMS;
+    return object_of(value, 0, &left, error);
 }

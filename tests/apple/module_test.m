@@ -331,6 +331,11 @@ static void test_wrong(void)
         deep = one(deep);
     }
     FAILS([module runMethod:@"nested" inputs:one(deep) error:&error], error, TPRErrorArgument, "deeply");
+    NSArray *shared = [NSArray array];
+    for (int i = 0; i < 50; i++) {
+        shared = [NSArray arrayWithObjects:shared, shared, nil];
+    }
+    FAILS([module runMethod:@"nested" inputs:one(shared) error:&error], error, TPRErrorArgument, "too many objects");
     // The model raises: the text is its own, and it goes on working.
     FAILS([module runMethod:@"fail" inputs:one(@"so it is") error:&error], error, TPRErrorRaised, "so it is");
     CHECK([[[error userInfo] objectForKey:TPRErrorDetailKey] length] != 0);
