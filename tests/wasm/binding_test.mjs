@@ -190,6 +190,15 @@ test('broken files are refused, each in words', async () => {
     assert.ok(refused > 500 && loaded > 20, `${refused} refused, ${loaded} loaded`);
 });
 
+test('values whose parts are shared', async () => {
+    const model = await loadModel(join(source, 'tests/models/data/any.ptl'));
+    const shared = levels => Array.from({length: levels}).reduce(value => tuple(value, value), 1);
+    assert.equal(model.run(shared(10)).length, 2);
+    says(() => model.run(shared(60)), 'resource', 'holds more than');
+    says(() => model.runMethod('twice', [shared(19)]), 'resource', 'holds more than');
+    model.free();
+});
+
 test('what a model prints goes line by line', () => {
     assert.deepEqual(printed.filter(line => line.includes('\n')), []);
 });

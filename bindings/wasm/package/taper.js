@@ -8,7 +8,7 @@ export {Tensor, tensor} from './tensor.js';
 
 const STATUS = ['ok', 'argument', 'file', 'unsupported', 'resource', 'device', 'raised', 'cancelled', 'internal'];
 const [NONE, BOOL, INT, DOUBLE, COMPLEX, , STRING, TENSOR, LIST, TUPLE, DICT, OBJECT] = Array(12).keys();
-const MOST_RANK = 16;
+const MOST_RANK = 16, MOST_ITEMS = 1 << 20;
 const decoder = new TextDecoder(), encoder = new TextEncoder();
 
 /** What Taper says went wrong. */
@@ -73,6 +73,7 @@ class Runtime {
         this.error = exports.taper_error_create();
         this.cell = exports.js_allocate(8 * (4 + MOST_RANK)); // for results by address
         this.context = exports.js_context_create(this.error);
+        this.depth = this.left = 0;
         if (this.context === 0) {
             throw this.failure();
         }
@@ -196,14 +197,37 @@ class Runtime {
         }
     }
 
+    // f(), one level deeper in a value. An array may hold one array twice, and so on in each level: what lies deeper than
+    // the items of inputs and results themselves has a limit.
+    deeper(f) {
+        if (this.depth++ === 0) {
+            this.left = MOST_ITEMS;
+        }
+        try {
+            return f();
+        } finally {
+            this.depth--;
+        }
+    }
+
+    countItem() {
+        if (this.depth > 2 && this.left-- <= 0) {
+            throw new TaperError(`a value holds more than ${MOST_ITEMS} items, each counted as often as it is held`,
+                'resource');
+        }
+    }
+
     // f(address, count) of an array of values, which are released afterwards: whoever keeps them has them, too.
     withValues(items, type, f) {
         const values = [];
         let at = 0;
         try {
-            for (const item of items) {
-                values.push(this.value(item, type instanceof Array ? type[values.length] : type));
-            }
+            this.deeper(() => {
+                for (const item of items) {
+                    this.countItem();
+                    values.push(this.value(item, type instanceof Array ? type[values.length] : type));
+                }
+            });
             at = this.place(Uint32Array.from(values));
             return f(at, values.length);
         } finally {
@@ -253,14 +277,15 @@ class Runtime {
     }
 
     items(value, name = 'taper_value_item') {
-        return Array.from({length: this.exports.taper_value_count(value)}, (_, i) => {
+        return this.deeper(() => Array.from({length: this.exports.taper_value_count(value)}, (_, i) => {
+            this.countItem();
             const item = this.result(name, value, i);
             try {
                 return this.read(item);
             } finally {
                 this.exports.taper_value_release(item);
             }
-        });
+        }));
     }
 
     read(value) {
