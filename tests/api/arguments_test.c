@@ -465,52 +465,6 @@ static void operators_are_called(void **state)
     close_world(&w);
 }
 
-static void *no_memory(void *user, void *ptr, size_t old_size, size_t new_size)
-{
-    (void)user, (void)ptr, (void)old_size, (void)new_size;
-    return NULL;
-}
-
-static size_t one_thread(void *user)
-{
-    (void)user;
-    return 1;
-}
-
-static void run_tasks(void *user, void (*task)(void *argument, size_t index), void *argument, size_t count)
-{
-    (void)user;
-    for (size_t i = 0; i < count; i++) {
-        task(argument, i);
-    }
-}
-
-// Structs of callbacks each of which is needed.
-static void callbacks_are_given(void **state)
-{
-    (void)state;
-    world w;
-    open_world(&w);
-    taper_context *c;
-    taper_caching_allocator *caching;
-    const taper_allocator no_allocator = {0}, allocator = {.reallocate = no_memory};
-    const taper_thread_pool no_pool = {0}, no_run = {.thread_count = one_thread}, no_count = {.run = run_tasks};
-    taper_context_options options = {.struct_size = sizeof options, .allocator = &no_allocator};
-    FAILS("taper_context_options.allocator->reallocate is NULL", taper_context_create(&options, &c, E));
-    options.allocator = NULL;
-    options.pool = &no_pool;
-    FAILS("taper_context_options.pool->thread_count is NULL", taper_context_create(&options, &c, E));
-    options.pool = &no_count;
-    FAILS("taper_context_options.pool->thread_count is NULL", taper_context_create(&options, &c, E));
-    options.pool = &no_run;
-    FAILS("taper_context_options.pool->run is NULL", taper_context_create(&options, &c, E));
-    assert_null(c);
-    FAILS("under->reallocate is NULL", taper_caching_allocator_create(&no_allocator, 0, &caching, E));
-    assert_null(caching);
-    assert_int_equal(taper_caching_allocator_create(&allocator, 0, &caching, E), TAPER_ERROR_RESOURCE);
-    close_world(&w);
-}
-
 // ---- structs of other versions
 
 // What is given has a size that no version has; what is filled, too, and nothing of it is written.
@@ -797,7 +751,6 @@ int main(void)
         cmocka_unit_test(models_are_calibrated),
         cmocka_unit_test(models_are_inspected),
         cmocka_unit_test(operators_are_called),
-        cmocka_unit_test(callbacks_are_given),
         cmocka_unit_test(memory_is_kept),
         cmocka_unit_test(apps_ask),
         cmocka_unit_test(sizes_of_structs),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Callbacks of the host that call the object whose function called them: each call of a session, an operator or a
-// calibrator within its own call ends in an error, or does what the headers say.
+// Callbacks of the host that are NULL, and those that call the object whose function called them: each call of a
+// session, an operator or a calibrator within its own call ends in an error, or does what the headers say.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -321,11 +321,65 @@ static void calibrators(void **state)
     close_world(&w);
 }
 
+// ---- callbacks that are NULL
+
+#define NULL_MEMBER(name, call)                                                                                        \
+    do {                                                                                                               \
+        assert_int_equal(call, TAPER_ERROR_ARGUMENT);                                                                  \
+        assert_string_equal(taper_error_message(error), name " is NULL");                                              \
+    } while (0)
+
+static void *no_memory(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)user, (void)ptr, (void)old_size, (void)new_size;
+    return NULL;
+}
+
+static size_t one_thread(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+static void run_tasks(void *user, void (*task)(void *argument, size_t index), void *argument, size_t count)
+{
+    (void)user;
+    for (size_t i = 0; i < count; i++) {
+        task(argument, i);
+    }
+}
+
+// Structs of callbacks each of which is needed.
+static void callbacks_are_given(void **state)
+{
+    (void)state;
+    taper_error *error = taper_error_create();
+    taper_context *c;
+    taper_caching_allocator *caching;
+    const taper_allocator no_allocator = {0}, allocator = {.reallocate = no_memory};
+    const taper_thread_pool no_pool = {0}, no_run = {.thread_count = one_thread}, no_count = {.run = run_tasks};
+    taper_context_options options = {.struct_size = sizeof options, .allocator = &no_allocator};
+    NULL_MEMBER("taper_context_options.allocator->reallocate", taper_context_create(&options, &c, error));
+    options.allocator = NULL;
+    options.pool = &no_pool;
+    NULL_MEMBER("taper_context_options.pool->thread_count", taper_context_create(&options, &c, error));
+    options.pool = &no_count;
+    NULL_MEMBER("taper_context_options.pool->thread_count", taper_context_create(&options, &c, error));
+    options.pool = &no_run;
+    NULL_MEMBER("taper_context_options.pool->run", taper_context_create(&options, &c, error));
+    assert_null(c);
+    NULL_MEMBER("under->reallocate", taper_caching_allocator_create(&no_allocator, 0, &caching, error));
+    assert_null(caching);
+    assert_int_equal(taper_caching_allocator_create(&allocator, 0, &caching, error), TAPER_ERROR_RESOURCE);
+    taper_error_destroy(error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_observer),  cmocka_unit_test(trimmed_at_the_end), cmocka_unit_test(destroyed_within),
-        cmocka_unit_test(from_allocator), cmocka_unit_test(operators),          cmocka_unit_test(calibrators),
+        cmocka_unit_test(from_observer),       cmocka_unit_test(trimmed_at_the_end), cmocka_unit_test(destroyed_within),
+        cmocka_unit_test(from_allocator),      cmocka_unit_test(operators),          cmocka_unit_test(calibrators),
+        cmocka_unit_test(callbacks_are_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
