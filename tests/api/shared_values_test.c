@@ -97,6 +97,46 @@ static void given_to_a_model(void **state)
     taper_context_release(context);
 }
 
+static taper_status work(taper_context *context, const void *what, taper_error *error)
+{
+    taper_value *items[2] = {NULL, NULL}, *inner = NULL, *outer = NULL, *result = NULL;
+    taper_model *model = NULL;
+    taper_session *session = NULL;
+    (void)what;
+    taper_status status = taper_value_int(context, 5, &items[0], error);
+    items[1] = items[0];
+    if (status == TAPER_OK) {
+        status = taper_value_tuple(context, items, 2, &inner, error);
+    }
+    for (int i = 0; status == TAPER_OK && i < LEVELS; i++) { // more than one table of containers holds
+        taper_value *const pair[] = {inner, inner};
+        status = taper_value_tuple(context, pair, 2, &outer, error);
+        taper_value_release(inner);
+        inner = outer;
+    }
+    if (status == TAPER_OK) {
+        status = test_load(context, "any.ptl", true, &model, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_session_create(model, NULL, &session, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_session_run(session, "twice", &inner, 1, &result, error);
+    }
+    taper_value_release(result);
+    taper_value_release(items[0]);
+    taper_value_release(inner);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    return status;
+}
+
+static void allocations_fail(void **state)
+{
+    (void)state;
+    test_each_allocation_fails("any.ptl", work, NULL);
+}
+
 static int write_nothing(void *user, const void *data, size_t size)
 {
     (void)user, (void)data, (void)size;
@@ -132,6 +172,7 @@ static void bundled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(given_to_a_model), cmocka_unit_test(bundled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(given_to_a_model), cmocka_unit_test(allocations_fail),
+                                       cmocka_unit_test(bundled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
