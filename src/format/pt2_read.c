@@ -288,13 +288,19 @@ static taper_status read_json(taper_pt2 *r, const taper_zip_entry *entry)
     return status;
 }
 
-// The first schema leaves the named arguments out of the packing where the caller gave none.
+// The first schema leaves the named arguments out of the packing where the caller gave none. What is left is the tuple
+// of the positional ones, in every schema.
 static taper_status complete_inputs(taper_pt2 *r)
 {
     taper_pt2_tree *tree = &r->program->in_tree;
     if (tree->kind == TAPER_PT2_TUPLE && tree->count == 2 && tree->children[0].kind == TAPER_PT2_TUPLE &&
         tree->children[1].kind == TAPER_PT2_TREE_DICT) {
         return TAPER_OK;
+    }
+    if (tree->kind != TAPER_PT2_TUPLE) {
+        TAPER_FAIL(r->error, TAPER_ERROR_FILE,
+                   "the program's inputs are packed as %.100s, not as a tuple of its arguments",
+                   tree->type != NULL ? tree->type : "a single value");
     }
     taper_pt2_tree *both = taper_arena_array(&r->module->arena, 2, sizeof *both);
     if (both == NULL) {

@@ -146,12 +146,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char table[] = "{\"config\": {\"w\": {\"path_name\": \"weight_0\", \"tensor_meta\": {\"dtype\": 7, "
                                 "\"sizes\": [{\"as_int\": 2}], \"strides\": [{\"as_int\": 1}], \"layout\": 7}}}}";
+    static const char no_arguments[] = "[1, {\"type\": \"builtins.tuple\", \"children_spec\": []}]";
     load(data, size);
     if (size < 2 || (data[0] != '{' && data[0] != '[')) {
         return 0;
     }
     bytes given = {.data = NULL}, around = small_program(data, size),
-          usual = small_program((const uint8_t *)"[1, {}]", 7);
+          usual = small_program((const uint8_t *)no_arguments, sizeof no_arguments - 1);
     bytes_add(&given, data, size);
     load_records(&given, table, sizeof table - 1, false, size % 2 != 0);
     load_records(&given, NULL, 0, true, false);
