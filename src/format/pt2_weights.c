@@ -107,8 +107,11 @@ static taper_status payload_item(taper_pt2 *r, const char *name, const void *how
     const char *folder = how;
     payload *p = item;
     TAPER_TRY(taper_pt2_members(r, payload_member, p));
+    if (p->path == NULL) {
+        return taper_pt2_fail(r, TAPER_ERROR_FILE, "\"%.100s\" without the name of its record", name);
+    }
     char path[TAPER_LIMIT_RECORD_NAME];
-    const int length = snprintf(path, sizeof path, "%s%s", folder, p->path != NULL ? p->path : "");
+    const int length = snprintf(path, sizeof path, "%s%s", folder, p->path);
     const taper_zip_entry *entry =
         length > 0 && (size_t)length < sizeof path ? taper_zip_find(&r->archive.zip, path, (size_t)length) : NULL;
     if (entry == NULL) {

@@ -455,6 +455,8 @@ static const refusal refusals[] = {
      "\"in_spec\": \"[1, {\\\"type\\\": \\\"builtins.list\\\"", "packed as builtins.list"},
     {"2.15_small.pt2", "program", "[\\\\\\\"a\\\\\\\"]", "[\\\\\\\"a\\\\\\\", 1]", "1 items with 2 keys"},
     {"2.15_small.pt2", "program", "\"x\"", "\"x\\u0000\"", "NUL"},
+    {"2.15_small.pt2", "weights_config", "\"path_name\"", "\"path\"",
+     "\"layer.weight\" without the name of its record"},
     {"2.15_small.pt2", "weights_config", "weight_0", "weight_9", "lacks the record data/weights/weight_9"},
     {"2.15_small.pt2", "weights_config", "\"storage_offset\": {\"as_int\": 0}", "\"storage_offset\": {\"as_int\": 1}",
      "layer.weight"},
