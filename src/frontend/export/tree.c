@@ -34,6 +34,26 @@ static taper_status pack_list(taper_export_lowering *l, taper_ir_value *const *i
     return taper_emit_container(&l->emit, TAPER_NODE_LIST, type, items, count, packed);
 }
 
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
+}
+
+// Whether a named tuple can keep its fields' names. They are written into type texts, which have room for words only.
+static bool has_fields(const taper_pt2_tree *tree)
+{
+    bool good = tree->kind == TAPER_PT2_NAMED_TUPLE && tree->keys != NULL && tree->count != 0;
+    for (size_t i = 0; good && i < tree->count; i++) {
+        const char *name = tree->keys[i].as.text;
+        size_t length = 0;
+        while (is_word(name[length])) {
+            length++;
+        }
+        good = length != 0 && length == tree->keys[i].count;
+    }
+    return good;
+}
+
 // The context names the class, "test.f.<locals>.Pair" or the same as a JSON text. Files of the lite interpreter have
 // names that begin with "__torch__." and have no other punctuation: PyTorch's type parser stops at it.
 static taper_status tuple_name(taper_export_lowering *l, const char *context, const char **name)
@@ -65,7 +85,7 @@ static taper_status tuple_name(taper_export_lowering *l, const char *context, co
 static taper_status pack_tuple(taper_export_lowering *l, const taper_pt2_tree *tree, taper_ir_value *const *items,
                                taper_ir_value **packed)
 {
-    const bool named = tree->kind == TAPER_PT2_NAMED_TUPLE && tree->keys != NULL && tree->count != 0;
+    const bool named = has_fields(tree);
     const taper_type **types = taper_arena_array(&l->emit.graph->arena, tree->count, sizeof *types), *type;
     const char **fields = taper_arena_array(&l->emit.graph->arena, tree->count, sizeof *fields);
     if (types == NULL || fields == NULL) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names and layers of exported programs on their way into saved files: what a program names must be readable there, or
+// be refused. The files are samples of tests/data/pt2, changed.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <taper/taper_compile.h>
+
+#include "tests/cpu_mask.h"
+#include "tests/fuzz/made_inputs.h"
+#include "tests/fuzz/pt2_sample.h"
+
+static bytes read_file(const char *name)
+{
+    bytes b = {.data = NULL};
+    char part[4096];
+    (void)snprintf(part, sizeof part, "%s/%s", TEST_PT2, name);
+    FILE *file = fopen(part, "rb");
+    assert_non_null(file);
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) != 0;) {
+        bytes_add(&b, part, n);
+    }
+    (void)fclose(file);
+    return b;
+}
+
+typedef struct change {
+    const char *from, *to;
+} change;
+
+static bytes changed(const char *name, const change *changes, size_t count)
+{
+    bytes file = read_file(name);
+    static pt2_sample sample; // large
+    assert_true(pt2_sample_read(file.data, file.size, &sample));
+    bytes_free(&file);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(pt2_sample_replace(&sample, changes[i].from, changes[i].to));
+    }
+    file = pt2_sample_pack(&sample);
+    pt2_sample_free(&sample);
+    return file;
+}
+
+static taper_context *context_new(void)
+{
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
+    taper_context *context;
+    assert_int_equal(taper_context_create(&options, &context, NULL), TAPER_OK);
+    return context;
+}
+
+// Converts a file, with or without what NNAPI can do, and loads what was written.
+static void convert(const char *name, const change *changes, size_t count, taper_value *input)
+{
+    bytes file = changed(name, changes, count);
+    taper_context *context = context_new();
+    taper_error *error = taper_error_create();
+    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()},
+                             plain = {.struct_size = sizeof plain};
+    taper_draft *draft;
+    assert_int_equal(taper_draft_load_memory(context, file.data, file.size, &compiled, &draft, error), TAPER_OK);
+    const taper_optimize_options nnapi = {
+        .struct_size = sizeof nnapi, .backend = "nnapi", .inputs = &input, .input_count = 1};
+    if (input != NULL) {
+        assert_int_equal(taper_draft_optimize(draft, &nnapi, error), TAPER_OK);
+    }
+    for (int flatbuffer = 0; flatbuffer < 2; flatbuffer++) {
+        const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = flatbuffer};
+        taper_model *model;
+        void *saved;
+        size_t size;
+        assert_int_equal(taper_draft_save_memory(draft, &save, &saved, &size, error), TAPER_OK);
+        if (taper_model_load_memory(context, saved, size, NULL, NULL, &plain, &model, error) != TAPER_OK) {
+            fail_msg("%s: %s", name, taper_error_message(error));
+        }
+        taper_model_release(model);
+        taper_saved_free(draft, saved, size);
+    }
+    taper_draft_release(draft);
+    taper_error_destroy(error);
+    taper_context_release(context);
+    bytes_free(&file);
+}
+
+// A type's text has words for the class and for the fields.
+static void named_tuples(void **state)
+{
+    static const change changes[] = {{"test.Pair", "Pair"},       {"test.Pair", "test.f.<locals>.Pair [1]"},
+                                     {"test.Pair", ""},           {"\"left\"", "\"\""},
+                                     {"\"left\"", "\"a b], [\""}, {"\"left\"", "\"a\\u0000b\""}};
+    (void)state;
+    convert("2.15_containers.pt2", NULL, 0, NULL);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        convert("2.15_containers.pt2", &changes[i], 1, NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(named_tuples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
