@@ -54,6 +54,23 @@ static taper_context *context_new(void)
     return context;
 }
 
+static void refuse(const char *name, const change *changes, size_t count, const char *word)
+{
+    bytes file = changed(name, changes, count);
+    taper_context *context = context_new();
+    taper_error *error = taper_error_create();
+    taper_model *model;
+    const taper_load_options plain = {.struct_size = sizeof plain};
+    const taper_status status =
+        taper_model_load_memory(context, file.data, file.size, NULL, NULL, &plain, &model, error);
+    if (status == TAPER_OK || strstr(taper_error_message(error), word) == NULL) {
+        fail_msg("\"%s\" expected, status %d: %s", word, (int)status, taper_error_message(error));
+    }
+    taper_error_destroy(error);
+    taper_context_release(context);
+    bytes_free(&file);
+}
+
 // Converts a file, with or without what NNAPI can do, and loads what was written.
 static void convert(const char *name, const change *changes, size_t count, taper_value *input)
 {
@@ -100,10 +117,19 @@ static void named_tuples(void **state)
     }
 }
 
+// Names that sort between a weight's and those of its module.
+static void weights_and_modules(void **state)
+{
+    (void)state;
+    const change changes[] = {{"\"layer.weight\"", "\"a\""}, {"\"layer.bias\"", "\"a.c\""}, {"\"count\"", "\"a-b\""}};
+    refuse("2.15_small.pt2", changes, 3, "a is a weight and a module");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_tuples),
+        cmocka_unit_test(weights_and_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,22 @@ static size_t group_end(const building *b, size_t first, size_t end, size_t skip
     return i;
 }
 
+// Refuses a weight whose name a module has too. Names between theirs may sort, "a", "a-b", "a.c", so that they are no
+// group.
+static taper_status check_alone(building *b, size_t at, size_t end, size_t skip)
+{
+    const char *name = b->weights[at].name + skip;
+    const size_t length = strlen(name);
+    for (size_t i = at + 1; i < end && strncmp(b->weights[i].name + skip, name, length) == 0; i++) {
+        TAPER_TRY(taper_charge(b->l->module->allocator, 1, b->l->emit.error));
+        const char next = b->weights[i].name[skip + length];
+        if (next == '.' || next == '\0') {
+            return taper_export_refuse(b->l, "%.100s is a weight and a module", b->weights[at].name);
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status build_object(building *b, size_t first, size_t end, size_t skip, int depth, taper_object **made);
 
 static taper_status fill_object(building *b, size_t first, size_t end, size_t skip, int depth, taper_object *object)
@@ -48,14 +64,13 @@ static taper_status fill_object(building *b, size_t first, size_t end, size_t sk
         for (size_t i = at; i < next; i++) {
             b->slots[i][depth] = slot;
         }
-        if (w->name[skip + length] != '\0') {
+        if (w->name[skip + length] == '\0') {
+            TAPER_TRY(check_alone(b, at, end, skip));
+            value = w->tensor != NULL ? taper_val_retain(TAPER_VAL(w->tensor)) : value;
+        } else {
             taper_object *inner;
             TAPER_TRY(build_object(b, at, next, skip + length + 1, depth + 1, &inner));
             value = TAPER_VAL(inner);
-        } else if (next != at + 1) {
-            return taper_export_refuse(l, "%.100s is a weight and a module", w->name);
-        } else if (w->tensor != NULL) {
-            value = taper_val_retain(TAPER_VAL(w->tensor));
         }
         TAPER_TRY(taper_object_set(object, slot, value, l->emit.error));
         at = next;
