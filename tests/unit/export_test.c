@@ -125,11 +125,31 @@ static void weights_and_modules(void **state)
     refuse("2.15_small.pt2", changes, 3, "a is a weight and a module");
 }
 
+// A layer whose weights are for other inputs than it gets fails when it runs: it stays where it is.
+static void layers_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 3, 16, 16};
+    taper_context *context = context_new();
+    taper_value *input;
+    assert_int_equal(taper_value_tensor(context, TAPER_F32, 4, sizes, &input, NULL), TAPER_OK);
+    static const change weights[] = {{"[{\"as_int\": 8}, {\"as_int\": 3}, {\"as_int\": 3}, {\"as_int\": 3}]",
+                                      "[{\"as_int\": 3}, {\"as_int\": 3}, {\"as_int\": 8}, {\"as_int\": 3}]"},
+                                     {"[{\"as_int\": 5}, {\"as_int\": 8}]", "[{\"as_int\": 5}, {\"as_int\": 7}]"}};
+    convert("calls/convnet.pt2", NULL, 0, input);
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        convert("calls/convnet.pt2", &weights[i], 1, input);
+    }
+    taper_value_release(input);
+    taper_context_release(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_tuples),
         cmocka_unit_test(weights_and_modules),
+        cmocka_unit_test(layers_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,14 @@ taper_status taper_translate_check_geometry(taper_translator *t, const taper_con
     return TAPER_OK;
 }
 
+taper_status taper_translate_check_inputs(taper_translator *t, const taper_ir_value *x, int dim, int64_t inputs)
+{
+    const taper_shape shape = taper_translate_shape(t, x);
+    const int64_t size = shape.rank >= dim ? shape.sizes[shape.rank - dim] : TAPER_UNKNOWN;
+    TAPER_REFUSE(t, size != TAPER_UNKNOWN && size != inputs, "weights for another number of inputs");
+    return TAPER_OK;
+}
+
 const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind)
 {
     static const uint8_t plain[4] = {0, 2, 3, 1}, turned[4] = {1, 2, 3, 0};
@@ -143,6 +151,9 @@ static taper_status float_conv(taper_translator *t, const taper_ir_value *x, tap
     const int kind = taper_conv_kind(g, channels);
     const int64_t outs = g->transposed ? weight->sizes[1] * g->groups : weight->sizes[0];
     TAPER_TRY(taper_translate_check_geometry(t, g, kind));
+    TAPER_TRY(taper_translate_check_inputs(t, x, 3, channels));
+    TAPER_REFUSE(t, outs % g->groups != 0 || channels % g->groups != 0, "groups that do not divide the channels");
+    TAPER_REFUSE(t, bias != NULL && (bias->rank != 1 || bias->sizes[0] != outs), "a bias of another size");
     TAPER_REFUSE(t, kind == TAPER_CONV_DEPTHWISE && t->options->pytorch && outs != channels,
                  "PyTorch's converter has no such convolution");
     TAPER_TRY(bias_of_floats(t, bias, outs, false, &l.bias));
@@ -214,6 +225,8 @@ static taper_status linear(taper_translator *t, const taper_ir_value *x, taper_t
     TAPER_REFUSE(t, weight->rank != 2, "weights of other than two dimensions");
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
     const int64_t outs = weight->sizes[turned ? 1 : 0];
+    TAPER_TRY(taper_translate_check_inputs(t, x, 1, weight->sizes[turned ? 0 : 1]));
+    TAPER_REFUSE(t, bias != NULL && (bias->rank != 1 || bias->sizes[0] != outs), "a bias of another size");
     TAPER_TRY(bias_of_floats(t, bias, outs, true, &b));
     TAPER_TRY(taper_translate_weight(t, weight, turned ? swapped : NULL, &w));
     return taper_translate_add_linear(t, x, w, b, outs, NULL);

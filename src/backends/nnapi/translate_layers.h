@@ -22,6 +22,10 @@ enum { TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE, TAPER_CONV_GROUPED };
 int taper_conv_kind(const taper_conv_geometry *g, int64_t in);
 int32_t taper_conv_code(const taper_conv_geometry *g, int kind); // ANEURALNETWORKS_…
 TAPER_MUST_USE taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind);
+// Refuses a layer whose weights are for another number of inputs than size `dim` of x, counted from the end, if that is
+// known. A run of such a layer fails, and what NNAPI would be told of it is no network.
+TAPER_MUST_USE taper_status taper_translate_check_inputs(taper_translator *t, const taper_ir_value *x, int dim,
+                                                         int64_t inputs);
 // [out, in, H, W] to [out, H, W, in]; depthwise [C, 1, H, W] to [1, H, W, C]; transposed [in, out, H, W] to
 // [out, H, W, in].
 const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind);

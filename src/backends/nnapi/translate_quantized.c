@@ -203,6 +203,7 @@ taper_status taper_translate_quantized_conv(taper_translator *t, const taper_nod
     const int kind = taper_conv_kind(&g, params.in);
     const bool many = has_many_scales(params.weight);
     TAPER_TRY(taper_translate_check_geometry(t, &g, kind));
+    TAPER_TRY(taper_translate_check_inputs(t, x, 3, params.in));
     TAPER_REFUSE(t, t->options->portable && (c->output_padding[0] != 0 || c->output_padding[1] != 0),
                  "an output padding");
     TAPER_TRY(output_quantizer(t, node, &q));
@@ -251,6 +252,7 @@ taper_status taper_translate_quantized_linear(taper_translator *t, const taper_n
     TAPER_TRY(output_quantizer(t, node, &q));
     TAPER_REFUSE(t, t->options->pytorch && (has_relu(node) || has_many_scales(params.weight)),
                  "PyTorch's converter has no such linear layer");
+    TAPER_TRY(taper_translate_check_inputs(t, x, 1, params.in));
     TAPER_TRY(taper_translate_plain(t, x, &input));
     TAPER_TRY(input_quantizer(t, x, &in_q));
     t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE;
