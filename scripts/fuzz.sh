@@ -20,7 +20,8 @@ tool() { # the newest of NAME, NAME-19 …
 max_len() {
     case $1 in
     program | optimize | quantize) echo 32768 ;;
-    flatbuffer | lite_archive | pt2 | write | torchscript) echo 20000 ;;
+    flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
+    pt2) echo 65536 ;; # samples with a few things doubled
     zip | image | nnapi_blob) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
@@ -51,7 +52,7 @@ files() {
 
 seeds() {
     case $1 in
-    pt2) echo "tests/fuzz/corpus/pt2 tests/data/pt2" ;;
+    pt2) echo "tests/fuzz/corpus/pt2 tests/data/pt2 tests/data/pt2/calls" ;;
     flatbuffer | program) echo "tests/fuzz/corpus/$1 tests/unit/data/flatbuffer" ;;
     write) echo "tests/fuzz/corpus/write tests/fuzz/corpus/lite_archive tests/fuzz/corpus/flatbuffer tests/fuzz/corpus/pickle tests/unit/data/flatbuffer" ;;
     image) echo "tests/fuzz/corpus/image" ;;

@@ -5,10 +5,13 @@
 // allocation that fails.
 #include "frontend/export/export.h"
 #include "tests/fuzz/failing_allocator.h"
+#include "tests/fuzz/pt2_mutate.h"
 #include "tests/unit/archive_builder.h"
 #include "tests/unit/pt2_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 // To be run, or to be listed. A graph that is made passes the verifier.
 static taper_status lower(const taper_allocator *allocator, taper_module *module, taper_pt2_program *program,
@@ -163,3 +166,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes_free(&usual);
     return 0;
 }
+
+#ifdef TAPER_HAS_LIBFUZZER
+// Every second change of an archive is one of its structure: bytes that change behind a checksum are refused at once.
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    static pt2_sample sample; // large
+    if (seed % 2 != 0 || !pt2_sample_read(data, size, &sample)) {
+        return LLVMFuzzerMutate(data, size, room);
+    }
+    bytes file = sample.count != 0 ? pt2_mutate(&sample, 1, seed) : (bytes){.data = NULL};
+    pt2_sample_free(&sample);
+    const bool fits = file.size != 0 && file.size <= room;
+    if (fits) {
+        memcpy(data, file.data, file.size);
+    }
+    const size_t made = fits ? file.size : 0;
+    bytes_free(&file);
+    return made != 0 ? made : LLVMFuzzerMutate(data, size, room);
+}
+#endif
