@@ -140,6 +140,8 @@ static void layers_that_do_not_fit(void **state)
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         convert("calls/convnet.pt2", &weights[i], 1, input);
     }
+    const change order = {"\"as_ints\": [1, 0]", "\"as_ints\": [1, 1]"};
+    convert("calls/convnet_core.pt2", &order, 1, input);
     taper_value_release(input);
     taper_context_release(context);
 }

@@ -141,12 +141,15 @@ taper_status taper_translate_permute(taper_translator *t, const taper_node *node
     const taper_ir_value *x = taper_node_in(node, 0);
     const taper_shape shape = taper_translate_shape(t, x);
     int64_t order[TAPER_MAX_RANK];
+    bool taken[TAPER_MAX_RANK] = {false};
     size_t rank;
     TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), order, &rank));
     TAPER_REFUSE(t, shape.rank >= 0 && (size_t)shape.rank != rank, "an order of other than its dimensions");
     for (size_t i = 0; i < rank; i++) {
         order[i] += order[i] < 0 ? (int64_t)rank : 0;
         TAPER_REFUSE(t, order[i] < 0 || order[i] >= (int64_t)rank, "a dimension that is not there");
+        TAPER_REFUSE(t, taken[order[i]], "a dimension that is there twice");
+        taken[order[i]] = true;
     }
     return permuted(t, x, order, rank);
 }
