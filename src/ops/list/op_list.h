@@ -2,9 +2,9 @@
 // The operator list: every operator Taper has, one list file per family, each row
 //     OP(id, "schema", kernel, param, flags)
 // id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows
-// whose TAPER_USE_<id> is defined to 1 are kept. The kernel's declaration is made by the list itself: `kernel` is
-// declared as taper_status kernel(taper_call *) with external linkage, so a family's file defines it without `static`.
-// param is 0 or the address of a `const` object declared in the family's header.
+// whose TAPER_USE_<id> is defined to 1 are kept. kernel is a function of a family's file, defined there by
+// TAPER_KERNEL(kernel), which declares it too. param is 0 or the address of a `const` object declared in the family's
+// header. A row that code names, as TAPER_OP(id), also stands in named_rows.inc.
 //
 // CPP(FUNCTION), METHOD, BOTH or NONE at the end of the flags: whether the C++ binding has at::name( ),
 // Tensor::name( ), both or neither, where that is not what is usual for such a schema (bindings/cpp/make_operators.c).
