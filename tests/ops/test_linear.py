@@ -114,6 +114,8 @@ for p in ("0.", "1.", "2.", "3.", "float('inf')"):
     add(f"cdist-{p}", f"torch.cdist(a, b, {p})", (2, 1, 5, 3), (4, 6, 3), options={"rtol": 1e-4, "atol": 1e-4})
     add(f"cdist-longer-{p}", f"torch.cdist(a, b, {p}, 'donot_use_mm_for_euclid_dist')", (2, 1, 5, 130), (3, 70, 130))
     add(f"cdist-turned-{p}", f"torch.cdist(a.t(), b.t(), {p}, 'donot_use_mm_for_euclid_dist')", (7, 24), (7, 129))
+    # Points without dimensions, whose strides nobody steps along.
+    add(f"cdist-huge-strides-{p}", f"torch.cdist(torch.as_strided(a, [3, 5, 4, 0], [4611686018427387904, 4611686018427387904, 1, 1]), torch.as_strided(b, [3, 5, 4, 0], [4611686018427387904, 4611686018427387904, 1, 1]), {p}, 'donot_use_mm_for_euclid_dist')", (4,), (4,))
     add(f"pdist-{p}", f"F.pdist(a, {p})", (5, 3))
     add(f"pairwise-{p}", f"F.pairwise_distance(a, b, {p}, 1e-6, True)", (4, 3), (3,))
 add("cosine", "F.cosine_similarity(a, b, 1)", (2, 3, 4), (3, 4))

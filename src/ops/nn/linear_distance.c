@@ -125,6 +125,17 @@ static taper_status make_columns(taper_run *run, const float *rows, int64_t n, i
     return taper_run_spend(run, (uint64_t)n * (uint64_t)k);
 }
 
+// The steps from one matrix of a batch to the next, where the batch is broadcast to sizes. Strides of a tensor without
+// elements may be as large as INT64_MAX, since nobody steps along them.
+static void batch_steps(const taper_tensor *tensor, size_t batch, const int64_t *sizes, int64_t *steps)
+{
+    const taper_tensor matrices = taper_tensor_twin(tensor, tensor->rank - 2u, tensor->sizes, tensor->strides);
+    (void)taper_broadcast_strides(&matrices, batch, sizes, steps);
+    if (taper_tensor_numel(tensor) == 0) {
+        memset(steps, 0, batch * sizeof *steps);
+    }
+}
+
 static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *y, near_work *w, taper_tensor *out)
 {
     taper_tensor *dense_x = NULL, *dense_y = NULL, *columns = NULL;
@@ -136,10 +147,8 @@ static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *
         status = taper_run_contiguous(run, y, &dense_y);
     }
     if (status == TAPER_OK) {
-        taper_tensor batch_x = taper_tensor_twin(dense_x, dense_x->rank - 2u, dense_x->sizes, dense_x->strides);
-        taper_tensor batch_y = taper_tensor_twin(dense_y, dense_y->rank - 2u, dense_y->sizes, dense_y->strides);
-        (void)taper_broadcast_strides(&batch_x, batch, out->sizes, steps_x);
-        (void)taper_broadcast_strides(&batch_y, batch, out->sizes, steps_y);
+        batch_steps(dense_x, batch, out->sizes, steps_x);
+        batch_steps(dense_y, batch, out->sizes, steps_y);
         const int64_t count = taper_tensor_numel(out) == 0 ? 0 : taper_tensor_numel(out) / (m * w->n);
         int64_t held = -1; // whose columns are there
         for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
@@ -201,10 +210,8 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
         status = taper_tensor_new(run->heap, TAPER_F64, batch + 2, sizes, NULL, &out, run->error);
     }
     if (status == TAPER_OK) {
-        taper_tensor batch_x = taper_tensor_twin(wide_x, wide_x->rank - 2u, wide_x->sizes, wide_x->strides);
-        taper_tensor batch_y = taper_tensor_twin(wide_y, wide_y->rank - 2u, wide_y->sizes, wide_y->strides);
-        (void)taper_broadcast_strides(&batch_x, batch, sizes, steps_x);
-        (void)taper_broadcast_strides(&batch_y, batch, sizes, steps_y);
+        batch_steps(wide_x, batch, sizes, steps_x);
+        batch_steps(wide_y, batch, sizes, steps_y);
         double *to = taper_tensor_mutable(out);
         const int64_t count = taper_tensor_numel(out);
         for (int64_t i = 0; i < count && taper_run_goes_on(run, (uint64_t)k * 5 + 50); i++) {
