@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a tensor and its storage are, and how they are read. A tensor is a strided view of a storage; several tensors
+// Defines tensors and storages, and reads them. A tensor is a strided view of a storage; several tensors
 // may share one. ir/tensor.h makes and changes tensors, ir/storage.h storages.
 //
 // Layout. Sizes and strides are PyTorch's. One liberty is taken: a dense 4-D or 5-D tensor may be *hidden NHWC*

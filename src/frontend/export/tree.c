@@ -39,7 +39,8 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-// Whether a named tuple can keep its fields' names. They are written into type texts, which have room for words only.
+// Returns whether a named tuple can keep the names of its fields. They are written into type texts, which have room for
+// words only.
 static bool has_fields(const taper_pt2_tree *tree)
 {
     bool good = tree->kind == TAPER_PT2_NAMED_TUPLE && tree->keys != NULL && tree->count != 0;
