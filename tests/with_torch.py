@@ -4,6 +4,7 @@
 module. The script runs in a copy of a process that has PyTorch already (oracle_server.py), which the first test starts; where that
 cannot be, or TAPER_ORACLE=alone says so, it runs in a process of its own."""
 import fcntl
+import hashlib
 import importlib.util
 import json
 import os
@@ -21,7 +22,8 @@ DIED = {-signal.SIGABRT, -signal.SIGSEGV}
 
 def connect():
     """A connection to the server of this user, of this Python, which is started if there is none."""
-    folder = os.path.join(tempfile.gettempdir(), f"taper-oracle-{os.getuid()}")
+    python = hashlib.sha256(os.path.realpath(sys.executable).encode() + sys.prefix.encode()).hexdigest()[:12]
+    folder = os.path.join(tempfile.gettempdir(), f"taper-oracle-{os.getuid()}-{python}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     info = os.stat(folder)
     if info.st_uid != os.getuid() or info.st_mode & 0o077:
