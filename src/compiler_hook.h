@@ -46,6 +46,7 @@ typedef struct taper_compilation {
     taper_error *error;
     // What was found in all graphs; the compiler's own. Zero at first.
     struct taper_set_slots *set_slots;      // freeze.c
+    struct taper_clone_memo *detached;      // freeze.c: constants without gradients
     struct taper_written_storages *written; // written_storages.c
     int ranks_change;                       // known_ranks.c: 0 not looked, 1 no, 2 yes
     int lists_change;                       // constant_lists.c: the same

@@ -92,6 +92,51 @@ static taper_ir_value *last_name(taper_ir_value *tensor, const taper_node *check
     return tensor;
 }
 
+// The rank that the test wants, where it is of the value: `dim(x) == N` or `size(x) == [constant sizes]`; -1: it is
+// another.
+static int64_t wanted_rank(const taper_node *test, const taper_ir_value *value, bool *equal)
+{
+    const taper_node *asked = test != NULL && test->input_count == 2 ? taper_node_in(test, 0)->node : NULL;
+    const taper_val *want = asked != NULL ? taper_node_constant_in(test, 1) : NULL;
+    if (want == NULL || asked->input_count == 0 || taper_node_in(asked, 0) != value) {
+        return -1;
+    }
+    *equal = taper_node_calls(test, TAPER_OP(aten_eq_int)) || taper_node_calls(test, TAPER_OP(aten_eq_int_list));
+    if (taper_node_calls(asked, TAPER_OP(aten_dim)) && want->tag == TAPER_INT) {
+        return *equal || taper_node_calls(test, TAPER_OP(aten_ne_int)) ? want->as.i : -1;
+    }
+    return *equal && taper_node_calls(asked, TAPER_OP(aten_size)) && want->tag == TAPER_LIST
+               ? (int64_t)want->as.list->count
+               : -1;
+}
+
+int64_t taper_checked_rank(const taper_ir_value *value)
+{
+    enum { MOST_USES = 64 };
+    int left = MOST_USES;
+    for (const taper_value_use *use = value->uses; use != NULL && left > 0; use = use->next, left--) {
+        const taper_node *asked = use->user;
+        if (asked == NULL || asked->kind != TAPER_NODE_OP || asked->output_count != 1) {
+            continue;
+        }
+        for (const taper_value_use *test = asked->outputs[0].uses; test != NULL && left > 0; test = test->next, left--) {
+            bool equal;
+            const int64_t rank = wanted_rank(test->user, value, &equal);
+            const taper_value_use *branch = rank >= 0 ? test->user->outputs[0].uses : NULL;
+            const taper_node *check = branch != NULL ? branch->user : NULL;
+            // Raised in the block that defines the value, it holds for all that is done with it.
+            const taper_block *raises = check != NULL && check->kind == TAPER_NODE_IF && check->block == value->block
+                                            ? check->blocks[equal ? 1 : 0]
+                                            : NULL;
+            if (raises != NULL && raises->last != NULL &&
+                taper_node_calls(raises->last, TAPER_OP(prim_RaiseException))) {
+                return rank;
+            }
+        }
+    }
+    return -1;
+}
+
 enum { LONGEST_MESSAGE = 200 };
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)

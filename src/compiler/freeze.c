@@ -129,20 +129,16 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
     }
 }
 
-// What stands for the attribute. A parameter that asks for gradients is none any more, as PyTorch freezes it: XNNPACK
-// refuses to pack one that does.
-static taper_status constant_of(const taper_compilation *compilation, taper_val value, taper_val *constant)
+// What stands for the attribute: a reference. No tensor in it asks for gradients any more, as PyTorch freezes it: XNNPACK
+// takes none that does, neither as a weight nor as an image that was computed from one.
+static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
-    if (!compilation->portable || value.tag != TAPER_TENSOR || !value.as.tensor->requires_grad) {
-        *constant = taper_val_retain(value);
-        return TAPER_OK;
+    *constant = value;
+    if (compilation->portable) {
+        TAPER_TRY(taper_clone_detached(compilation->module->heap, &compilation->detached, value, constant,
+                                       compilation->error));
     }
-    const taper_tensor *t = value.as.tensor;
-    taper_tensor *detached;
-    TAPER_TRY(taper_tensor_alias(compilation->module->heap, t, t->offset, t->rank, t->sizes, t->strides, &detached,
-                                 compilation->error));
-    detached->requires_grad = false;
-    *constant = TAPER_VAL(detached);
+    (void)taper_val_retain(*constant);
     return TAPER_OK;
 }
 
@@ -238,4 +234,6 @@ void taper_pass_freeze_end(taper_compilation *compilation)
 {
     taper_free(compilation->allocator, compilation->set_slots, sizeof *compilation->set_slots);
     compilation->set_slots = NULL;
+    taper_clone_end(compilation->detached);
+    compilation->detached = NULL;
 }

@@ -144,6 +144,10 @@ taper_rank taper_rank_of(const taper_ir_value *value)
         value = taper_node_in(node, 0);
     }
     rank.from = value;
+    const int64_t checked = rank.number < 0 && !rank.squeezed ? taper_checked_rank(value) : -1;
+    if (checked >= 0) {
+        rank.number = checked + rank.more;
+    }
     return rank;
 }
 
@@ -370,7 +374,7 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
     return TAPER_OK;
 }
 
-// A convolution takes batches of images or one image, and raises otherwise; with packed weights batches alone.
+// A convolution takes batches of images or one image, and raises otherwise.
 static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);
@@ -381,7 +385,7 @@ static taper_status learn_from_layer(ranks *r, const taper_node *node)
     }
     const int64_t dims =
         layer <= TAPER_LAYER_CONV3 ? 1 + layer - TAPER_LAYER_CONV1 : 1 + layer - TAPER_LAYER_CONV_TRANSPOSED1;
-    return learn_rank(r, taper_node_in(node, 0), (facts & TAPER_OP_PACKED) != 0 ? dims + 2 : dims + 1, dims + 2);
+    return learn_rank(r, taper_node_in(node, 0), dims + 1, dims + 2);
 }
 
 // The rank that all operands are known to have at most, where it is known of each; -1: it is not.

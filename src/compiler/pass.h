@@ -34,6 +34,8 @@ typedef struct taper_rank {
     bool squeezed;              // at most so many: what a squeeze drops depends on sizes
 } taper_rank;
 taper_rank taper_rank_of(const taper_ir_value *value);
+// The rank that a check raises for all others of, as exported programs begin with; -1: none is known (check_ranks.c).
+int64_t taper_checked_rank(const taper_ir_value *value);
 // Whether it has two dimensions unless what computes it raises: also behind reductions, and parts, of images.
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value);
 taper_status taper_pass_dissolve_containers(taper_compilation *compilation, taper_graph *graph);

@@ -8,12 +8,15 @@ typedef struct memo_entry {
     taper_obj *to; // borrowed: kept alive by the copy it is part of, or by `owned`
 } memo_entry;
 
+// Which tensors are made anew; the others stay as they are.
+typedef enum clone_kind { CLONE_ALL, CLONE_HOST_CONSTANTS, CLONE_GRADIENTS } clone_kind;
+
 struct taper_clone_memo {
     taper_heap *heap;
     taper_error *error;
     memo_entry *entries; // each `to` holds a reference until the end
     size_t count, capacity;
-    bool constants_only; // other tensors stay as they are
+    clone_kind kind;
 };
 
 taper_status taper_clone_begin(taper_heap *heap, taper_clone_memo **memo, taper_error *error)
@@ -108,8 +111,22 @@ static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantize
     return status;
 }
 
+// The tensor over the same storage, which asks for no gradient.
+static taper_status detach(const taper_clone_memo *memo, const taper_tensor *tensor, taper_val *copy)
+{
+    taper_tensor *twin;
+    TAPER_TRY(taper_tensor_alias(memo->heap, tensor, tensor->offset, tensor->rank, tensor->sizes, tensor->strides,
+                                 &twin, memo->error));
+    twin->requires_grad = false;
+    *copy = TAPER_VAL(twin);
+    return TAPER_OK;
+}
+
 static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, taper_val *copy)
 {
+    if (memo->kind == CLONE_GRADIENTS) {
+        return detach(memo, tensor, copy);
+    }
     taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
     if (storage == NULL) {
         taper_storage *origin = tensor->storage->origin != NULL ? tensor->storage->origin : tensor->storage;
@@ -173,6 +190,18 @@ static taper_status fill_shell(taper_clone_memo *memo, taper_val value, taper_ob
     return TAPER_OK;
 }
 
+static bool is_cloned(clone_kind kind, const taper_tensor *tensor)
+{
+    return kind == CLONE_ALL || (kind == CLONE_GRADIENTS ? tensor->requires_grad : is_host_constant(tensor));
+}
+
+// Modules and packed weights are what they are: gradients are looked for in containers alone.
+static bool stays(clone_kind kind, taper_val value)
+{
+    return value.tag == TAPER_TENSOR ? !is_cloned(kind, value.as.tensor)
+                                     : value.tag == TAPER_OBJECT && kind == CLONE_GRADIENTS;
+}
+
 static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth)
 {
     *copy = taper_val_none();
@@ -190,7 +219,7 @@ static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *co
         *copy = taper_val_of(known);
         return TAPER_OK;
     }
-    if (value.tag == TAPER_TENSOR && memo->constants_only && !is_host_constant(value.as.tensor)) {
+    if (stays(memo->kind, value)) {
         *copy = taper_val_retain(value);
         return TAPER_OK;
     }
@@ -225,13 +254,14 @@ taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_va
     return clone(memo, value, copy, 0);
 }
 
-// steps: looks that are left; when they are spent the answer is yes, which is always right, and copies.
-static bool holds_constant(taper_val value, int depth, size_t *steps)
+// Whether a tensor in the value would be made anew. steps: looks that are left; when they are spent the answer is yes,
+// which is always right, and copies.
+static bool holds_cloned(clone_kind kind, taper_val value, int depth, size_t *steps)
 {
     if (value.tag == TAPER_TENSOR) {
-        return is_host_constant(value.as.tensor);
+        return is_cloned(kind, value.as.tensor);
     }
-    if (value.tag < TAPER_LIST || value.tag > TAPER_OBJECT) {
+    if (value.tag < TAPER_LIST || value.tag > TAPER_OBJECT || stays(kind, value)) {
         return false;
     }
     size_t count;
@@ -241,26 +271,44 @@ static bool holds_constant(taper_val value, int depth, size_t *steps)
             return true;
         }
         (*steps)--;
-        if (holds_constant(items[i], depth + 1, steps)) {
+        if (holds_cloned(kind, items[i], depth + 1, steps)) {
             return true;
         }
     }
     return false;
 }
 
-taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value, taper_val *guarded,
-                                   taper_error *error)
+static taper_status clone_some(taper_heap *heap, taper_clone_memo **memo, clone_kind kind, taper_val value,
+                               taper_val *copy, taper_error *error)
 {
-    size_t steps = 100000;
-    *guarded = value;
-    if (!holds_constant(value, 0, &steps)) {
+    enum { MOST_STEPS = 100000 };
+    size_t steps = MOST_STEPS;
+    *copy = value;
+    const taper_obj *known = *memo != NULL && taper_val_is_object(value) ? lookup(*memo, value.as.obj) : NULL;
+    const bool holds = known == NULL && holds_cloned(kind, value, 0, &steps);
+    if (known == value.as.obj || (known == NULL && !holds && (steps == MOST_STEPS || kind != CLONE_GRADIENTS))) {
         return TAPER_OK;
     }
     if (*memo == NULL) {
         TAPER_TRY(taper_clone_begin(heap, memo, error));
-        (*memo)->constants_only = true;
+        (*memo)->kind = kind;
     }
-    TAPER_TRY(taper_clone_value(*memo, value, guarded, error));
-    taper_val_release(*guarded); // the memo holds it
+    if (known == NULL && !holds) { // is not looked through again
+        return enter(*memo, value.as.obj, value.as.obj);
+    }
+    TAPER_TRY(taper_clone_value(*memo, value, copy, error));
+    taper_val_release(*copy); // the memo holds it
     return TAPER_OK;
+}
+
+taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value, taper_val *guarded,
+                                   taper_error *error)
+{
+    return clone_some(heap, memo, CLONE_HOST_CONSTANTS, value, guarded, error);
+}
+
+taper_status taper_clone_detached(taper_heap *heap, taper_clone_memo **memo, taper_val value, taper_val *detached,
+                                  taper_error *error)
+{
+    return clone_some(heap, memo, CLONE_GRADIENTS, value, detached, error);
 }

@@ -48,4 +48,9 @@ void taper_clone_end(taper_clone_memo *memo);
 TAPER_MUST_USE taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value,
                                                   taper_val *guarded, taper_error *error);
 
+// The value itself, unless a tensor in it, or in containers in it, asks for a gradient: then that tensor without, over
+// the same storage, and the containers around it anew. memo as above.
+TAPER_MUST_USE taper_status taper_clone_detached(taper_heap *heap, taper_clone_memo **memo, taper_val value,
+                                                 taper_val *detached, taper_error *error);
+
 #endif

@@ -126,7 +126,8 @@ static bool packed_conv(const taper_shape *x, const layer_class *layer, const it
     taper_conv_shape conv = {.transposed = TAPER_DEVICES && layer->groups != 0};
     int64_t *const lists[] = {conv.stride, conv.padding, conv.dilation, conv.more}, numbers[MOST_NUMBERS];
     const taper_tensor *weight = state->of[0].as.tensor;
-    if (weight->rank != 4 || x->rank != 4 ||
+    const int channel = x->rank - 3;
+    if (weight->rank != 4 || (channel != 0 && channel != 1) ||
         (TAPER_DEVICES && layer->transposed != 0 && !read_flag(state, layer->transposed, &conv.transposed))) {
         return false;
     }
@@ -140,10 +141,11 @@ static bool packed_conv(const taper_shape *x, const layer_class *layer, const it
     }
     const bool grouped = conv.transposed && layer->groups < state->count && state->of[layer->groups].tag == TAPER_INT;
     *shape = *x;
-    shape->sizes[1] = channels_of(weight, conv.transposed, grouped ? state->of[layer->groups].as.i : 0);
+    shape->sizes[channel] = channels_of(weight, conv.transposed, grouped ? state->of[layer->groups].as.i : 0);
     for (size_t d = 0; d < 2; d++) {
         conv.kernel[d] = weight->sizes[2 + d];
-        shape->sizes[2 + d] = taper_infer_conv_size(&conv, d, x->sizes[2 + d]);
+        const int at = channel + 1 + (int)d;
+        shape->sizes[at] = taper_infer_conv_size(&conv, d, x->sizes[at]);
     }
     return true;
 }

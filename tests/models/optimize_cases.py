@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Modules of test_optimize.py: what the passes are for, and what only looks like it. CASES: (name, maker, tuples of arguments).
-FOLDED: those of whose operators none must be left, by name."""
+FOLDED: those of whose operators none must be left, by name. BATCHES_ONLY: those that PyTorch's lite interpreter refuses once they are
+optimized, as it does what its own optimizer writes of them."""
 from typing import Dict, List, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-CASES, FOLDED = [], {}
+CASES, FOLDED, BATCHES_ONLY = [], {}, set()
 
 
-def case(*calls, folded=None, **attributes):
+def case(*calls, folded=None, batches_only=False, **attributes):
     """The function after it is the forward of a module with these attributes, made anew each time: name=lambda: value."""
     def add(forward):
         def make():
@@ -24,6 +25,8 @@ def case(*calls, folded=None, **attributes):
             return module
         if folded:
             FOLDED[forward.__name__.replace("_", " ")] = folded
+        if batches_only:
+            BATCHES_ONLY.add(forward.__name__.replace("_", " "))
         CASES.append((forward.__name__.replace("_", " "), make, list(calls)))
         return forward
     return add
@@ -381,6 +384,45 @@ def containers(self, x):
     words["x"] = x
     words["y"] = x * self.pair[1]
     return found, words, self.pair
+
+
+# ---- weights that ask for gradients, in front of layers that take none which do
+
+@case((some(1, 4, 8),), (some(3, 2, 8),), recurrent=lambda: nn.GRU(8, 6, 2, batch_first=True), head=lambda: nn.Linear(6, 3))
+def gru_and_linear(self, x):
+    return self.head(self.recurrent(x)[0][:, -1])
+
+
+@case((ROWS,), pieces=lambda: [nn.Parameter(some(8)), nn.Parameter(some(1))], named=lambda: {"a": nn.Parameter(some(8)), "b": some(2)},
+      pair=lambda: (nn.Parameter(some(8)), [nn.Parameter(some(8)), some(8)]), head=lambda: nn.Linear(8, 3))
+def parameters_in_containers(self, x):
+    for piece in self.pieces:
+        x = x * piece
+    return self.head(x + self.named["a"] * self.pair[0] + self.pair[1][0]), self.pieces[0] is self.pieces[1], len(self.named)
+
+
+@case((ROWS,), weights=lambda: nn.ParameterList([some(8), some(8)]), head=lambda: nn.Linear(8, 3))
+def list_of_parameters(self, x):
+    for weight in self.weights:
+        x = x * weight
+    return self.head(x)
+
+
+@case((some(3, 9, 8),), conv=lambda: nn.Conv2d(3, 4, 3), up=lambda: nn.ConvTranspose2d(4, 2, 2, 2), batches_only=True)
+def image_without_batch(self, x):
+    return self.up(F.relu(self.conv(x)))
+
+
+@case((some(216),), conv=lambda: nn.Conv2d(3, 4, 3), up=lambda: nn.ConvTranspose2d(4, 2, 2, 2))
+def image_of_a_vector(self, x):
+    return self.up(F.relu(self.conv(x.view(3, 9, 8))))
+
+
+@case((some(3, 9, 8),), conv=lambda: nn.Conv2d(3, 4, 3))
+def image_that_was_checked(self, x):
+    if x.dim() != 3:
+        raise ValueError("an image is wanted")
+    return F.relu(self.conv(x))
 
 
 # ---- what looks dead, or alike

@@ -432,7 +432,7 @@ taper_status taper_conv_finish(taper_call *call, taper_conv_args *args)
     const size_t rank = args->params.rank;
     args->out_channels_last = false;
     args->out_hidden = false;
-    if (args->follows_input) {
+    if (args->follows_input && !args->unbatched) {
         // Computed as channels last, then made contiguous unless it is that already.
         int64_t strides[4];
         taper_strides_channels_last(4, args->out_sizes, strides);
