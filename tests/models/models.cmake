@@ -111,6 +111,9 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME quantized_winograd COMMAND ${with_torch} ${models}/test_quantized_winograd.py ${taper})
     # Layers in bands of rows, replayed, against PyTorch.
     add_test(NAME bands COMMAND ${with_torch} ${models}/test_bands.py ${taper})
+    # The same bits with any number of threads.
+    add_test(NAME thread_bits COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper})
+    add_test(NAME thread_bits_all COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper} --all)
     # Sums of inputs that make additions lose digits, against float64.
     add_test(NAME accuracy COMMAND ${with_torch} ${models}/test_accuracy.py ${taper})
     add_test(NAME einsum_weights COMMAND ${with_torch} ${models}/test_einsum_weights.py ${taper})

@@ -249,3 +249,40 @@ taper_value *recording_input(recording *r, taper_context *context, taper_error *
     const taper_status status = input(r, context, &value, error);
     return status == TAPER_OK ? value : NULL;
 }
+
+void recording_skip_outcome(recording *r)
+{
+    const unsigned char letter = recording_byte(r);
+    size_t count = 0;
+    switch (letter) {
+    case 'N':
+        return;
+    case 'b':
+        (void)recording_byte(r);
+        return;
+    case 'c':
+        (void)recording_double(r);
+        (void)recording_double(r);
+        return;
+    case 'i':
+    case 'd':
+        (void)recording_double(r);
+        return;
+    case 's':
+    case 'E':
+        (void)recording_text(r);
+        return;
+    case 'T':
+        (void)recording_tensor(r, true);
+        return;
+    default:
+        (void)recording_text(r);
+        if (letter == 'm') {
+            (void)recording_text(r);
+        }
+        count = recording_count(r);
+        for (size_t i = 0; i < (letter == 'm' ? 2 * count : count); i++) {
+            recording_skip_outcome(r);
+        }
+    }
+}

@@ -56,4 +56,7 @@ recorded_tensor recording_tensor(recording *r, bool result);
 // all the same.
 taper_value *recording_input(recording *r, taper_context *context, taper_error *error);
 
+// Reads past what PyTorch answered: a value, or 'E' and what was raised.
+void recording_skip_outcome(recording *r);
+
 #endif

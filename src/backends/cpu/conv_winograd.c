@@ -29,7 +29,8 @@ enum {
     STREAMED = 4,
     STREAMED_BYTES = 16 << 20, // of all threads
     STREAMED_TILES = 96,       // with more the weights are no longer what is waited for
-    LEAST_TILES = 4
+    LEAST_TILES = 4,
+    FEW_ROWS = 2 // kernels sum so many in parts
 };
 
 typedef struct winograd_plan {
@@ -175,6 +176,22 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
+// Where groups end depends on the number of threads, and the bits must not. Kernels add one or two rows in another
+// order than more, so each of the few that a group has of many is multiplied as if there were three of it.
+static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t panels, size_t columns, const float *w,
+                         const float *v, float *m)
+{
+    static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
+    const winograd_plan *plan = r->plan;
+    const size_t nr = plan->entry->nr, in_c = plan->head.job->in_c;
+    for (size_t tile = begin; tile < end; tile++, v += in_c, m += columns) {
+        for (size_t p = 0; p < panels; p += plan->near) {
+            plan->entry->gemm(FEW_ROWS + 1, taper_min_size(plan->near * nr, columns - p * nr), in_c, v, 0,
+                              w + p * plan->panel_floats, m + p * nr, 0, &plain);
+        }
+    }
+}
+
 // Tiles from `begin` to `end`, columns of the panels from `panel` on.
 static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, const float *v, float *m)
 {
@@ -191,8 +208,14 @@ static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, co
         const float *w = weights + taper_winograd_set(plan->winograd, position) * step;
         size_t from, to;
         tiles_with(plan, position, &from, &to);
+        const size_t all = to - from;
         from = taper_max_size(from, begin);
         to = taper_min_size(to, end);
+        if (from < to && to - from <= FEW_ROWS && all > FEW_ROWS) {
+            multiply_few(r, from, to, panels, columns, w, v + position * r->v_stride + (from - begin) * in_c,
+                         m + position * m_stride + (from - begin) * columns);
+            continue;
+        }
         for (size_t p = 0; p < panels && from < to; p += plan->near) {
             plan->entry->gemm(to - from, taper_min_size(plan->near * nr, columns - p * nr), in_c,
                               v + position * r->v_stride + (from - begin) * in_c, in_c, w + p * plan->panel_floats,

@@ -6,9 +6,13 @@
 #include "platform/denormals.h"
 
 // Nanoseconds: of work that is shared, and that is shared with workers who are up; of pieces; of pieces between which
-// only the host is asked.
-static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3, PIECE_MOST = 75e3,
-                    ALONE = TAPER_WORK_BETWEEN;
+// only the host is asked. A test shares all there is.
+#ifdef TAPER_SHARES_ALL
+static const double SHARED = 0, SHARED_SOON = 0, PIECE_LEAST = 0;
+#else
+static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3;
+#endif
+static const double PIECE_MOST = 75e3, ALONE = TAPER_WORK_BETWEEN;
 
 // The most work of a piece.
 static double piece_of(const taper_run *run, double work)
@@ -61,6 +65,9 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     if (count == 0) {
         return TAPER_OK;
     }
+#ifdef TAPER_SHARES_ALL
+    grain = 1;
+#endif
     const bool shared = piece_of(run, work) < ALONE;
     const size_t piece = taper_max_size((count - 1) / taper_run_pieces(run, work) + 1, grain);
     run->unshared = shared ? 0 : run->unshared + (work >= SHARED_SOON ? work : 0);
