@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Base names of .c files are unique in src/ (headers are included by their path), files stay readable (800 lines; tables may be longer), each starts with its licence,
-those of src/ then with what they are, and the shared library exports nothing but taper_ (when build/lib has one)."""
+those of src/ then with what they are, none rounds to a float in a conditional expression (base/single.h says why), and the shared library exports nothing but taper_ (when build/lib has one)."""
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -24,6 +25,8 @@ for path in sorted(p for d in ("src", "include", "tools", "tests", "examples") f
     for number, line in enumerate(lines, 1):
         if line.rstrip() != line:
             bad.append(f"{where}:{number}: trailing blanks")
+        if where.startswith("src/") and re.search(r"[?:] \(double\)\(float\)", line) and not line.lstrip().startswith("//"):
+            bad.append(f"{where}:{number}: GCC may lose this rounding; use taper_step of base/single.h")
 library = top / "build/lib/libtaper.so"
 if library.exists():
     out = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True).stdout

@@ -532,7 +532,7 @@ static void pools(const taper_vector_entry *v, size_t n)
                 if (a[t * stride + i] != zero)
                     want += (double)a[t * stride + i][offset + c];
             }
-            want *= (double)scale[i];
+            want /= (double)scale[i];
             check_that(check_close(y[i * y_stride + c], (float)want, 2e-4f), "avg_pool: %g, not %g",
                        (double)y[i * y_stride + c], want);
         }

@@ -111,6 +111,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME quantized_winograd COMMAND ${with_torch} ${models}/test_quantized_winograd.py ${taper})
     # Layers in bands of rows, replayed, against PyTorch.
     add_test(NAME bands COMMAND ${with_torch} ${models}/test_bands.py ${taper})
+    # The bits of PyTorch, where its builds agree.
+    add_test(NAME bits COMMAND ${with_torch} ${models}/test_bits.py ${taper})
     # The same bits with any number of threads.
     add_test(NAME thread_bits COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper})
     add_test(NAME thread_bits_all COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper} --all)

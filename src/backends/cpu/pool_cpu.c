@@ -42,7 +42,7 @@ static void run_strip(const pool_job *job, const taper_ring *image, float *row, 
     const taper_volume *x = &job->x;
     const size_t taps = (size_t)h->taps * taps_w;
     const float *pointers[POINTERS];
-    float scale[POINTERS];
+    float divisors[POINTERS];
     for (size_t i = 0; i < count; i++) {
         const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)i);
         const float **to = pointers + i;
@@ -55,14 +55,14 @@ static void run_strip(const pool_job *job, const taper_ring *image, float *row, 
                 *to = inside || job->max ? pixel + at * x->stride[2] : no_pixel;
             }
         }
-        scale[i] = (float)(1.0 / divisor_of(job, h, &w));
+        divisors[i] = (float)divisor_of(job, h, &w);
     }
     float *y = row + first * job->y.stride[2];
     const size_t step = (size_t)job->y.stride[2], channels = (size_t)x->c;
     if (job->max) {
         job->vector->max_pool(count, channels, taps, pointers, count, 0, y, step);
     } else {
-        job->vector->avg_pool(count, channels, taps, pointers, count, 0, no_pixel, scale, y, step);
+        job->vector->avg_pool(count, channels, taps, pointers, count, 0, no_pixel, divisors, y, step);
     }
 }
 

@@ -156,9 +156,9 @@ typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float
 // added (avg).
 typedef void taper_max_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, float *y, size_t y_stride);
-// scale[i]: 1 / divisor of pixel i.
+// divisors[i]: by what the sum of pixel i is divided, whose order is that of the taps.
 typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
-                                         size_t a_tap_stride, size_t a_offset, const float *zero, const float *scale,
+                                         size_t a_tap_stride, size_t a_offset, const float *zero, const float *divisors,
                                          float *y, size_t y_stride);
 // NHWC bilinear: pixel i from its four neighbours a[t * a_tap_stride + i] + a_offset bytes, t = 0 top left, 1 top
 // right, 2 bottom left, 3 bottom right; w[2 * i] is the weight of the right, w[2 * i + 1] that of the bottom ones.

@@ -415,10 +415,10 @@ static void max_pool(size_t m, size_t count, size_t taps, const float *const *a,
 }
 
 static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a, size_t a_tap_stride, size_t a_offset,
-                     const float *zero, const float *scale, float *y, size_t y_stride)
+                     const float *zero, const float *divisors, float *y, size_t y_stride)
 {
     for (size_t i = 0; i < m; i++, a++, y += y_stride) {
-        const V factor = v_set(scale[i]);
+        const V divisor = v_set(divisors[i]);
         for (size_t c = 0; c < count; c += VN) {
             const VT t = v_first(count - c);
             V s = v_set(0.0f);
@@ -427,11 +427,12 @@ static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a,
                 if (p != zero)
                     s = v_add(s, v_load_t(taper_f32_at(p, a_offset) + c, t));
             }
-            v_store_t(y + c, v_mul(s, factor), t);
+            v_store_t(y + c, v_div(s, divisor), t);
         }
     }
 }
 
+// Along the row first, then down, as PyTorch's loops over planes have it.
 static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap_stride, size_t a_offset,
                      const float *w, float *y, size_t y_stride)
 {
@@ -442,15 +443,15 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
         size_t c = 0;
         for (; !TAPER_SMALL && c + VN <= count; c += VN) {
-            const V u = v_fma(v_load(p[0] + c), left, v_mul(v_load(p[1] + c), right));
-            const V d = v_fma(v_load(p[2] + c), left, v_mul(v_load(p[3] + c), right));
-            v_store(y + c, v_fma(u, top, v_mul(d, bottom)));
+            const V u = v_fma(v_load(p[1] + c), right, v_mul(v_load(p[0] + c), left));
+            const V d = v_fma(v_load(p[3] + c), right, v_mul(v_load(p[2] + c), left));
+            v_store(y + c, v_fma(d, bottom, v_mul(u, top)));
         }
         for (; c < count; c += VN) {
             const VT t = v_first(count - c);
-            const V u = v_fma(v_load_t(p[0] + c, t), left, v_mul(v_load_t(p[1] + c, t), right));
-            const V d = v_fma(v_load_t(p[2] + c, t), left, v_mul(v_load_t(p[3] + c, t), right));
-            v_store_t(y + c, v_fma(u, top, v_mul(d, bottom)), t);
+            const V u = v_fma(v_load_t(p[1] + c, t), right, v_mul(v_load_t(p[0] + c, t), left));
+            const V d = v_fma(v_load_t(p[3] + c, t), right, v_mul(v_load_t(p[2] + c, t), left));
+            v_store_t(y + c, v_fma(d, bottom, v_mul(u, top)), t);
         }
     }
 }

@@ -2,6 +2,7 @@
 // Operators on one number: the math module.
 #include <math.h>
 
+#include "base/single.h"
 #include "ops/call/call.h"
 #include "ops/lang/scalar.h"
 
@@ -140,16 +141,15 @@ static taper_status unary(taper_call *call, bool rounded)
         }
         break;
     case TAPER_MATH_NEG:
-        value =
-            whole ? taper_val_int((int64_t)(0 - (uint64_t)a.i)) : taper_val_double(rounded ? (double)(float)-x : -x);
+        value = whole ? taper_val_int((int64_t)(0 - (uint64_t)a.i)) : taper_val_double(taper_step(rounded, -x));
         break;
     case TAPER_MATH_ABS:
         value = whole ? taper_val_int(a.i < 0 ? (int64_t)(0 - (uint64_t)a.i) : a.i)
-                      : taper_val_double(rounded ? (double)(float)fabs(x) : fabs(x));
+                      : taper_val_double(taper_step(rounded, fabs(x)));
         break;
     default: {
         const double result = real_math(code, x);
-        value = taper_val_double(rounded ? (double)(float)result : result);
+        value = taper_val_double(taper_step(rounded, result));
         break;
     }
     }

@@ -3,6 +3,7 @@
 // choice of pivots, what a zero pivot leaves behind.
 #include "ops/linalg/linalg_dense.h"
 
+#include "base/single.h"
 #include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
@@ -254,7 +255,7 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
 
 static inline double rounded(bool single, double x)
 {
-    return single ? (double)(float)x : x;
+    return taper_step(single, x);
 }
 
 // 1 / x by Smith's method, as Fortran divides.

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/single.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -47,8 +48,8 @@ static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double
     void *factors = taper_tensor_mutable(a), *added = taper_tensor_mutable(b);
     const int64_t count = taper_tensor_numel(a);
     // The numbers join float32 tensors as float32.
-    const double move = dtype == TAPER_F64 ? alpha * factor : (double)(float)(alpha * factor);
-    const double base = dtype == TAPER_F64 ? alpha * factor * p : (double)(float)(alpha * factor * p);
+    const double move = taper_step(dtype != TAPER_F64, alpha * factor);
+    const double base = taper_step(dtype != TAPER_F64, alpha * factor * p);
     for (int64_t i = 0; i < count && taper_run_step(run, i, 50); i++) {
         const double kept = taper_load_double(dtype, factors, i);
         taper_put_double(dtype, added, i, (kept - 1) * move);
@@ -83,7 +84,7 @@ static taper_status train(taper_call *call, const taper_dropout *kind, taper_ten
         }
     } else if (status == TAPER_OK) {
         const int64_t count = taper_tensor_numel(noise);
-        const double keep = x->dtype == TAPER_F64 ? 1 - p : (double)(float)(1 - p);
+        const double keep = taper_step(x->dtype != TAPER_F64, 1 - p);
         void *data = taper_tensor_mutable(noise);
         for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
             taper_put_double((taper_dtype)x->dtype, data, i, taper_load_double((taper_dtype)x->dtype, data, i) / keep);
@@ -221,7 +222,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
     }
     // The slopes are drawn between bounds of the dtype that is computed in.
     const bool wide = dtype == TAPER_F64;
-    const double low = wide ? lower : (double)(float)lower, high = wide ? upper : (double)(float)upper;
+    const double low = taper_step(!wide, lower), high = taper_step(!wide, upper);
     const void *from = taper_tensor_data(plain);
     void *to = taper_tensor_mutable(result), *slopes = noise != NULL ? taper_tensor_mutable(noise) : NULL;
     for (int64_t i = 0; i < count && taper_run_step(run, i, 40); i++) {
@@ -229,7 +230,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
         double slope = 1;
         if (value <= 0) {
             slope = taper_rng_uniform_f64(rng) * (high - low) + low;
-            slope = wide ? slope : (double)(float)slope;
+            slope = taper_step(!wide, slope);
         }
         taper_put_double(dtype, to, i, wide ? value * slope : (double)((float)value * (float)slope));
         if (slopes != NULL) {

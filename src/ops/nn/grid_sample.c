@@ -2,6 +2,7 @@
 // grid_sampler: reads an image at positions that a grid gives (affine_grid.c makes such grids).
 #include <math.h>
 
+#include "base/single.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/volume.h"
@@ -32,7 +33,7 @@ typedef struct grid_taps {
 // The result of one step of arithmetic in the tensor's precision.
 static inline double step(const grid_work *work, double value)
 {
-    return work->single ? (double)(float)value : value;
+    return taper_step(work->single, value);
 }
 
 // From [-1, 1] to input positions. Images and volumes round differently.

@@ -15,6 +15,7 @@ typedef struct avg_work {
     taper_dtype dtype;
     size_t item;
     bool count_padding;
+    bool adaptive;   // averages of planes are divided by the sizes of the window one after the other, as PyTorch does
     int64_t divisor; // 0: by the window
     const taper_quantizer *quantizer;
 } avg_work;
@@ -121,7 +122,9 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
             }
         }
     }
-    *out = is_long ? (float)(total / (double)place->divisor) : sum / (float)place->divisor;
+    *out = is_long          ? (float)(total / (double)place->divisor)
+           : work->adaptive ? sum / (float)place->d.taps / (float)place->h.taps / (float)place->w.taps
+                            : sum / (float)place->divisor;
 }
 
 static void one_any(const avg_work *work, const avg_place *place, const char *in, char *out)
@@ -253,6 +256,7 @@ static taper_status avg_pool(taper_call *call, const taper_tensor *x, const tape
                      .dtype = dtype,
                      .item = taper_tensor_item(x),
                      .count_padding = count_padding,
+                     .adaptive = pooling->axis[2].adaptive,
                      .divisor = divisor,
                      .quantizer = quantized ? x->quantizer : NULL};
     taper_tensor *y;
@@ -270,6 +274,7 @@ static taper_status avg_pool(taper_call *call, const taper_tensor *x, const tape
                                     .in = work.in,
                                     .out = work.out,
                                     .count_padding = count_padding,
+                                    .adaptive = work.adaptive,
                                     .divisor = divisor};
         const taper_status status = taper_pool_planes_run(call->run, &planes);
         if (status != TAPER_DECLINED) {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows first: the rows of a window become one by a vector kernel, along the whole width; then a window slides over that
-// row. Each element is read once for each row of windows it is in, not once for each window. Where a greatest element
-// lies is looked for when it is known, without a jump for each element.
+// Maxima, rows first: the rows of a window become one by a vector kernel, along the whole width; then a window slides
+// over that row. Each element is read once for each row of windows it is in, not once for each window. Where a greatest
+// element lies is looked for when it is known, without a jump for each element. Averages are sums of one element after
+// the other, as PyTorch adds them, of many windows side by side.
 #include "ops/nn/pool_planes.h"
 
 #include <math.h>
 
+#include "base/checked.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/reduce_vector.h"
 #include "ops/kernels/kernel_select.h"
 
-// Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; how many,
-// along rows and across them, are added as floats; of a plane that is done in one go.
-enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, LONG_SUM = 64, WHOLE_PLANE = 1 << 18 };
+// Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; windows
+// that are added side by side; elements of a plane that is done in one go.
+enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, WHOLE_PLANE = 1 << 18 };
 
 typedef struct place {
     taper_pool_window d, h;
@@ -26,13 +28,13 @@ static inline float greater(float m, float v)
 
 // ---- windows along a row
 
-// out[o] of `taps` elements, `step` apart, from t[o * stride] on. Windows that begin side by side are rows of which
-// columns are reduced; of others that are computed too only every stride-th is taken.
+// out[o] is the greatest of `taps` elements, `step` apart, from t[o * stride] on. Windows that begin side by side are
+// rows of which columns are reduced; of others that are computed too only every stride-th is taken.
 static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
                   size_t step)
 {
     const taper_vector_entry *v = job->vector;
-    const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    const taper_reduction kind = TAPER_REDUCTION_MOST;
     if (n == 1 && step == 1 && taps > FEW) {
         *out = v->fold[kind](taps, t);
         return;
@@ -55,10 +57,74 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
     for (size_t o = 0; o < n && (step != 1 || taps <= FEW); o++) {
         float value = t[o * stride];
         for (size_t k = 1; k < taps; k++) {
-            const float x = t[o * stride + k * step];
-            value = job->max ? greater(value, x) : value + x;
+            value = greater(value, t[o * stride + k * step]);
         }
         out[o] = value;
+    }
+}
+
+// ---- sums of windows
+
+// The sum of the window whose first element is *first.
+static inline float add_one(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first)
+{
+    float sum = 0.0f;
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        const float *row = first + i * at->d.step * x->stride[0];
+        for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
+            for (int64_t k = 0; k < w->taps; k++) {
+                sum += row[k * w->step];
+            }
+        }
+    }
+    return sum;
+}
+
+// The same of BLOCK windows, of which one begins `stride` elements behind another.
+static inline void add_block(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
+                             const size_t stride, float *restrict out)
+{
+    float sums[BLOCK] = {0.0f};
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        const float *row = first + i * at->d.step * x->stride[0];
+        for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
+            for (int64_t k = 0; k < w->taps; k++) {
+                for (size_t c = 0; c < BLOCK; c++) {
+                    sums[c] += row[k * w->step + (int64_t)(c * stride)];
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < BLOCK; c++) {
+        out[c] = sums[c];
+    }
+}
+
+// Of n windows, `stride` elements apart.
+static void add_windows(const taper_pool_planes *job, const place *at, const taper_pool_window *w, size_t n,
+                        size_t stride, float *out)
+{
+    const taper_volume *x = &job->x;
+    const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1] + w->first;
+    size_t o = 0;
+    for (; stride <= 2 && o + BLOCK <= n; o += BLOCK) {
+        if (stride == 1) {
+            add_block(x, at, w, first + o, 1, out + o);
+        } else {
+            add_block(x, at, w, first + 2 * o, 2, out + o);
+        }
+    }
+    if (o < n && o != 0 && stride <= 2) { // the last block goes over some windows once more
+        o = n - BLOCK;
+        if (stride == 1) {
+            add_block(x, at, w, first + o, 1, out + o);
+        } else {
+            add_block(x, at, w, first + 2 * o, 2, out + o);
+        }
+        return;
+    }
+    for (; o < n; o++) {
+        out[o] = add_one(x, at, w, first + o * stride);
     }
 }
 
@@ -70,6 +136,21 @@ static float divisor_of(const taper_pool_planes *job, const place *at, const tap
                                 : (float)(d->taps * h->taps * w->taps);
 }
 
+static void divide(const taper_pool_planes *job, const place *at, const taper_pool_window *w, size_t n, float *out)
+{
+    if (!job->adaptive) {
+        const float divisor = divisor_of(job, at, w);
+        for (size_t o = 0; o < n; o++) {
+            out[o] /= divisor;
+        }
+        return;
+    }
+    const float deep = (float)at->d.taps, high = (float)at->h.taps, wide = (float)w->taps;
+    for (size_t o = 0; o < n; o++) {
+        out[o] = out[o] / deep / high / wide;
+    }
+}
+
 // ---- rows of windows
 
 // Columns [from, from + count) of the window's rows as one.
@@ -78,7 +159,7 @@ static const float *join_rows(const taper_pool_planes *job, const place *at, int
     const taper_vector_entry *v = job->vector;
     const taper_volume *x = &job->x;
     const float *first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1] + from;
-    const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    const taper_reduction kind = TAPER_REDUCTION_MOST;
     if (at->d.taps * at->h.taps == 1) {
         return first;
     }
@@ -87,7 +168,7 @@ static const float *join_rows(const taper_pool_planes *job, const place *at, int
         v->fold_rows[kind]((size_t)at->h.taps, count, first + i * at->d.step * x->stride[0],
                            (size_t)(at->h.step * x->stride[1]), i == 0 ? joined : more);
         for (size_t c = 0; c < count && i != 0; c++) {
-            joined[c] = job->max ? greater(joined[c], more[c]) : joined[c] + more[c];
+            joined[c] = greater(joined[c], more[c]);
         }
     }
     return joined;
@@ -145,33 +226,42 @@ static void positions_of(const taper_pool_planes *job, const place *at, const ta
     }
 }
 
-// Windows [o, end) of a row. Those that have all their taps in the input are alike, [inner, outer).
-static void run_row(const taper_pool_planes *job, const place *at, float *out, int64_t *indices)
+// Windows that have all their taps in the input are alike.
+static void find_inner(taper_pool_planes *job)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
     const int64_t reach = (axis->kernel - 1) * axis->dilation;
-    int64_t inner = axis->output, outer = axis->output;
+    job->inner = job->outer = axis->output;
     if (!axis->adaptive) {
-        inner = taper_min_i64((axis->padding + axis->stride - 1) / axis->stride, axis->output);
+        job->inner = taper_min_i64((axis->padding + axis->stride - 1) / axis->stride, axis->output);
         const int64_t room = axis->input - 1 - reach + axis->padding;
-        outer = room < 0 ? inner : taper_max_i64(inner, taper_min_i64(room / axis->stride + 1, axis->output));
+        job->outer =
+            room < 0 ? job->inner : taper_max_i64(job->inner, taper_min_i64(room / axis->stride + 1, axis->output));
     }
+}
+
+// The windows of a row.
+static void run_row(const taper_pool_planes *job, const place *at, float *out, int64_t *indices)
+{
+    const taper_pool_axis *axis = &job->pooling->axis[2];
     float joined[SPAN];
-    const bool once = axis->adaptive && axis->input <= SPAN; // all windows are in one piece
+    const bool once = job->max && axis->adaptive && axis->input <= SPAN; // all windows are in one piece
     const float *whole = once ? join_rows(job, at, 0, (size_t)axis->input, joined) : NULL;
     for (int64_t o = 0; o < axis->output;) {
-        const taper_pool_window w = taper_pool_window_at(axis, o);
+        const taper_pool_window w = job->windows[2][o];
         int64_t count = 1;
         size_t columns = (size_t)((w.taps - 1) * w.step + 1);
-        if (o >= inner && o < outer) {
-            count = taper_min_i64(outer - o, (SPAN - (int64_t)columns) / axis->stride + 1);
+        if (o >= job->inner && o < job->outer) {
+            count = job->outer - o;
+            count = job->max ? taper_min_i64(count, (SPAN - (int64_t)columns) / axis->stride + 1) : count;
             columns += (size_t)((count - 1) * axis->stride);
         }
-        const float *t = once ? whole + w.first : join_rows(job, at, w.first, columns, joined);
-        slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
-        const float divisor = divisor_of(job, at, &w);
-        for (int64_t i = 0; i < count && !job->max; i++) {
-            out[o + i] /= divisor;
+        if (job->max) {
+            const float *t = once ? whole + w.first : join_rows(job, at, w.first, columns, joined);
+            slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
+        } else {
+            add_windows(job, at, &w, (size_t)count, (size_t)axis->stride, out + o);
+            divide(job, at, &w, (size_t)count, out + o);
         }
         if (indices != NULL && (count == 1 || at->d.taps * at->h.taps * w.taps > 2 * FEW)) {
             taper_pool_window one = w;
@@ -189,19 +279,25 @@ static void rows_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;
     const taper_pool_axis *axis = job->pooling->axis;
-    const taper_volume *x = &job->x, *y = &job->y;
+    const taper_volume *x = &job->x, *y = &job->y, *to = &job->where;
+    const int64_t above = (int64_t)begin / axis[1].output, plane = above / axis[0].output;
+    int64_t h = (int64_t)begin % axis[1].output, d = above % axis[0].output, n = plane / x->c, c = plane % x->c;
     for (size_t i = begin; i < end; i++) {
-        const int64_t h = (int64_t)i % axis[1].output, above = (int64_t)i / axis[1].output;
-        const int64_t d = above % axis[0].output, plane = above / axis[0].output;
-        const int64_t n = plane / x->c, c = plane % x->c;
-        const place at = {.d = taper_pool_window_at(&axis[0], d),
-                          .h = taper_pool_window_at(&axis[1], h),
-                          .plane = job->in + n * x->stride_n + c * x->stride_c};
-        const taper_volume *to = &job->where;
+        const place at = {
+            .d = job->windows[0][d], .h = job->windows[1][h], .plane = job->in + n * x->stride_n + c * x->stride_c};
         run_row(job, &at, job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1],
                 job->indices == NULL
                     ? NULL
                     : job->indices + n * to->stride_n + c * to->stride_c + d * to->stride[0] + h * to->stride[1]);
+        if (++h == axis[1].output) {
+            h = 0;
+            d = d + 1 == axis[0].output ? 0 : d + 1;
+            c += d == 0;
+        }
+        if (c == x->c) {
+            c = 0;
+            n++;
+        }
     }
 }
 
@@ -270,28 +366,63 @@ static taper_pooling regular(const taper_pooling *pooling)
     return made;
 }
 
+// Declined: a window without an element, or one that is too large. windows: room for those of all axes.
+static taper_status find_windows(taper_pool_planes *job, taper_pool_window *windows)
+{
+    const taper_pool_axis *axis = job->pooling->axis;
+    int64_t taps = 1, widest = 1;
+    for (size_t a = 0; a < 3; a++) {
+        int64_t most = 0;
+        job->windows[a] = windows;
+        for (int64_t o = 0; o < axis[a].output; o++, windows++) {
+            *windows = taper_pool_window_at(&axis[a], o);
+            if (windows->taps <= 0 || windows->padded <= 0) {
+                return TAPER_DECLINED;
+            }
+            most = taper_max_i64(most, windows->taps);
+        }
+        widest = a == 2 ? most : widest;
+        taps = most > TAPER_LONG_WINDOW ? TAPER_LONG_WINDOW + 1 : taper_min_i64(taps * most, TAPER_LONG_WINDOW + 1);
+    }
+    find_inner(job);
+    return (widest - 1) * (axis[2].adaptive ? 1 : axis[2].dilation) >= SPAN || taps > TAPER_LONG_WINDOW ? TAPER_DECLINED
+                                                                                                        : TAPER_OK;
+}
+
+static taper_status run_rows(taper_run *run, taper_pool_planes *job)
+{
+    const taper_pool_axis *axis = job->pooling->axis;
+    const int64_t rows = job->x.n * job->x.c * axis[0].output * axis[1].output;
+    size_t bytes;
+    if (rows == 0 || axis[2].output == 0) {
+        return TAPER_OK;
+    }
+    if (!taper_mul_size((size_t)axis[0].output + (size_t)axis[1].output + (size_t)axis[2].output,
+                        sizeof(taper_pool_window), &bytes)) {
+        return TAPER_DECLINED;
+    }
+    taper_pool_window *const windows = taper_heap_alloc(run->heap, bytes);
+    if (windows == NULL) {
+        return TAPER_DECLINED; // the portable loops need no memory
+    }
+    taper_status status = find_windows(job, windows);
+    if (status == TAPER_OK) {
+        run->kernel = job->vector->name;
+        const int64_t taps = job->windows[0]->taps * job->windows[1]->taps * job->windows[2]->taps;
+        status = taper_run_floats(run, rows_range, job, (size_t)rows,
+                                  (double)axis[2].output * (double)(taps * (job->indices != NULL ? 2 : 1) + 2));
+    }
+    taper_heap_free(run->heap, windows, bytes);
+    return status;
+}
+
 taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *given)
 {
     const taper_pooling pooling = regular(given->pooling);
-    const taper_pool_axis *axis = pooling.axis;
     taper_pool_planes job = *given;
-    int64_t taps = 1, widest = 1, highest = 1;
     if (!TAPER_REDUCES || run->portable || job.x.stride[2] != 1 || job.y.stride[2] != 1 ||
         (job.indices != NULL && job.where.stride[2] != 1)) {
         return TAPER_DECLINED;
-    }
-    for (size_t a = 0; a < 3; a++) {
-        int64_t most = 0;
-        for (int64_t o = 0; o < axis[a].output; o++) {
-            const taper_pool_window w = taper_pool_window_at(&axis[a], o);
-            if (w.taps <= 0 || w.padded <= 0) {
-                return TAPER_DECLINED;
-            }
-            most = taper_max_i64(most, w.taps);
-        }
-        widest = a == 2 ? most : widest;
-        highest = a == 2 ? highest : taper_min_i64(highest * taper_min_i64(most, SPAN), SPAN);
-        taps = most > TAPER_LONG_WINDOW ? TAPER_LONG_WINDOW + 1 : taper_min_i64(taps * most, TAPER_LONG_WINDOW + 1);
     }
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
@@ -302,12 +433,5 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
         return taper_run_floats(run, whole_range, &job, (size_t)(job.x.n * job.x.c),
                                 floats * (job.indices != NULL ? 2 : 1));
     }
-    if ((widest - 1) * (axis[2].adaptive ? 1 : axis[2].dilation) >= SPAN || taps > TAPER_LONG_WINDOW ||
-        (!job.max && (widest > LONG_SUM || highest > LONG_SUM))) {
-        return TAPER_DECLINED;
-    }
-    run->kernel = v->name;
-    const int64_t rows = job.x.n * job.x.c * axis[0].output * axis[1].output;
-    return taper_run_floats(run, rows_range, &job, (size_t)rows,
-                            (double)axis[2].output * (double)(taps * (job.indices != NULL ? 2 : 1) + 2));
+    return run_rows(run, &job);
 }

@@ -15,9 +15,14 @@ typedef struct taper_pool_planes {
     int64_t *indices;   // of maxima: the positions of the first of the greatest, of the last NaN; NULL: not wanted
     bool max;           // else averages
     bool count_padding; // of averages
+    bool adaptive;      // averages are divided by the sizes of the window one after the other, as PyTorch does there
     int64_t divisor;    // of averages; 0: by the window
-    const struct taper_vector_entry *vector; // set inside, as is what adds whole planes
+    // Set inside: what computes, and adds whole planes; the windows of each axis; those of a row that have all their
+    // taps in the input, [inner, outer).
+    const struct taper_vector_entry *vector;
     taper_reduce_vector adder;
+    const taper_pool_window *windows[3];
+    int64_t inner, outer;
 } taper_pool_planes;
 
 // Declines other layouts, windows without an element, very wide ones, and averages of windows so large that floats

@@ -184,8 +184,8 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
     taper_object *object;
     TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
     TAPER_TRY(taper_arg_object(call, 1, &object));
-    // PyTorch takes a batch alone. Where the optimizer packed a layer without knowing its input's rank, an image without
-    // a batch ran before and runs still.
+    // PyTorch takes a batch alone. Where the optimizer packed a layer without knowing its input's rank, an image
+    // without a batch ran before and runs still.
     args->unbatched = args->input->rank == 3;
     if (args->input->rank != 4 && !args->unbatched) { // the compiler relies on it: known_ranks.c
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bilinear interpolation of floats. NHWC: pieces of output rows, every pixel from its four neighbours. A result of
 // planes (from planes or from NHWC): two rows of the input's height at a time are stretched to the output's width, then
-// blended; of images that become smaller, whose rows are used once, the other way round.
-#include <math.h>
-
+// blended; of images that become smaller, whose rows are used once, both at once. In PyTorch's order: along rows first.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/op_config.h"
@@ -24,9 +22,9 @@ typedef struct bilinear_job {
     const taper_volume *x, *y;
     const float *in;
     float *out;
-    taper_places places; // two rows of the output's width, or one of the input's
-    bool blend_first;
-    stretch *columns; // of planes: by output position
+    taper_places places; // two rows of the output's width
+    bool at_once;        // no row is used for a second row of the output
+    stretch *columns;    // of planes: by output position
 } bilinear_job;
 
 // The two input positions of an output position, and the weight of the second.
@@ -89,6 +87,19 @@ static void stretch_row(const bilinear_job *job, const float *restrict in, float
     }
 }
 
+// Both rows of a pair at once.
+static void stretch_rows(const bilinear_job *job, const float *restrict upper, const float *restrict lower,
+                         float weight, float *restrict out)
+{
+    const float other = 1.0f - weight;
+    const stretch *restrict at = job->columns, *const end = at + job->w->output;
+    for (; at < end; at++) {
+        const float above = upper[at->left] * at->left_weight + upper[at->right] * at->right_weight;
+        const float below = lower[at->left] * at->left_weight + lower[at->right] * at->right_weight;
+        *out++ = above * other + below * weight;
+    }
+}
+
 // Rows of the output, of one plane after the other.
 static void plane_rows(void *argument, size_t begin, size_t end)
 {
@@ -108,10 +119,8 @@ static void plane_rows(void *argument, size_t begin, size_t end)
             stretch_row(job, in + at[0] * x->stride[1], out);
             continue;
         }
-        if (!TAPER_SMALL && job->blend_first) {
-            job->vector->blend((size_t)x->size[2], in + at[0] * x->stride[1], in + at[1] * x->stride[1], 1.0f - weight,
-                               weight, rows);
-            stretch_row(job, rows, out);
+        if (!TAPER_SMALL && job->at_once) {
+            stretch_rows(job, in + at[0] * x->stride[1], in + at[1] * x->stride[1], weight, out);
             continue;
         }
         for (size_t i = 0; i < 2; i++) {
@@ -129,25 +138,14 @@ static void plane_rows(void *argument, size_t begin, size_t end)
     taper_place_leave(rows);
 }
 
-// Whether fewer numbers are read one by one when a row is blended before it is stretched: that happens to as many rows
-// as the output has, against those that are new in each pair.
-static bool blends_first(const bilinear_job *job)
-{
-    const double apart = 2.5, beside = 0.15; // of a number that is read alone, and of one in a vector
-    const double fresh = fmin(2.0, (double)job->h->input / (double)job->h->output);
-    return job->x->stride[2] == 1 && job->h->taps == 2 &&
-           (fresh - 1) * apart * (double)job->w->output > beside * (double)job->x->size[2];
-}
-
 static taper_status run_planes(taper_run *run, bilinear_job *job)
 {
-    job->blend_first = !TAPER_SMALL && blends_first(job);
+    job->at_once = job->h->taps == 2 && job->h->input >= 2 * job->h->output;
     const size_t width = (size_t)job->w->output, rows = (size_t)(job->x->n * job->x->c * job->h->output);
-    const size_t place = job->blend_first ? taper_max_size(width, (size_t)job->x->size[2]) : width;
     size_t bytes, columns;
     const int64_t step = job->x->stride[2], last = job->x->size[2] - 1;
     if (step < 0 || step > INT32_MAX || last > INT32_MAX / taper_max_i64(step, 1) ||
-        !taper_mul_size(place, 2 * sizeof(float), &bytes) || !taper_mul_size(width, sizeof(stretch), &columns)) {
+        !taper_mul_size(width, 2 * sizeof(float), &bytes) || !taper_mul_size(width, sizeof(stretch), &columns)) {
         return TAPER_DECLINED;
     }
     job->columns = taper_heap_alloc(run->heap, columns);

@@ -3,6 +3,7 @@
 // output position reads, so it follows PyTorch's exactly.
 #include <math.h>
 
+#include "base/single.h"
 #include "ops/nn/resize.h"
 
 // The ratio of input to output positions.
@@ -15,7 +16,7 @@ static double ratio_of(const taper_resize *resize, int64_t input, int64_t output
         return single ? (double)((float)(input - 1) / (float)(output - 1)) : (double)(input - 1) / (double)(output - 1);
     }
     if (scale > 0.0) {
-        return single ? (double)(float)(1.0 / scale) : 1.0 / scale;
+        return taper_step(single, 1.0 / scale);
     }
     return single ? (double)((float)input / (float)output) : (double)input / (double)output;
 }
@@ -66,8 +67,8 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
         index[0] = clamp_index(position, input);
         index[1] = index[0] < input - 1 ? index[0] + 1 : index[0];
         const double lambda = position - (double)index[0];
-        weight[1] = single ? (double)(float)lambda : lambda;
-        weight[0] = single ? (double)(1.0f - (float)lambda) : 1.0 - lambda;
+        weight[1] = taper_step(single, lambda);
+        weight[0] = taper_step(single, 1.0 - weight[1]);
     }
 }
 

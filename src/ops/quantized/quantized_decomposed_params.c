@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "base/single.h"
 #include "ops/engine/volume.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
@@ -15,10 +16,9 @@ typedef enum choice { AFFINE, SYMMETRIC, TOKEN_SYMMETRIC, TOKEN_AFFINE } choice;
 
 static double rounded(taper_dtype dtype, double v)
 {
-    return dtype == TAPER_F64    ? v
-           : dtype == TAPER_F32  ? (double)(float)v
-           : dtype == TAPER_BF16 ? (double)taper_bf16_to_float(taper_float_to_bf16((float)v))
-                                 : (double)taper_f16_to_float(taper_float_to_f16((float)v));
+    return dtype == TAPER_F64 || dtype == TAPER_F32 ? taper_step(dtype == TAPER_F32, v)
+           : dtype == TAPER_BF16                    ? (double)taper_bf16_to_float(taper_float_to_bf16((float)v))
+                                                    : (double)taper_f16_to_float(taper_float_to_f16((float)v));
 }
 
 // NaN of v stays.

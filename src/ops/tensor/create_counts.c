@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/single.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
@@ -133,7 +134,7 @@ static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, dou
 {
     const bool single = dtype == TAPER_F32;
     const double least = single ? (double)FLT_MIN : DBL_MIN, drawn = gamma_number(run, rng, shape, single);
-    const double number = single ? (double)(float)drawn : drawn;
+    const double number = taper_step(single, drawn);
     return number > least ? number : least;
 }
 
@@ -212,7 +213,7 @@ static double binomial(taper_run *run, taper_rng *rng, taper_dtype dtype, double
         return NAN;
     }
     const bool flip = p > 0.5;
-    const double q = !flip ? p : dtype == TAPER_F32 ? (double)(float)(1 - p) : 1 - p;
+    const double q = !flip ? p : taper_step(dtype == TAPER_F32, 1 - p);
     const double mean = dtype == TAPER_F32 ? (double)((float)count * (float)q) : count * q;
     const double hits = mean >= 10 ? binomial_many(run, rng, count, q) : binomial_few(run, rng, count, q);
     return flip ? count - hits : hits;

@@ -3,6 +3,7 @@
 // replacement by the inverse of the cumulative distribution; the draws are PyTorch's.
 #include <math.h>
 
+#include "base/single.h"
 #include "ops/call/call.h"
 #include "ops/tensor/create_random.h"
 
@@ -15,7 +16,7 @@ static double weight(const taper_tensor *x, int64_t row, int64_t column)
 
 static double in_dtype(taper_dtype dtype, double value)
 {
-    return dtype == TAPER_F64 ? value : (double)(float)value;
+    return taper_step(dtype != TAPER_F64, value);
 }
 
 // Restores the heap (smallest on top) below i; keys belong to the indices in order.

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "base/single.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
@@ -126,8 +127,8 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
         return no_bins(call, d);
     }
     if (range != NULL) {
-        low = dtype == TAPER_F32 ? (double)(float)range[0] : range[0];
-        high = dtype == TAPER_F32 ? (double)(float)range[1] : range[1];
+        low = taper_step(dtype == TAPER_F32, range[0]);
+        high = taper_step(dtype == TAPER_F32, range[1]);
     } else if (dtype == TAPER_BF16) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "\"histogramdd\" not implemented for 'BFloat16' without a range");

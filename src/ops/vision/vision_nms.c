@@ -2,6 +2,7 @@
 // torchvision::nms: keeps the best-scored boxes of those that overlap too much.
 #include <math.h>
 
+#include "base/single.h"
 #include "ops/call/call.h"
 #include "ops/engine/volume.h"
 
@@ -42,7 +43,7 @@ static nms_box *sort_boxes(nms_box *boxes, nms_box *spare, int64_t count)
 
 static double rounded(bool single, double value)
 {
-    return single ? (double)(float)value : value;
+    return taper_step(single, value);
 }
 
 // Boxes in the order of their scores, a field each, so that the loops below go over vectors.

@@ -192,19 +192,17 @@ static taper_status turn_channels(taper_call *call, const taper_roi_work *work, 
     return TAPER_OK;
 }
 
-// The sum over a bin of floats.
+// The sum over a bin of floats, in torchvision's order.
 static double sum_of_bin(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x)
 {
-    double sum = 0;
+    float sum = 0.0f;
     for (int64_t y = edges[0]; y < edges[1]; y++) {
         const float *row = from + y * step_y;
-        double part = 0; // rows need not wait for each other
         for (int64_t x = edges[2]; x < edges[3]; x++) {
-            part += (double)row[x * step_x];
+            sum += row[x * step_x];
         }
-        sum += part;
     }
-    return sum;
+    return (double)sum;
 }
 
 static taper_status pool_regions(taper_call *call, bool sensitive, const taper_roi_work *given,

@@ -4,6 +4,7 @@
 #ifndef TAPER_OPS_VISION_ROI_H
 #define TAPER_OPS_VISION_ROI_H
 
+#include "base/single.h"
 #include "ops/engine/volume.h"
 
 enum { TAPER_ROI_UPRIGHT = 5, TAPER_ROI_ROTATED = 6 }; // columns of a region
@@ -32,7 +33,7 @@ typedef struct taper_roi_region {
 
 static inline double taper_roi_step(const taper_roi_work *work, double value)
 {
-    return work->single ? (double)(float)value : value;
+    return taper_step(work->single, value);
 }
 
 // The arguments are the input, rois, what is ahead of `at`, the scale, the pooled height and width. last: the channels

@@ -81,10 +81,12 @@ static taper_status sample_bin(taper_run *run, const taper_roi_work *work, const
             }
             for (int64_t c = 0; c < channels; c++) {
                 const int64_t at = base + c * work->x.stride_c;
-                if (work->dtype == TAPER_F32) {
+                if (work->dtype == TAPER_F32) { // its weights and sums are floats, as torchvision's
                     const float *in = (const float *)work->in + at;
-                    sums[c] += tap.weight[0] * (double)in[tap.offset[0]] + tap.weight[1] * (double)in[tap.offset[1]] +
-                               tap.weight[2] * (double)in[tap.offset[2]] + tap.weight[3] * (double)in[tap.offset[3]];
+                    const float sample =
+                        (float)tap.weight[0] * in[tap.offset[0]] + (float)tap.weight[1] * in[tap.offset[1]] +
+                        (float)tap.weight[2] * in[tap.offset[2]] + (float)tap.weight[3] * in[tap.offset[3]];
+                    sums[c] = (double)((float)sums[c] + sample);
                     continue;
                 }
                 for (int t = 0; t < 4; t++) {
@@ -166,24 +168,21 @@ static int32_t find_float_taps(roi_planes *p, const int64_t grid[2], int64_t h, 
     return count;
 }
 
+// In torchvision's order: the four neighbours of a sample, then samples one after the other.
 static float sum_of_taps(const float *plane, const roi_float_tap *tap, const roi_float_tap *end, bool together)
 {
-    float sums[4] = {0};
+    float sum = 0.0f;
     for (; together && tap < end; tap++) {
         const float *const top = plane + tap->top, *const bottom = plane + tap->bottom;
-        sums[0] += top[0] * tap->weight[0];
-        sums[1] += top[1] * tap->weight[1];
-        sums[2] += bottom[0] * tap->weight[2];
-        sums[3] += bottom[1] * tap->weight[3];
+        sum +=
+            top[0] * tap->weight[0] + top[1] * tap->weight[1] + bottom[0] * tap->weight[2] + bottom[1] * tap->weight[3];
     }
     for (; tap < end; tap++) {
         const float *const top = plane + tap->top, *const bottom = plane + tap->bottom;
-        sums[0] += top[0] * tap->weight[0];
-        sums[1] += top[tap->right] * tap->weight[1];
-        sums[2] += bottom[0] * tap->weight[2];
-        sums[3] += bottom[tap->right] * tap->weight[3];
+        sum += top[0] * tap->weight[0] + top[tap->right] * tap->weight[1] + bottom[0] * tap->weight[2] +
+               bottom[tap->right] * tap->weight[3];
     }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return sum;
 }
 
 static void channels_range(void *argument, size_t begin, size_t end)
