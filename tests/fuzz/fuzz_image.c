@@ -66,7 +66,7 @@ static void write_again(const image *picture)
     char path[64];
     image again;
     (void)snprintf(path, sizeof path, "/tmp/fuzz_image_%ld.png", (long)getpid());
-    need(image_write_png(path, picture) && image_read(path, &again) && same(picture, &again));
+    need(image_write_png(path, picture) && image_read(path, NULL, &again) && same(picture, &again));
     image_release(&again);
     need(remove(path) == 0);
 }
@@ -82,7 +82,7 @@ static void write_nowhere(void)
             bits = bits * 1664525u + 1013904223u;
             noise[i] = (unsigned char)(bits >> 24);
         }
-        const image picture = {64, 64, noise};
+        const image picture = {.width = 64, .height = 64, .pixels = noise};
         need(!image_write_png("/nowhere/at/all.png", &picture));
         need(access("/dev/full", W_OK) != 0 || !image_write_png("/dev/full", &picture));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes what the tools make of a picture as raw RGB, for comparison with PIL: image_probe IMAGE OUT.raw [WIDTH HEIGHT]
+// Writes what the tools make of a picture as raw RGB, for comparison with PIL: image_probe IMAGE OUT.raw [WIDTH HEIGHT
+// [NEEDED]]; WIDTH 0: not resized
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,12 +33,13 @@ static bool resize(const image *from, int width, int height, image *to)
 int main(int argc, char **argv)
 {
     image read = {0}, sized = {0};
-    if (argc != 3 && argc != 5) {
+    if (argc != 3 && argc != 5 && argc != 6) {
         return 2;
     }
-    bool done = image_read(argv[1], &read);
+    const image_reading how = {.needed = argc == 6 ? atoi(argv[5]) : 0};
+    bool done = image_read(argv[1], &how, &read);
     const image *shown = &read;
-    if (done && argc == 5) {
+    if (done && argc >= 5 && atoi(argv[3]) != 0) {
         done = resize(&read, atoi(argv[3]), atoi(argv[4]), &sized);
         shown = &sized;
     }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures: decoding and resizing equal PIL's to the bit; damaged ones are refused."""
+"""Pictures: decoding and resizing equal PIL's to the bit; damaged ones are refused, and none costs more than it may."""
 import io
 import os
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -28,8 +29,38 @@ def chunk(kind, data):
 
 def png(width, height, depth, color, rows, extra=b"", interlace=0):
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlace)
-    chunks = chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    chunks = chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + chunks
+
+
+ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+
+
+def png_rows(pixels):
+    height, width, channels = pixels.shape
+    return np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, width * channels)], 1).tobytes()
+
+
+def segments(jpeg):
+    """The offsets at which the marker segments before the first scan's data begin, and where that data begins."""
+    at, found = 2, []
+    while not found or jpeg[found[-1] + 1] != 0xDA:
+        found.append(at)
+        at += 2 + struct.unpack(">H", jpeg[at + 2:at + 4])[0]
+    return found, at
+
+
+def jpeg_that_says(width, height, progressive=False, scans=1):
+    """A few thousand bytes: a small file's header with other sides, whose scans end before they begin."""
+    buffer = io.BytesIO()
+    noise("RGB", 16, 16).save(buffer, "JPEG", progressive=progressive)
+    jpeg = bytearray(buffer.getvalue())
+    found, data = segments(jpeg)
+    for at in found:
+        if jpeg[at + 1] in (0xC0, 0xC2):
+            jpeg[at + 5:at + 9] = struct.pack(">HH", height, width)
+    scan = bytes(jpeg[found[-1]:data])
+    return bytes(jpeg[:data]) + b"\0" * 16 + scan * (scans - 1) + b"\xff\xd9"
 
 
 class Pictures(ToolCase):
@@ -72,9 +103,8 @@ class Pictures(ToolCase):
 
     def test_png_interlaced(self):
         # Adam7: the passes of a 5 x 3 grey picture
-        passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
         data = b""
-        for x, y, dx, dy in passes:
+        for x, y, dx, dy in ADAM7:
             width, height = len(range(x, 5, dx)), len(range(y, 3, dy))
             data += b"".join(b"\0" + RANDOM.bytes(width) for _ in range(height)) if width else b""
         self.same(self.write("a.png", png(5, 3, 8, 0, data, interlace=1)))
@@ -161,10 +191,116 @@ class Pictures(ToolCase):
                 for at in RANDOM.integers(0, len(data), 3):
                     data[at] = RANDOM.integers(256)
                 self.write("a.bin", bytes(data))
-                import subprocess
                 done = subprocess.run([os.path.join(BIN, "image_probe"), self.path("a.bin"), self.path("out.raw")],
                                       capture_output=True, timeout=60)
                 self.assertIn(done.returncode, (0, 1), done.stderr)
+
+    def measure(self, *arguments):
+        """The exit status, stderr and the most MiB in memory of a program."""
+        # A child's maximum is at least what its parent had: a small process starts the program.
+        starter = ("import resource, subprocess, sys\n"
+                   "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)\n"
+                   "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.stderr)")
+        done = subprocess.run([sys.executable, "-c", starter, os.path.join(BIN, "taper"), *map(str, arguments)],
+                              capture_output=True, text=True, cwd=self.folder.name, timeout=150)
+        status, kilobytes, said = done.stdout.split(" ", 2)
+        return int(status), said, int(kilobytes) / 1024
+
+    def test_a_small_file_that_says_it_is_huge(self):
+        model = os.path.join(DEMO, "classifier.pt")
+        idle = self.measure("classify", model, os.path.join(DEMO, "images", sorted(os.listdir(os.path.join(DEMO, "images")))[0]))[2]
+        self.write("huge.jpg", jpeg_that_says(16384, 16384))
+        self.write("waves.jpg", jpeg_that_says(16384, 16384, progressive=True))
+        rows = zlib.compressobj(9)
+        data = b"".join(rows.compress(bytes(2049)) for _ in range(16384)) + rows.flush()
+        header = struct.pack(">IIBBBBB", 16384, 16384, 1, 0, 0, 0, 0)
+        self.write("huge.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b""))
+        for name in ("huge.jpg", "waves.jpg", "huge.png"):
+            for verb in (["classify", model, name], ["segment", model, name, "-o", "mask.png"],
+                         ["run", model, "-i", name], ["bench", model, "-i", name]):
+                with self.subTest((name, verb[0])):
+                    status, said, memory = self.measure(*verb)
+                    self.assertEqual(status, 1)
+                    self.assertIn(f"{name}: a picture of 16384x16384: up to 134 million pixels are read; --load-pixels 269 "
+                                  "allows more", said)
+                    self.assertLess(memory, idle + 64)
+        for name in ("huge.jpg", "huge.png"):  # decoded at the size that is needed
+            with self.subTest(name):
+                status, said, memory = self.measure("classify", model, name, "--load-pixels", 269)
+                self.assertEqual(status, 0, said)
+                self.assertLess(memory, idle + 128)  # 805 for all pixels
+        done = self.call("classify", model, "huge.jpg", "--load-pixels", 269)
+        self.assertIn("huge.jpg  16384x16384, ", done.stdout)
+
+    def test_progressive_files_have_a_limit(self):
+        model = os.path.join(DEMO, "classifier.pt")
+        self.write("memory.jpg", jpeg_that_says(11584, 11584, progressive=True))
+        self.call("classify", model, "memory.jpg")
+        buffer = io.BytesIO()
+        noise("RGB", 16, 16).save(buffer, "JPEG", progressive=True, subsampling=0)
+        status, said, memory = self.measure("classify", model, self.write("all.jpg", self.enlarged(buffer.getvalue(), 11584)))
+        self.assertEqual((status, "a progressive JPEG of 11584x11584 takes 767 MiB to decode; --load-pixels 269 allows it" in said),
+                         (1, True), said)
+        self.assertLess(memory, 300)
+        status, said, _ = self.measure("classify", model, self.write("scans.jpg", jpeg_that_says(8192, 8192, True, 2000)))
+        self.assertEqual((status, "with more than 32 scans" in said), (1, True), said)
+        self.write("scans.jpg", jpeg_that_says(64, 64, True, 40))
+        self.call("classify", model, "scans.jpg")
+
+    @staticmethod
+    def enlarged(jpeg, side):
+        jpeg = bytearray(jpeg)
+        for at in segments(jpeg)[0]:
+            if jpeg[at + 1] in (0xC0, 0xC2):
+                jpeg[at + 5:at + 9] = struct.pack(">HH", side, side)
+        return bytes(jpeg)
+
+    def test_texts_in_a_picture_are_not_unpacked(self):
+        text = chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(8000000)))
+        self.write("texts.png", png(8, 8, 8, 0, b"\0" * 72, extra=text * 100))
+        status, said, memory = self.measure("classify", os.path.join(DEMO, "classifier.pt"), "texts.png")
+        self.assertEqual(status, 0, said)
+        self.assertLess(memory, 400)
+
+    def test_much_larger_than_needed(self):
+        pixels = RANDOM.integers(0, 256, (4001, 4203, 3), dtype=np.uint8)  # neither side is a multiple of 4
+        picture = Image.fromarray(pixels)
+        sums = np.add.reduceat(np.add.reduceat(pixels.astype(int), range(0, 4001, 4), 0), range(0, 4203, 4), 1)
+        counts = np.minimum(4, 4001 - np.arange(0, 4001, 4))[:, None] * np.minimum(4, 4203 - np.arange(0, 4203, 4))
+        expected = ((sums + counts[:, :, None] // 2) // counts[:, :, None]).astype(np.uint8).ravel()
+        self.write("a.png", png(4203, 4001, 8, 2, png_rows(pixels)))
+        np.testing.assert_array_equal(self.probe("a.png", 0, 0, 250), expected)
+        data = b"".join(png_rows(np.ascontiguousarray(pixels[y::dy, x::dx])) for x, y, dx, dy in ADAM7)
+        self.write("a.png", png(4203, 4001, 8, 2, data, interlace=1))
+        np.testing.assert_array_equal(self.probe("a.png", 0, 0, 250), expected)
+        for needed, divisor in ((0, 1), (501, 1), (500, 2), (250, 4), (125, 8), (1, 8)):
+            with self.subTest(needed):
+                size = -(-4203 // divisor) * -(-4001 // divisor) * 3
+                self.assertEqual(len(self.probe("a.png", 0, 0, needed)), size)
+        picture.save(self.path("a.jpg"), quality=80)
+        for divisor, needed in ((2, 500), (4, 250), (8, 125)):
+            with self.subTest(divisor), Image.open(self.path("a.jpg")) as smaller:
+                smaller.draft("RGB", (4203 // divisor, 4001 // divisor))
+                np.testing.assert_array_equal(self.probe("a.jpg", 0, 0, needed), np.asarray(smaller).ravel())
+
+    def test_photos_keep_their_bits(self):
+        pixels = RANDOM.integers(0, 256, (375, 500, 3), dtype=np.uint8)
+        photo = Image.fromarray(pixels).resize((4000, 3000), Image.Resampling.BICUBIC)  # 12 million pixels
+        for name in ("a.jpg", "a.png"):
+            photo.save(self.path(name), **({"quality": 90} if name == "a.jpg" else {"compress_level": 1}))
+            with Image.open(self.path(name)) as read:
+                np.testing.assert_array_equal(self.probe(name, 0, 0, 224), np.asarray(read).ravel())
+
+    def test_pipes_are_no_pictures(self):
+        model = os.path.join(DEMO, "classifier.pt")
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("folder/pipe.jpg"))
+        for verb in (["classify", model, "folder/pipe.jpg"], ["classify", model, "folder"],
+                     ["segment", model, "folder/pipe.jpg", "-o", "mask.png"], ["run", model, "-i", '"@folder/pipe.jpg"'],
+                     ["quantize", model, "--calibrate", "folder", "--mode", "core", "-o", "q.pt"]):
+            with self.subTest(verb):
+                self.fails(*verb, says="not a regular file")
+        self.fails("classify", model, os.path.join(DEMO, "images"), "--labels", "folder/pipe.jpg", says="not a regular file")
 
 
 if __name__ == "__main__":

@@ -48,19 +48,38 @@ static bool read_stream(const char *path, FILE *stream, size_t limit, unsigned c
     return true;
 }
 
+// O_NONBLOCK: a pipe is opened, and refused, without waiting for somebody to write to it.
+static FILE *open_regular(const char *path)
+{
+    errno = 0;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    FILE *stream = NULL;
+    if (descriptor < 0) {
+        error_report(path, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        error_report(path, "not a regular file; what a pipe or a device gives is read from a file it was saved to");
+    } else {
+        stream = fdopen(descriptor, "rb");
+        if (stream == NULL) {
+            error_report(path, "cannot open: %s", strerror(errno));
+        }
+    }
+    if (stream == NULL) {
+        (void)close(descriptor);
+    }
+    return stream;
+}
+
 bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size)
 {
     *bytes = NULL;
     *size = 0;
-    errno = 0;
-    FILE *stream = fopen(path, "rb");
-    struct stat status;
+    FILE *stream = open_regular(path);
     if (stream == NULL) {
-        return error_report(path, "cannot open: %s", strerror(errno));
-    }
-    if (fstat(fileno(stream), &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))) {
-        fclose(stream);
-        return error_report(path, "a device, not a file: it may have no end");
+        return false;
     }
     const bool done = read_stream(path, stream, limit, bytes, size);
     fclose(stream);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 // The caller frees *bytes, which are followed by a NUL. Failures are reported, also when the file is over `limit`
-// bytes.
+// bytes, or is a pipe or a device, which may have no end or never begin.
 bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size);
 
 typedef struct output_file {

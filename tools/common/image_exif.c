@@ -76,6 +76,8 @@ bool image_turn(const char *subject, int orientation, image *picture)
             memcpy(turned.pixels + ((size_t)row * (size_t)turned.width + (size_t)column) * 3, from, 3);
         }
     }
+    turned.full_width = swap ? picture->full_height : picture->full_width;
+    turned.full_height = swap ? picture->full_width : picture->full_height;
     image_release(picture);
     *picture = turned;
     return true;

@@ -15,7 +15,12 @@ typedef struct jpeg_failure {
     struct jpeg_error_mgr base; // libjpeg sees this
     jmp_buf jump;
     image_decoding *decoding;
+    struct jpeg_progress_mgr progress;
 } jpeg_failure;
+
+// Scans times pixels: each scan of a progressive file goes over the whole picture, and takes a few bytes of the file.
+#define SCANNED_PIXELS_LIMIT ((size_t)1 << 31)
+#define SCANS_ALWAYS_ALLOWED 16
 
 static void read_failed(j_common_ptr info)
 {
@@ -32,6 +37,46 @@ static void warn(j_common_ptr info, int level)
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {
         read_failed(info);
     }
+}
+
+static void check_scans(j_common_ptr common)
+{
+    const struct jpeg_decompress_struct *info = (const struct jpeg_decompress_struct *)(void *)common;
+    jpeg_failure *failure = (jpeg_failure *)(void *)common->err;
+    const size_t scans = (size_t)info->input_scan_number, pixels = (size_t)info->image_width * info->image_height;
+    if (scans > SCANS_ALWAYS_ALLOWED && scans * pixels > SCANNED_PIXELS_LIMIT) {
+        snprintf(failure->decoding->problem, sizeof failure->decoding->problem,
+                 "a progressive JPEG of %ux%u with more than %zu scans; save it as a plain JPEG", info->image_width,
+                 info->image_height, scans - 1);
+        longjmp(failure->jump, 1);
+    }
+}
+
+// A progressive file's coefficients are in memory all together, at full size.
+static bool check_coefficients(const struct jpeg_decompress_struct *info, image_decoding *d)
+{
+    enum { BLOCK_SIDE = 8, BLOCK_BYTES = 64 * sizeof(JCOEF) };
+    const size_t across = ((size_t)info->image_width + BLOCK_SIDE - 1) / BLOCK_SIDE;
+    const size_t down = ((size_t)info->image_height + BLOCK_SIDE - 1) / BLOCK_SIDE;
+    size_t parts = 0, most = 1;
+    for (int i = 0; i < info->num_components; i++) { // factors are 1 to 4
+        const jpeg_component_info *c = &info->comp_info[i];
+        const size_t part = (size_t)c->h_samp_factor * (size_t)c->v_samp_factor;
+        parts += part;
+        most = part > most ? part : most;
+    }
+    const size_t bytes = across * down * BLOCK_BYTES / most * parts;
+    if (bytes > image_decoding_memory(d)) {
+        const size_t wish = (bytes / 3 + 999999) / 1000000; // image_decoding_memory() of as many megapixels
+        char advice[64] = "save it as a plain JPEG";
+        if (wish <= IMAGE_MEGAPIXELS_MOST) {
+            snprintf(advice, sizeof advice, "--load-pixels %zu allows it", wish);
+        }
+        snprintf(d->problem, sizeof d->problem, "a progressive JPEG of %ux%u takes %zu MiB to decode; %s",
+                 info->image_width, info->image_height, bytes >> 20, advice);
+        return false;
+    }
+    return true;
 }
 
 // PIL takes every four-channel file for an inverted (Adobe) one.
@@ -64,11 +109,12 @@ static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
     jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
     jpeg_read_header(info, TRUE);
     d->orientation = find_orientation(info);
-    if (info->image_width > IMAGE_SIDE_LIMIT || info->image_height > IMAGE_SIDE_LIMIT) {
-        snprintf(d->problem, sizeof d->problem, "a picture of %ux%u: sides of 1 to %d pixels are supported",
-                 info->image_width, info->image_height, IMAGE_SIDE_LIMIT);
+    if (!image_decoding_accept(d, info->image_width, info->image_height) ||
+        (jpeg_has_multiple_scans(info) && !check_coefficients(info, d))) {
         return false;
     }
+    info->scale_num = 1;
+    info->scale_denom = (unsigned)d->divisor;
     const bool cmyk = info->num_components == 4;
     info->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(info);
@@ -102,6 +148,8 @@ bool image_decode_jpeg(image_decoding *decoding)
     }
     jpeg_create_decompress(&info);
     info.mem->max_memory_to_use = 1L << 30;
+    failure.progress = (struct jpeg_progress_mgr){.progress_monitor = check_scans};
+    info.progress = &failure.progress;
     const bool done = read_picture(&info, decoding);
     jpeg_destroy_decompress(&info);
     return done;

@@ -53,8 +53,88 @@ static void set_transforms(png_structp png, png_infop info)
         png_set_gray_to_rgb(png);
     }
     png_set_strip_alpha(png);
-    png_set_interlace_handling(png);
+}
+
+// Texts and profiles are not looked at; compressed ones would be unpacked into megabytes each.
+static void ignore_texts(png_structp png)
+{
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+    static const png_byte names[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0hIST\0pCAL\0sCAL";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
+#else
+    (void)png;
+#endif
+}
+
+static void check_row(png_structp png, png_infop info, int width)
+{
+    if (png_get_rowbytes(png, info) != (size_t)width * 3) {
+        png_error(png, "an unknown kind of pixels");
+    }
+}
+
+static bool read_whole(png_structp png, png_infop info, int width, int height, image_decoding *d)
+{
+    (void)png_set_interlace_handling(png);
     png_read_update_info(png, info);
+    check_row(png, info, width);
+    if (!image_decoding_start(d, width, height, (size_t)height * sizeof(png_bytep))) {
+        return false;
+    }
+    png_bytep *rows = (png_bytep *)(void *)d->row;
+    for (int y = 0; y < height; y++) {
+        rows[y] = d->out->pixels + (size_t)y * (size_t)width * 3;
+    }
+    png_read_image(png, rows);
+    return true;
+}
+
+// The rows of all passes, or of the one, are added up where their pixels belong: 64 numbers of 8 bits fit into 16.
+static void add_rows(png_structp png, png_infop info, int width, int height, png_bytep row, uint16_t *sums,
+                     const image_decoding *d)
+{
+    const bool interlaced = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7;
+    const size_t across = (size_t)d->out->width, divisor = (size_t)d->divisor;
+    for (int pass = 0; pass < (interlaced ? PNG_INTERLACE_ADAM7_PASSES : 1); pass++) {
+        const int first = interlaced ? PNG_PASS_START_COL(pass) : 0, step = interlaced ? PNG_PASS_COL_OFFSET(pass) : 1;
+        const int down = interlaced ? PNG_PASS_ROW_OFFSET(pass) : 1;
+        for (int y = interlaced ? PNG_PASS_START_ROW(pass) : 0; y < height && first < width; y += down) {
+            uint16_t *line = sums + (size_t)y / divisor * across * 3;
+            const unsigned char *pixel = row;
+            png_read_row(png, row, NULL);
+            for (int x = first; x < width; x += step, pixel += 3) {
+                uint16_t *sum = line + (size_t)x / divisor * 3;
+                for (int c = 0; c < 3; c++) {
+                    sum[c] = (uint16_t)(sum[c] + pixel[c]);
+                }
+            }
+        }
+    }
+}
+
+// Each pixel is the mean of those of the file that it stands for: fewer at the right and lower border.
+static bool read_reduced(png_structp png, png_infop info, int width, int height, image_decoding *d)
+{
+    const int divisor = d->divisor, across = (width + divisor - 1) / divisor, down = (height + divisor - 1) / divisor;
+    const size_t numbers = (size_t)across * (size_t)down * 3;
+    png_read_update_info(png, info);
+    check_row(png, info, width);
+    if (!image_decoding_start(d, across, down, numbers * sizeof(uint16_t) + (size_t)width * 3)) {
+        return false;
+    }
+    uint16_t *sums = (uint16_t *)(void *)d->row;
+    add_rows(png, info, width, height, d->row + numbers * sizeof *sums, sums, d);
+    unsigned char *out = d->out->pixels;
+    for (int y = 0; y < down; y++) {
+        const int rows = height - y * divisor < divisor ? height - y * divisor : divisor;
+        for (int x = 0; x < across; x++) {
+            const int columns = width - x * divisor < divisor ? width - x * divisor : divisor, count = rows * columns;
+            for (int c = 0; c < 3; c++) {
+                *out++ = (unsigned char)((*sums++ + count / 2) / count);
+            }
+        }
+    }
+    return true;
 }
 
 // Runs under setjmp: no local variable of the caller changes here.
@@ -64,20 +144,18 @@ static bool read_picture(png_structp png, png_infop info, image_decoding *d)
     png_set_user_limits(png, IMAGE_SIDE_LIMIT, IMAGE_SIDE_LIMIT);
     png_set_chunk_cache_max(png, 128);
     png_set_chunk_malloc_max(png, 1 << 23);
+    ignore_texts(png);
     png_read_info(png, info);
-    const int width = (int)png_get_image_width(png, info), height = (int)png_get_image_height(png, info);
-    set_transforms(png, info);
-    if (png_get_rowbytes(png, info) != (size_t)width * 3) {
-        png_error(png, "an unknown kind of pixels");
-    }
-    if (!image_decoding_start(d, width, height, (size_t)height * sizeof(png_bytep))) {
+    if (!image_decoding_accept(d, png_get_image_width(png, info), png_get_image_height(png, info))) {
         return false;
     }
-    png_bytep *rows = (png_bytep *)(void *)d->row;
-    for (int y = 0; y < height; y++) {
-        rows[y] = d->out->pixels + (size_t)y * (size_t)width * 3;
+    const int width = (int)png_get_image_width(png, info), height = (int)png_get_image_height(png, info);
+    set_transforms(png, info);
+    const bool done =
+        d->divisor == 1 ? read_whole(png, info, width, height, d) : read_reduced(png, info, width, height, d);
+    if (!done) {
+        return false;
     }
-    png_read_image(png, rows);
     png_read_end(png, info);
 #ifdef PNG_eXIf_SUPPORTED
     png_bytep exif;
@@ -169,6 +247,6 @@ bool image_write_png(const char *path, const image *picture)
 
 bool image_write_gray_png(const char *path, int width, int height, const unsigned char *pixels)
 {
-    const image picture = {width, height, (unsigned char *)(uintptr_t)pixels};
+    const image picture = {.width = width, .height = height, .pixels = (unsigned char *)(uintptr_t)pixels};
     return write_png(path, &picture, 1);
 }

@@ -20,8 +20,8 @@ bool image_create(const char *subject, int width, int height, image *out)
     if (out->pixels == NULL) {
         return error_report_memory(subject);
     }
-    out->width = width;
-    out->height = height;
+    out->width = out->full_width = width;
+    out->height = out->full_height = height;
     return true;
 }
 
@@ -31,15 +31,52 @@ void image_release(image *picture)
     *picture = (image){0};
 }
 
+static size_t pixels_allowed(const image_decoding *decoding)
+{
+    return decoding->how.most_pixels != 0 ? decoding->how.most_pixels : IMAGE_PIXELS_ALLOWED;
+}
+
+size_t image_decoding_memory(const image_decoding *decoding)
+{
+    return pixels_allowed(decoding) * 3; // as much as the largest picture that may be decoded whole
+}
+
+static int choose_divisor(const image_reading *how, size_t width, size_t height)
+{
+    const size_t shorter = width < height ? width : height;
+    int divisor = 1;
+    if (how->needed > 0 && width * height > IMAGE_REDUCED_ABOVE) {
+        while (divisor < 8 && shorter / ((size_t)divisor * 2) >= (size_t)how->needed * IMAGE_REDUCED_SPARE) {
+            divisor *= 2;
+        }
+    }
+    return divisor;
+}
+
+bool image_decoding_accept(image_decoding *decoding, unsigned width, unsigned height)
+{
+    if (width < 1 || height < 1 || width > IMAGE_SIDE_LIMIT || height > IMAGE_SIDE_LIMIT) {
+        snprintf(decoding->problem, sizeof decoding->problem,
+                 "a picture of %ux%u: sides of 1 to %d pixels are supported", width, height, IMAGE_SIDE_LIMIT);
+        return false;
+    }
+    const size_t pixels = (size_t)width * height, allowed = pixels_allowed(decoding);
+    if (pixels > allowed) {
+        snprintf(decoding->problem, sizeof decoding->problem,
+                 "a picture of %ux%u: up to %zu million pixels are read; --load-pixels %zu allows more", width, height,
+                 allowed / 1000000, (pixels + 999999) / 1000000);
+        return false;
+    }
+    decoding->divisor = choose_divisor(&decoding->how, width, height);
+    decoding->out->full_width = (int)width;
+    decoding->out->full_height = (int)height;
+    return true;
+}
+
 bool image_decoding_start(image_decoding *decoding, int width, int height, size_t row)
 {
     image *out = decoding->out;
-    if (width < 1 || height < 1 || width > IMAGE_SIDE_LIMIT || height > IMAGE_SIDE_LIMIT) {
-        snprintf(decoding->problem, sizeof decoding->problem,
-                 "a picture of %dx%d: sides of 1 to %d pixels are supported", width, height, IMAGE_SIDE_LIMIT);
-        return false;
-    }
-    decoding->row = malloc(row);
+    decoding->row = calloc(row, 1);
     out->pixels = calloc((size_t)width * (size_t)height, 3); // what a damaged file lacks is black
     out->width = width;
     out->height = height;
@@ -63,9 +100,9 @@ static bool decode(image_decoding *decoding)
     return false;
 }
 
-bool image_read(const char *path, image *out)
+bool image_read(const char *path, const image_reading *how, image *out)
 {
-    image_decoding decoding = {.path = path, .out = out};
+    image_decoding decoding = {.path = path, .how = how != NULL ? *how : (image_reading){0}, .out = out};
     unsigned char *bytes;
     waiting shown;
     *out = (image){0};

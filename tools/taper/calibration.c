@@ -68,7 +68,7 @@ bool calibration_inputs(const opened_model *opened, const vision *v, const char 
         done = input_tensor_file(&source, path, &inputs->values[0]);
     } else {
         image picture;
-        done = image_read(path, &picture);
+        done = vision_read(v, path, false, &picture);
         if (done) {
             done = vision_prepare(v, opened, path, &picture, &inputs->values[0]);
             image_release(&picture);

@@ -64,7 +64,7 @@ static void put_ranking(const vision *v, const char *path, const image *picture,
     }
     fputs(colors ? "\033[1m" : "", stdout);
     text_put(stdout, path, strlen(path), false);
-    printf("%s  %dx%d, %.1f ms\n", colors ? "\033[0m" : "", picture->width, picture->height, r->milliseconds);
+    printf("%s  %dx%d, %.1f ms\n", colors ? "\033[0m" : "", picture->full_width, picture->full_height, r->milliseconds);
     for (size_t i = 0; i < r->shown; i++) {
         const char *label = vision_label(v, r->best[i].index, buffer);
         const double part = (double)r->best[i].score;
@@ -112,7 +112,7 @@ static void put_ranking_json(const classify_options *options, const opened_model
     fputs(options->times ? "{\"image\": " : "", stdout);
     json_put_text(stdout, path, strlen(path));
     if (options->times) {
-        printf(", \"width\": %d, \"height\": %d, \"ms\": %.4f, \"classes\"", picture->width, picture->height,
+        printf(", \"width\": %d, \"height\": %d, \"ms\": %.4f, \"classes\"", picture->full_width, picture->full_height,
                r->milliseconds);
     }
     fputs(": ", stdout);
@@ -175,7 +175,7 @@ static bool classify_picture(const classify_options *options, const opened_model
     image picture;
     taper_value *input = NULL, *result = NULL;
     ranking r = {0};
-    if (!image_read(path, &picture)) {
+    if (!vision_read(v, path, false, &picture)) {
         return false;
     }
     bool done = vision_prepare(v, opened, path, &picture, &input);

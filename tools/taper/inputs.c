@@ -74,7 +74,7 @@ static bool picture_tensor(void *user, const char *path, taper_value **value)
     if (!vision_create(opened, opened->vision != NULL ? opened->vision : &options, false, &v)) {
         return false;
     }
-    bool done = image_read(path, &picture);
+    bool done = vision_read(&v, path, false, &picture);
     if (done) {
         done = vision_prepare(&v, opened, path, &picture, value);
         image_release(&picture);

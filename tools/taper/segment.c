@@ -101,7 +101,7 @@ static bool put_classes(const vision *v, const segmentation *s, const char *path
         width = one > width ? one : width;
     }
     text_put(stdout, path, strlen(path), false);
-    printf("  %dx%d, %.1f ms -> ", s->photo.width, s->photo.height, s->milliseconds);
+    printf("  %dx%d, %.1f ms -> ", s->photo.full_width, s->photo.full_height, s->milliseconds);
     text_put(stdout, output, strlen(output), false);
     fputc('\n', stdout);
     for (size_t i = next_largest(s, printed); i < s->map.classes; i = next_largest(s, printed)) {
@@ -116,7 +116,7 @@ static void put_classes_json(const vision *v, const segmentation *s, const char 
 {
     fputs("{\"image\": ", stdout);
     json_put_text(stdout, path, strlen(path));
-    printf(", \"width\": %d, \"height\": %d, \"ms\": %.3f, \"classes\": [", s->photo.width, s->photo.height,
+    printf(", \"width\": %d, \"height\": %d, \"ms\": %.3f, \"classes\": [", s->photo.full_width, s->photo.full_height,
            s->milliseconds);
     for (size_t i = 0; i < s->map.classes; i++) {
         char buffer[32];
@@ -140,7 +140,7 @@ static bool find_classes(const opened_model *opened, vision *v, const char *path
     bool done = model_run(opened, NULL, &input, 1, &result);
     s->milliseconds = (clock_seconds() - begin) * 1e3;
     done = done && vision_scores(opened, result, &scores) &&
-           class_map_create(opened, scores, s->photo.width, s->photo.height, &s->map);
+           class_map_create(opened, scores, s->photo.full_width, s->photo.full_height, &s->map);
     if (done) {
         s->pixels = calloc(s->map.classes, sizeof *s->pixels);
         done = s->pixels != NULL || error_report_memory(path);
@@ -193,6 +193,12 @@ static bool write_gray(const char *path, const class_map *map)
     return done;
 }
 
+// Whether the result is drawn over the picture; otherwise only the picture's size is needed after the model has run.
+static bool draws(const segment_options *options, const char *output)
+{
+    return !options->map && !suffix_among(output, ".npy");
+}
+
 static bool write_result(const segment_options *options, const vision *v, segmentation *s, const char *path)
 {
     if (suffix_among(path, ".npy")) {
@@ -211,7 +217,8 @@ static bool segment_picture(const segment_options *options, const opened_model *
                             const char *output, size_t printed)
 {
     segmentation s = {0};
-    bool done = image_read(path, &s.photo) && find_classes(opened, v, path, &s) && write_result(options, v, &s, output);
+    bool done = vision_read(v, path, draws(options, output), &s.photo) && find_classes(opened, v, path, &s) &&
+                write_result(options, v, &s, output);
     if (done && options->json) {
         fputs(printed != 0 ? ",\n" : "", stdout);
         put_classes_json(v, &s, path);

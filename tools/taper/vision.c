@@ -152,6 +152,7 @@ static bool apply_options(const opened_model *opened, const vision_options *opti
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v)
 {
     *v = (vision){.preparation = {.struct_size = sizeof v->preparation}};
+    v->most_pixels = (size_t)options->megapixels * 1000000;
     bool done = (taper_settings_read(opened->model, NULL, &v->settings, opened->error) == TAPER_OK &&
                  taper_settings_preparation(v->settings, segment ? "segment" : "classify", &v->preparation,
                                             opened->error) == TAPER_OK) ||
@@ -214,6 +215,17 @@ const char *vision_label(const vision *v, size_t index, char buffer[32])
 }
 
 // ---- pictures and results
+
+bool vision_read(const vision *v, const char *path, bool whole, image *picture)
+{
+    const taper_preparation *p = &v->preparation;
+    image_reading how = {.most_pixels = v->most_pixels};
+    if (!whole && p->width != 0) {
+        how.needed = p->width > p->height ? p->width : p->height;
+        how.needed = p->resize > how.needed ? p->resize : how.needed;
+    }
+    return image_read(path, &how, picture);
+}
 
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input)

@@ -15,13 +15,15 @@ typedef struct vision_options {
     const char *labels; // a file
     int size[2];        // 0: not given
     double mean[3], std[3];
+    long megapixels; // that a picture may have; 0: image.h's default
 } vision_options;
 
 // Of verbs that only take pictures as inputs.
 #define PICTURE_OPTION_ROWS(o)                                                                                         \
     {"--size", 0, ARG_SIZE, (o).size, 0, 0}, {"--mean", 0, ARG_TRIPLE, (o).mean, 0, 0},                                \
+        {"--std", 0, ARG_TRIPLE, (o).std, 0, 0},                                                                       \
     {                                                                                                                  \
-        "--std", 0, ARG_TRIPLE, (o).std, 0, 0                                                                          \
+        "--load-pixels", 0, ARG_COUNT, &(o).megapixels, 1, IMAGE_MEGAPIXELS_MOST                                       \
     }
 
 #define VISION_OPTION_ROWS(o) {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, PICTURE_OPTION_ROWS(o)
@@ -32,12 +34,15 @@ typedef struct vision_options {
 #define PICTURE_OPTION_USAGE                                                                                           \
     "  --size WxH          size of the model's input, for pictures\n"                                                  \
     "  --mean R,G,B        subtracted from the channels, which are in 0..1\n"                                          \
-    "  --std R,G,B         the channels are divided by it\n"
+    "  --std R,G,B         the channels are divided by it\n"                                                           \
+    "  --load-pixels M     millions of pixels that a picture may have (default: 134); one of over 16 that is much\n"   \
+    "                      larger than the model's input is reduced while it is read\n"
 
 typedef struct vision {
     taper_settings *settings; // of the model
     taper_preparation preparation;
-    char **labels; // of the file that --labels names
+    size_t most_pixels; // of a picture; 0: image.h's default
+    char **labels;      // of the file that --labels names
     size_t label_count;
     bool has_labels; // that file wins
     const char *labels_path;
@@ -51,6 +56,9 @@ void vision_options_init(vision_options *options);
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v);
 void vision_release(vision *v);
 
+// Reads a picture. One that is much larger than what the model takes is reduced while it is decoded (image.h), unless
+// `whole` or the size of the model's input depends on the picture's. Failures are reported.
+bool vision_read(const vision *v, const char *path, bool whole, image *picture);
 // A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
