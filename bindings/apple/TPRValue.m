@@ -97,14 +97,15 @@ static taper_status convert_array(conversion *c, NSArray *array, const char *typ
 {
     char inside[MOST_TYPE], *rest = NULL;
     const size_t count = [array count];
-    const bool tuple = type_inside(type, "Tuple", inside);
-    const bool list = !tuple && type_inside(type, "List", inside);
+    const bool list = type_inside(type, "List", inside);
+    const bool declared = !list && type_inside(type, "Tuple", inside);
+    const bool tuple = declared || (!list && type != NULL && strchr(type, '.') != NULL); // "__torch__.Pair": a named one
     taper_value **const items = room_for(count);
     if (items == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
     taper_status status = TAPER_OK;
-    rest = tuple ? inside : NULL;
+    rest = declared ? inside : NULL;
     for (size_t i = 0; i < count && status == TAPER_OK; i++) {
         const char *const of_item = list ? inside : rest != NULL ? first_type(rest, &rest) : NULL;
         status = convert(c, [array objectAtIndex:i], of_item, depth + 1, &items[i]);

@@ -304,8 +304,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value 
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
                                                              size_t *length, taper_error *error);
 
-/* Containers. A list's element type is taken from a type string ("int", "Tensor", "Tuple[Tensor, int]"; NULL: from the
- * first item). Items are retained, not copied. */
+/* Containers. A list's element type is taken from a type string ("int", "Tensor", "Tuple[Tensor, int]"; NULL, or one
+ * that names a class or named tuple: the items are checked when a method takes the list). Items are retained, not
+ * copied. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type,
                                                        taper_value *const *items, size_t count, taper_value **value,
                                                        taper_error *error);

@@ -211,12 +211,16 @@ static void print(taper_val value, taper_text *text, int depth)
         taper_text_string(text, "Dict[");
         if (value.as.dict->key != NULL) {
             taper_type_print(value.as.dict->key, text);
+        } else if (value.as.dict->count != 0) {
+            print(taper_dict_key(value.as.dict, 0), text, depth + 1);
         } else {
             taper_text_string(text, "Any");
         }
         taper_text_string(text, ", ");
         if (value.as.dict->value != NULL) {
             taper_type_print(value.as.dict->value, text);
+        } else if (value.as.dict->count != 0) {
+            print(taper_dict_value(value.as.dict, 0), text, depth + 1);
         } else {
             taper_text_string(text, "Any");
         }

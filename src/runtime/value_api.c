@@ -208,10 +208,30 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     return box(context->heap, result, quantized, error);
 }
 
+// Types are as deep as TAPER_LIMIT_TYPE_DEPTH.
+static bool says_too_little(const taper_type *type)
+{
+    bool little = type->kind == TAPER_TYPE_CLASS || type->kind == TAPER_TYPE_ANY;
+    for (size_t i = 0; !little && i < type->count; i++) {
+        little = says_too_little(type->items[i]);
+    }
+    return little;
+}
+
+// A class's name, without the model, does not say whether it is a named tuple, nor what that holds. Any is what an
+// empty list prints that nobody gave a type. Such types are left open: the items are checked one by one when a method
+// takes them.
 static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
 {
     *type = NULL;
-    return text == NULL ? TAPER_OK : taper_type_parse(context->types, text, strlen(text), type, error);
+    if (text == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_type_parse(context->types, text, strlen(text), type, error));
+    if (says_too_little(*type)) {
+        *type = NULL;
+    }
+    return TAPER_OK;
 }
 
 // items[at] is of the type, where one is declared.

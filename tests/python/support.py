@@ -19,7 +19,7 @@ if os.path.exists(PACKAGE):
 
 
 def model_path(name):
-    for folder in ("tests/data/python", "tests/data/samples", "tests/models/data", "examples/demo", "tests/data/pt2"):
+    for folder in ("tests/data/python", "tests/data/samples", "tests/models/data", "examples/demo", "tests/data/pt2", "tests/data/nested"):
         path = os.path.join(SOURCE, folder, name)
         if os.path.exists(path):
             return path

@@ -45,6 +45,32 @@ class Values(unittest.TestCase):
         self.assertEqual(MODEL.pair([np.ones(2), 3])[1], 3)
         self.assertEqual([t.tolist() for t in MODEL.many(3)], [[0, 0], [1, 1], [2, 2]])
 
+    def test_types_within_types(self):
+        model = taper.load(support.model_path("nested.pt"))
+        self.assertEqual(model.ints([[1, 2], []]), [[1, 2], [], [2]])
+        self.assertEqual(model.floats([[1, 2], []]), [[1.0, 2.0], [], [0.5]])
+        self.assertEqual(model.optionals([None, 3]), [-1, 3])
+        self.assertEqual(model.masks([None, np.zeros(3)]), [-1, 3])
+        self.assertEqual(model.maybe_inner([None, [1], []]), [-1, 1, 0])
+        self.assertEqual(model.numbered({5: {"a": [1], "b": []}, 6: {}}), {5: {"a": [1], "b": []}, 6: {}, 2: {"new": [7]}})
+        self.assertEqual(model.mixed([{"a": ([1, None, 2.5], 3)}, {}]), 10.5)
+        self.assertEqual([tuple(point) for point in model.points([(1, "a"), [2, "b"]])], [(2, "a!"), (3, "b!")])
+        self.assertEqual(model.points([]), [])
+        self.assertEqual(model.complexes([1j, 2, 3.5]), [2j, 4, 7])
+        self.assertEqual([model.either(x) for x in (1, ["a"], {"a": [1]})], ["int", "list", "dict"])
+        for wrong in ([(1, 2)], [(1,)], [(1, "a", 3)], [1]):
+            with self.assertRaisesRegex((taper.Error, ValueError), "Point"):
+                model.points(wrong)
+
+    def test_ints_have_64_bits(self):
+        model = taper.load(support.model_path("nested.pt"))
+        self.assertEqual(model.ints([[-2 ** 63, 2 ** 63 - 1]])[0], [-2 ** 63, 2 ** 63 - 1])
+        for call in (lambda: model.ints([[2 ** 63]]), lambda: model.optionals([-2 ** 63 - 1]), lambda: model.numbered({2 ** 64: {}}),
+                     lambda: taper.tensor([2 ** 63]), lambda: model.seed(2 ** 64), lambda: model.seed(-2 ** 63 - 1)):
+            self.assertRaisesRegex(OverflowError, "64 bits", call)
+        model.seed(2 ** 64 - 1)
+        model.seed(-2 ** 63)
+
     def test_deep(self):
         value = 1
         for _ in range(60):

@@ -263,7 +263,16 @@ static PyObject *seed(PyObject *self, PyObject *number)
         PyErr_SetString(PyExc_TypeError, "a seed is an int");
         return NULL;
     }
-    const unsigned long long value = PyLong_AsUnsignedLongLongMask(number);
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred() != NULL) { // negative, or too large for either
+        PyErr_Clear();
+        int overflow;
+        const long long negative = PyLong_AsLongLongAndOverflow(number, &overflow);
+        if (overflow != 0) {
+            PyErr_SetString(PyExc_OverflowError, "a seed has 64 bits: this one does not fit");
+        }
+        value = (unsigned long long)negative;
+    }
     if (PyErr_Occurred() || !binding_lock(binding_state_of(self), model_of(self))) {
         return NULL;
     }

@@ -222,18 +222,22 @@ static taper_value *object_in(const binding_object *object, const binding_contex
 
 // ---- numbers and texts
 
-static taper_value *number_in(writer *w, PyObject *object, bool as_float)
+static taper_value *number_in(writer *w, PyObject *object, type_text type)
 {
+    const bool as_float = type_is(type, "float");
     taper_value *value = NULL;
     taper_error *error = NULL;
     taper_status status;
     if (PyBool_Check(object)) {
         error = taper_error_create();
         status = taper_value_bool(w->context->context, object == Py_True, &value, error);
-    } else if (PyComplex_Check(object)) {
+    } else if (PyComplex_Check(object) || type_is(type, "complex")) {
+        const double re = PyComplex_RealAsDouble(object), im = PyComplex_ImagAsDouble(object);
+        if ((re == -1 || im == -1) && PyErr_Occurred()) { // an int that is too large
+            return NULL;
+        }
         error = taper_error_create();
-        status = taper_value_complex(w->context->context, PyComplex_RealAsDouble(object),
-                                     PyComplex_ImagAsDouble(object), &value, error);
+        status = taper_value_complex(w->context->context, re, im, &value, error);
     } else if (PyFloat_Check(object) || as_float) {
         const double number = PyFloat_AsDouble(object);
         if (number == -1 && PyErr_Occurred()) {
@@ -332,7 +336,7 @@ static taper_value *freely_in(writer *w, PyObject *object)
 {
     const type_text unknown = type_from(NULL);
     return object == Py_None          ? none_in(w)
-           : is_number(object)        ? number_in(w, object, false)
+           : is_number(object)        ? number_in(w, object, unknown)
            : PyUnicode_Check(object)  ? text_in(w, object)
            : PyTuple_Check(object)    ? tuple_in(w, object, unknown)
            : PyList_Check(object)     ? list_in(w, object, unknown)
@@ -391,9 +395,8 @@ static taper_value *typed_in(writer *w, PyObject *object, type_text type)
         return freely_in(w, object);
     }
     if (is_number_type(type)) {
-        const bool as_float = type_is(type, "float") && PyLong_Check(object) && !PyBool_Check(object);
         if (is_number(object)) {
-            return number_in(w, object, as_float);
+            return number_in(w, object, type);
         }
         PyObject *number = scalar_of(object);
         if (number == NULL && type_is(type, "int") && PyIndex_Check(object)) {
@@ -402,8 +405,7 @@ static taper_value *typed_in(writer *w, PyObject *object, type_text type)
         if (number == NULL) {
             return PyErr_Occurred() ? NULL : object == Py_None ? none_in(w) : refuse(object, type);
         }
-        const bool made_float = type_is(type, "float") && PyLong_Check(number) && !PyBool_Check(number);
-        taper_value *const value = number_in(w, number, made_float);
+        taper_value *const value = number_in(w, number, type);
         Py_DECREF(number);
         return value;
     }
