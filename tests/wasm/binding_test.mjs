@@ -135,6 +135,90 @@ test('tensors', () => {
     assert.throws(() => new Tensor(new Uint16Array(1), [1]), /say the dtype/);
 });
 
+test('types within types', async () => {
+    const model = await loadModel(join(source, 'tests/data/nested/nested.pt'));
+    const run = (name, ...inputs) => model.runMethod(name, inputs);
+    assert.deepEqual(run('ints', [[1, 2], []]), [[1, 2], [], [2]]);
+    assert.deepEqual(run('ints', []), [[0]]);
+    assert.deepEqual(run('floats', [[1, 2], []]), [[1, 2], [], [0.5]]);
+    assert.equal(run('deep', [[['a', 'b'], []], []]), 2);
+    assert.deepEqual(run('pairs', [[1, 'a'], tuple(2, 'b')]), [tuple('a', 1), tuple('b', 2)]);
+    assert.deepEqual(run('optionals', [null, 3, undefined]), [-1, 3, -1]);
+    assert.deepEqual(run('masks', [null, tensor([1, 2, 3])]), [-1, 3]);
+    assert.deepEqual(run('table', {a: [1, 2], b: []}), new Map([['a', [1, 2]], ['b', []], ['size', [2]]]));
+    assert.deepEqual(run('table', {}), new Map([['size', [0]]]));
+    const numbered = new Map([[5, new Map([['a', [1]], ['b', []]])], [6, new Map()], [2, new Map([['new', [7]]])]]);
+    assert.deepEqual(run('numbered', new Map([[5, {a: [1], b: []}], [6, {}]])), numbered);
+    assert.deepEqual(new Set(run('numbered', {5: {a: [1], b: []}, 6: {}}).keys()), new Set([5, 6, 2]));
+    assert.equal(run('mixed', [{a: [[1, null, 2.5], 3]}, {}]), 10.5);
+    assert.deepEqual(run('both', [[1], [2, [3]]]), tuple([1], tuple(2, [3])));
+    assert.deepEqual([run('maybe'), run('maybe', null), run('maybe', [[1], []])], [-1, -1, 2]);
+    assert.deepEqual(run('maybe_inner', [null, [1], []]), [-1, 1, 0]);
+    assert.deepEqual(run('points', [[1, 'a'], tuple(2, 'b')]), [{x: 2, name: 'a!'}, {x: 3, name: 'b!'}]);
+    assert.deepEqual(run('points', []), []);
+    assert.deepEqual(run('complexes', [{re: 1, im: 2}, 3]), [{re: 2, im: 4}, {re: 6, im: 0}]);
+    assert.deepEqual([1, ['a'], {a: [1]}].map(x => run('either', x)), ['int', 'list', 'dict']);
+    says(() => run('ints', [[1.5]]), 'argument', 'should be int');
+    says(() => run('ints', [1]), 'argument', 'List[int]');
+    says(() => run('pairs', [[1, 'a', 2]]), 'argument', 'tuple of 2');
+    says(() => run('points', [[1, 2]]), 'argument', 'Point');
+    const endless = [];
+    endless.push(endless);
+    says(() => run('ints', endless), 'argument', 'holds itself');
+    model.free();
+});
+
+test('ints have 64 bits', async () => {
+    const model = await loadModel(join(source, 'tests/data/nested/nested.pt'));
+    const run = (name, ...inputs) => model.runMethod(name, inputs);
+    assert.deepEqual(run('ints', [[-(2n ** 63n), 2n ** 63n - 1n]])[0], [-(2n ** 63n), 2n ** 63n - 1n]);
+    for (const wrong of [2n ** 64n, 2n ** 63n, -(2n ** 63n) - 1n]) {
+        says(() => run('ints', [[wrong]]), 'argument', '64 bits');
+        says(() => run('numbered', new Map([[wrong, {}]])), 'argument', '64 bits');
+        says(() => run('optionals', [wrong]), 'argument', '64 bits');
+        assert.throws(() => tensor([wrong]), {name: 'RangeError', message: /does not fit/});
+        assert.throws(() => tensor([[wrong]], 'int64'), /does not fit/);
+    }
+    says(() => run('ints', [[2 ** 60]]), 'argument', 'bigint');
+    says(() => run('numbered', {[String(2n ** 64n)]: {}}), 'argument', '64 bits');
+    says(() => model.seed(2n ** 64n), 'argument', '64 bits');
+    says(() => model.seed(-(2n ** 63n) - 1n), 'argument', '64 bits');
+    model.seed(2n ** 64n - 1n);
+    model.seed(-(2n ** 63n));
+    for (const [number, dtype] of [[300, 'uint8'], [-256, 'uint8'], [128, 'int8'], [2 ** 31, 'int32'], [NaN, 'int32'], [40000, 'int16']]) {
+        assert.throws(() => tensor([number], dtype), new RegExp(`does not fit into ${dtype}`));
+    }
+    assert.deepEqual([...tensor([-1, 255], 'uint8').data, ...tensor([2.5], 'int64').data, ...tensor([3, 0], 'bool').data], [255, 255, 2n, 1, 0]);
+    assert.equal(tensor([2n ** 70n], 'float32').data[0], 2 ** 70);
+    model.free();
+});
+
+test('a tensor stays what it was made as', async () => {
+    const model = await loadModel(join(source, 'tests/data/nested/nested.pt'));
+    const sizes = [2, 3], x = new Tensor(new Float32Array(6).fill(0.5), sizes);
+    sizes[0] = 1000;
+    assert.deepEqual(x.sizes, [2, 3]);
+    assert.throws(() => x.sizes[0] = 1, TypeError);
+    assert.throws(() => x.sizes.push(2), TypeError);
+    assert.throws(() => x.sizes = [1], TypeError);
+    assert.throws(() => x.data = new Float32Array(600), TypeError);
+    assert.throws(() => x.dtype = 'uint8', TypeError);
+    same(model.run(x), x, 'x');
+    const copy = structuredClone(x); // as it comes out of a worker's message
+    same(model.run(new Tensor(copy.data, copy.sizes, copy.dtype)), x, 'x');
+    structuredClone(x.data, {transfer: [x.data.buffer]}); // its array is empty from here on
+    assert.throws(() => model.run(x), {name: 'RangeError', message: /6 numbers, and there are 0/});
+    const forged = Object.create(Tensor.prototype, {
+        data: {value: new Float32Array(600)}, sizes: {value: [1]}, dtype: {value: 'float32'}});
+    assert.throws(() => model.run(forged), RangeError);
+    if (ArrayBuffer.prototype.resize !== undefined) {
+        const buffer = new ArrayBuffer(16, {maxByteLength: 1 << 20}), growing = new Tensor(new Float32Array(buffer));
+        buffer.resize(1 << 20);
+        assert.throws(() => model.run(growing), RangeError);
+    }
+    model.free();
+});
+
 test('wrong uses are said', async () => {
     const model = await loadModel(join(demo, 'classifier.ptl'));
     says(() => model.run(), 'argument', 'forward');

@@ -16,22 +16,23 @@ export type TensorData = Float32Array | Float64Array | BigInt64Array | Int32Arra
 export type Nested<T> = T | readonly Nested<T>[];
 
 export class Tensor {
-    /** `data` is kept, not copied. sizes: PyTorch's; without them one dimension. dtype: what the array stands for. */
+    /** `data` is kept, not copied; `sizes` is copied, and fixed. sizes: PyTorch's; without them one dimension. dtype: what the array stands for. */
     constructor(data: TensorData, sizes?: readonly number[], dtype?: DType);
     readonly data: TensorData;
-    readonly sizes: number[];
+    readonly sizes: readonly number[];
     readonly dtype: DType;
     toArray(): Nested<number | bigint | boolean | {re: number, im: number}>;
 }
 
-/** As torch.tensor: int64 of whole numbers, bool of booleans, otherwise float32. tensor([[1, 2], [3, 4]], 'float32') */
+/** As torch.tensor: int64 of whole numbers, bool of booleans, otherwise float32. A RangeError where one does not fit. tensor([[1, 2], [3, 4]], 'float32') */
 export function tensor(nested: Nested<number | bigint | boolean>, dtype?: DType): Tensor;
 
 /** An array that a method gets as a tuple. Methods that declare a tuple take plain arrays, too. */
 export class Tuple extends Array<Value> {}
 export function tuple(...items: Value[]): Tuple;
 
-/** What models take and give. A number is an int where it is whole, unless the method declares a float. Dicts come back
+/** What models take and give. A number is an int where it is whole, unless the method declares a float; ints have 64 bits.
+ *  What lists, tuples and dicts hold is of the types that the method declares, however deep. Dicts come back
  *  as maps, named tuples and objects as objects, ints beyond 2^53 as bigints, quantized tensors as float32. */
 export type Value = null | undefined | boolean | number | bigint | string | Tensor | TensorData | {re: number, im: number} |
     Value[] | Map<Value, Value> | {[name: string]: Value};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs PyTorch's model files in browsers and node: taper.wasm, and what JavaScript sees of it. taper.d.ts says what is
 // promised. Everything that goes in or comes out is copied; what a model holds lies in the module's memory until free().
-import {Tensor, dtypes, tensor} from './tensor.js';
+import {Tensor, checked, dtypes} from './tensor.js';
+import {isInt64, itemOf, typeOf} from './types.js';
 import {imports} from './wasi.js';
 
 export {Tensor, tensor} from './tensor.js';
 
 const STATUS = ['ok', 'argument', 'file', 'unsupported', 'resource', 'device', 'raised', 'cancelled', 'internal'];
 const [NONE, BOOL, INT, DOUBLE, COMPLEX, , STRING, TENSOR, LIST, TUPLE, DICT, OBJECT] = Array(12).keys();
-const MOST_RANK = 16, MOST_ITEMS = 1 << 20;
+const MOST_RANK = 16, MOST_ITEMS = 1 << 20, MOST_DEPTH = 64;
 const decoder = new TextDecoder(), encoder = new TextEncoder();
 
 /** What Taper says went wrong. */
@@ -141,8 +142,14 @@ class Runtime {
 
     // ---- values of JavaScript to Taper's
 
-    // `type`: as the method declares it, or undefined; it tells ints from floats.
-    value(given, type) {
+    // `type`: what the method declares (types.js). It says what arrays, maps and numbers are.
+    value(given, type = typeOf()) {
+        while (type.name === 'Optional' && given !== null && given !== undefined) {
+            type = itemOf(type, 0);
+        }
+        if (type.name === 'Union') {
+            type = memberFor(given, type);
+        }
         const context = this.context;
         if (given === null || given === undefined) {
             return this.result('taper_value_none', context);
@@ -151,12 +158,8 @@ class Runtime {
         case 'boolean':
             return this.result('taper_value_bool', context, Number(given));
         case 'bigint':
-            return this.result('taper_value_int', context, BigInt.asIntN(64, given));
-        case 'number': {
-            const isFloat = /^(Optional\[)?float\b/.test(type ?? '') || !Number.isSafeInteger(given);
-            return isFloat ? this.result('taper_value_double', context, given)
-                : this.result('taper_value_int', context, BigInt(given));
-        }
+        case 'number':
+            return this.number(given, type);
         case 'string': {
             const bytes = encoder.encode(given);
             return this.withPlaced(bytes, at => this.result('taper_value_string', context, at, bytes.length));
@@ -168,24 +171,64 @@ class Runtime {
         if (ArrayBuffer.isView(given) && !(given instanceof DataView)) {
             return this.tensor(new Tensor(given, [given.length]));
         }
-        const item = elementType(type);
-        if (given instanceof Tuple || (Array.isArray(given) && /^(Optional\[)?Tuple\[/.test(type ?? ''))) {
-            return this.withValues(given, undefined, (at, count) =>
-                this.result('taper_value_tuple', context, at, count));
+        return Array.isArray(given) ? this.array(given, type) : this.mapping(given, type);
+    }
+
+    number(given, type) {
+        const context = this.context;
+        if (type.name === 'complex') {
+            return this.result('taper_value_complex', context, Number(given), 0);
         }
-        if (Array.isArray(given)) {
-            return this.withText(item, name => this.withValues(given, item, (at, count) =>
-                this.result('taper_value_list', context, name, at, count)));
+        if (type.name === 'int' && Number.isInteger(given) && !Number.isSafeInteger(given)) {
+            throw new TaperError(`${given} is not exact: give a bigint for an int beyond 2^53`, 'argument');
         }
-        const isPlain = Object.getPrototypeOf(given) === Object.prototype;
+        if (type.name === 'float' || (typeof given === 'number' && !Number.isSafeInteger(given))) {
+            return this.result('taper_value_double', context, Number(given));
+        }
+        const whole = BigInt(given);
+        if (!isInt64(whole)) {
+            throw new TaperError(`an int of a model has 64 bits: ${whole} does not fit`, 'argument');
+        }
+        return this.result('taper_value_int', context, whole);
+    }
+
+    // A list or a tuple. A class's name, "__torch__.Pair", is that of a named tuple.
+    array(given, type) {
+        const {name} = type;
+        if (name === 'Tuple' && given.length !== type.items.length) {
+            throw new TaperError(`the method takes a tuple of ${type.items.length} here, this has ${given.length}`,
+                'argument');
+        }
+        if (name === 'Tuple' || name.includes('.') || (given instanceof Tuple && name !== 'List')) {
+            return this.withValues(given, i => itemOf(type, i), (at, count) =>
+                this.result('taper_value_tuple', this.context, at, count));
+        }
+        const item = name === 'List' ? itemOf(type, 0) : typeOf();
+        const text = item.text ?? (given.length === 0 ? 'Tensor' : undefined); // TorchScript's type of []
+        return this.withText(text, element => this.withValues(given, () => item, (at, count) =>
+            this.result('taper_value_list', this.context, element, at, count)));
+    }
+
+    mapping(given, type) {
+        const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(given));
         if (!(given instanceof Map) && !isPlain) {
             throw new TaperError(`a model takes no ${given.constructor?.name ?? typeof given}: ` +
                 'give tensors, numbers, texts, arrays, maps or null', 'argument');
         }
+        if (type.name === 'complex' && isPlain) {
+            return this.result('taper_value_complex', this.context, Number(given.re), Number(given.im));
+        }
         const pairs = isPlain ? Object.entries(given) : [...given];
-        return this.withValues(pairs.map(([key]) => key), undefined, (keys, count) =>
-            this.withValues(pairs.map(([, value]) => value), undefined, values =>
-                this.result('taper_value_dict', context, 0, 0, keys, values, count)));
+        const isDict = type.name === 'Dict', isEmpty = pairs.length === 0; // {} is a Dict[str, Tensor] in TorchScript
+        const [key, item] = isDict ? [itemOf(type, 0), itemOf(type, 1)] : [typeOf(), typeOf()];
+        // An object's keys are texts.
+        const keyOf = name => !isPlain ? name : key.name === 'int' && /^-?\d+$/.test(name) ? BigInt(name)
+            : key.name === 'float' && name !== '' ? Number(name) : name;
+        return this.withText(key.text ?? (isEmpty ? 'str' : undefined), keyText =>
+            this.withText(item.text ?? (isEmpty ? 'Tensor' : undefined), itemText =>
+                this.withValues(pairs.map(([name]) => keyOf(name)), () => key, (keys, count) =>
+                    this.withValues(pairs.map(([, value]) => value), () => item, values =>
+                        this.result('taper_value_dict', this.context, keyText, itemText, keys, values, count)))));
     }
 
     withPlaced(bytes, f) {
@@ -217,15 +260,19 @@ class Runtime {
         }
     }
 
-    // f(address, count) of an array of values, which are released afterwards: whoever keeps them has them, too.
-    withValues(items, type, f) {
+    // f(address, count) of an array of values, which are released afterwards: whoever keeps them has them, too. typeAt(i)
+    // is the type of item i.
+    withValues(items, typeAt, f) {
         const values = [];
         let at = 0;
         try {
             this.deeper(() => {
+                if (this.depth > MOST_DEPTH) {
+                    throw new TaperError(`a value is nested more than ${MOST_DEPTH} deep, or holds itself`, 'argument');
+                }
                 for (const item of items) {
                     this.countItem();
-                    values.push(this.value(item, type instanceof Array ? type[values.length] : type));
+                    values.push(this.value(item, typeAt(values.length)));
                 }
             });
             at = this.place(Uint32Array.from(values));
@@ -238,13 +285,12 @@ class Runtime {
         }
     }
 
+    // Its array may have been moved or shortened since the tensor was made, so it is looked at again.
     tensor(given) {
-        const sizes = BigInt64Array.from(given.sizes, BigInt);
-        const value = this.withPlaced(sizes, at =>
-            this.result('taper_value_tensor', this.context, dtypes[given.dtype].number, sizes.length, at));
-        const {address} = this.facts(value);
-        const data = given.data;
-        this.bytes(address, data.byteLength).set(asBytes(data));
+        const {data, sizes, dtype} = checked(given.data, given.sizes, given.dtype), bytes = asBytes(data);
+        const value = this.withPlaced(BigInt64Array.from(sizes, BigInt), at =>
+            this.result('taper_value_tensor', this.context, dtypes[dtype].number, sizes.length, at));
+        this.bytes(this.facts(value).address, bytes.length).set(bytes);
         return value;
     }
 
@@ -330,9 +376,23 @@ class Runtime {
     }
 }
 
-// "int" of "List[int]"
-function elementType(type) {
-    return /^(?:Optional\[)?List\[(.*?)\]+$/.exec(type ?? '')?.[1];
+// Whether a value may stand for a member of a Union.
+function mayBe(given, {name}) {
+    return given === null || given === undefined ? ['NoneType', 'None', 'Optional'].includes(name)
+        : typeof given === 'boolean' ? name === 'bool'
+            : typeof given === 'bigint' || Number.isSafeInteger(given) ? name === 'int' || name === 'float'
+                : typeof given === 'number' ? name === 'float'
+                    : typeof given === 'string' ? name === 'str'
+                        : given instanceof Tensor || ArrayBuffer.isView(given) ? name === 'Tensor'
+                            : Array.isArray(given) ? name === 'List' || name === 'Tuple' || name.includes('.')
+                                : name === 'Dict' || name === 'complex';
+}
+
+// The member of a Union that fits: an int's own type before float, a list's before a tuple's.
+function memberFor(given, union) {
+    const fitting = union.items.filter(item => mayBe(given, item));
+    const best = Array.isArray(given) ? (given instanceof Tuple ? 'Tuple' : 'List') : 'int';
+    return fitting.find(({name}) => name === best) ?? fitting[0] ?? typeOf();
 }
 
 // ---- models
@@ -481,7 +541,11 @@ export class Model {
 
     /** torch.manual_seed */
     seed(number) {
-        this.#alive().exports.taper_session_seed(this.#session, BigInt.asUintN(64, BigInt(number)));
+        const seed = BigInt(number);
+        if (!isInt64(seed) && BigInt.asUintN(64, seed) !== seed) {
+            throw new TaperError(`a seed has 64 bits: ${seed} does not fit`, 'argument');
+        }
+        this.#alive().exports.taper_session_seed(this.#session, BigInt.asUintN(64, seed));
     }
 
     run(...inputs) {
@@ -494,8 +558,8 @@ export class Model {
 
     #run(name, inputs) {
         const r = this.#alive();
-        const types = this.methods.find(method => method.name === name)?.arguments.map(({type}) => type);
-        return r.withText(name, at => r.withValues(inputs, types ?? [], (values, count) =>
+        const declared = this.methods.find(method => method.name === name)?.arguments ?? [];
+        return r.withText(name, at => r.withValues(inputs, i => typeOf(declared[i]?.type), (values, count) =>
             r.result('taper_session_run', this.#session, at, values, count)));
     }
 
@@ -510,7 +574,8 @@ export class Model {
     // forward's result for a picture; f(result) reads it.
     #seen({data, width, height}, task, {size = [], resize = NaN, mean = [], std = []} = {}, f) {
         const r = this.#alive();
-        if (data?.byteLength !== 4 * width * height || !(width > 0 && height > 0)) {
+        const isSize = size => Number.isSafeInteger(size) && size > 0;
+        if (data?.byteLength !== 4 * width * height || !isSize(width) || !isSize(height)) {
             throw new TaperError('a picture is {data, width, height} with four bytes of RGBA for each pixel, ' +
                 'as ImageData has it', 'argument');
         }

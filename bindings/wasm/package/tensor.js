@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors of JavaScript: typed arrays with sizes and a dtype, contiguous, in JavaScript's own memory.
 
+import {isInt64} from './types.js';
+
 // number: PyTorch's; parts: numbers of JavaScript for one of the tensor. Halves are their bits.
 export const dtypes = {
     float32: {number: 6, array: Float32Array, parts: 1},
@@ -28,27 +30,36 @@ function dtypeOf(data) {
     return name;
 }
 
+function knownDtype(dtype) {
+    if (!Object.keys(dtypes).includes(dtype)) {
+        throw new TypeError(`there is no dtype "${dtype}"; there are ${Object.keys(dtypes).join(', ')}`);
+    }
+    return dtypes[dtype];
+}
+
+/** What a tensor has, with a copy of its sizes; or the error that says why these three do not make one. */
+export function checked(data, given, dtype) {
+    const {array, parts} = knownDtype(dtype), sizes = Array.from(given);
+    const clamped = data instanceof Uint8ClampedArray && array === Uint8Array;
+    if (!(data instanceof array) && !clamped) {
+        throw new TypeError(`a tensor of ${dtype} has its elements in a ${array.name}, ` +
+            `not in ${data?.constructor?.name ?? typeof data}`);
+    }
+    if (!sizes.every(size => Number.isSafeInteger(size) && size >= 0)) {
+        throw new TypeError(`sizes are whole numbers from 0 on, not [${sizes}]`);
+    }
+    const count = sizes.reduce((product, size) => product * size, parts);
+    if (count !== data.length) {
+        throw new RangeError(`sizes [${sizes}] of ${dtype} are ${count} numbers, and there are ${data.length}`);
+    }
+    return {data, sizes: Object.freeze(sizes), dtype};
+}
+
 export class Tensor {
     constructor(data, sizes = [data.length], dtype = dtypeOf(data)) {
-        const known = dtypes[dtype];
-        if (known === undefined) {
-            throw new TypeError(`there is no dtype "${dtype}"; there are ${Object.keys(dtypes).join(', ')}`);
+        for (const [name, value] of Object.entries(checked(data, sizes, dtype))) {
+            Object.defineProperty(this, name, {value, enumerable: true});
         }
-        const clamped = data instanceof Uint8ClampedArray && known.array === Uint8Array;
-        if (!(data instanceof known.array) && !clamped) {
-            throw new TypeError(`a tensor of ${dtype} has its elements in a ${known.array.name}, ` +
-                `not in ${data?.constructor?.name ?? typeof data}`);
-        }
-        if (!sizes.every(size => Number.isSafeInteger(size) && size >= 0)) {
-            throw new TypeError(`sizes are whole numbers from 0 on, not [${sizes}]`);
-        }
-        const count = sizes.reduce((product, size) => product * size, known.parts);
-        if (count !== data.length) {
-            throw new RangeError(`sizes [${sizes}] of ${dtype} are ${count} numbers, and there are ${data.length}`);
-        }
-        this.data = data;
-        this.sizes = Array.from(sizes);
-        this.dtype = dtype;
     }
 
     /** Nested arrays of its numbers; of a tensor without dimensions the number. */
@@ -64,6 +75,24 @@ export class Tensor {
             });
         return level(0, 0, this.sizes.reduce((product, size) => product * size, 1));
     }
+}
+
+// A number as an element of an array of ints, as torch.tensor takes it: its whole part, and of unsigned ones what is
+// below zero from the top; an error where it does not fit.
+function wholeNumber(x, dtype, {array}) {
+    if (array === BigInt64Array) {
+        const whole = typeof x === 'number' ? BigInt(Math.trunc(x)) : BigInt(x);
+        if (isInt64(whole)) {
+            return whole;
+        }
+    } else {
+        const whole = Math.trunc(Number(x)), bits = 8 * array.BYTES_PER_ELEMENT;
+        const isSigned = array !== Uint8Array, most = 2 ** (bits - (isSigned ? 1 : 0)) - 1;
+        if (whole <= most && whole >= (isSigned ? -most - 1 : -most)) {
+            return whole;
+        }
+    }
+    throw new RangeError(`${x} does not fit into ${dtype}`);
 }
 
 /** A tensor of nested arrays, as torch.tensor makes it: int64 of whole numbers or bigints, bool, else float32. */
@@ -88,12 +117,11 @@ export function tensor(nested, dtype) {
     const isWhole = x => typeof x === 'bigint' || Number.isSafeInteger(x);
     dtype ??= flat.length === 0 ? 'float32' : flat.every(x => typeof x === 'boolean') ? 'bool'
         : flat.every(isWhole) ? 'int64' : 'float32';
-    if (dtypes[dtype] === undefined) {
-        throw new TypeError(`there is no dtype "${dtype}"; there are ${Object.keys(dtypes).join(', ')}`);
-    }
-    const {array, parts} = dtypes[dtype];
+    const known = knownDtype(dtype), {array, parts} = known;
     if (parts !== 1 || array === Uint16Array) {
         throw new TypeError(`nested arrays make no ${dtype}: give a ${array.name} and sizes to new Tensor`);
     }
-    return new Tensor(array.from(flat, array === BigInt64Array ? BigInt : Number), sizes, dtype);
+    const element = dtype === 'bool' ? x => Number(Boolean(x))
+        : dtype.startsWith('float') ? Number : x => wholeNumber(x, dtype, known);
+    return new Tensor(array.from(flat, element), sizes, dtype);
 }
