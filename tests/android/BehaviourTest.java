@@ -11,6 +11,7 @@ import org.pytorch.IValue;
 import org.pytorch.LiteModuleLoader;
 import org.pytorch.MemoryFormat;
 import org.pytorch.Module;
+import org.pytorch.ScalarType;
 import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
@@ -95,10 +96,10 @@ final class BehaviourTest {
     // PyTorch Mobile refused them.
     try (Module m = Module.load(KINDS)) {
       Tensor bools = m.runMethod("compare", IValue.from(six())).toTensor();
-      Check.same(DType.BOOL, bools.dtype());
+      Check.same(ScalarType.BOOL, bools.scalarType());
       Check.same(new boolean[] {false, false, true, true, true, true}, bools.getDataAsBooleanArray());
       Tensor half = m.runMethod("cast", IValue.from(six()), IValue.from(5)).toTensor();
-      Check.same(DType.FLOAT16, half.dtype());
+      Check.same(ScalarType.FLOAT16, half.scalarType());
       Check.same(six().getDataAsFloatArray(), half.getDataAsFloatArray());
       Check.same((short) 0x3c00, half.getDataAsShortArray()[2]);
     }

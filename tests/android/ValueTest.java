@@ -3,12 +3,16 @@
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import org.pytorch.DType;
 import org.pytorch.IValue;
 import org.pytorch.Module;
+import org.pytorch.ScalarType;
 import org.pytorch.Tensor;
 
 final class ValueTest {
@@ -18,7 +22,7 @@ final class ValueTest {
     return M.runMethod("same", IValue.from(t));
   }
 
-  static void dtypes() {
+  static void dtypes() throws Exception {
     long[] two = {2};
     Check.same(new byte[] {-1, 2}, same(Tensor.fromBlob(new byte[] {-1, 2}, two)).toTensor().getDataAsByteArray());
     Check.same(
@@ -32,29 +36,110 @@ final class ValueTest {
     Check.same(
         new boolean[] {true, false}, same(Tensor.fromBlob(new boolean[] {true, false}, two)).toTensor().getDataAsBooleanArray());
     Check.same(new short[] {-1, 2}, same(Tensor.fromBlob(new short[] {-1, 2}, two)).toTensor().getDataAsShortArray());
-    for (DType dtype : DType.values()) {
-      if (dtype.name().startsWith("Q")) {
+    for (ScalarType type : ScalarType.values()) {
+      if (type.isQuantized()) {
         continue;
       }
-      ByteBuffer bytes = ByteBuffer.allocateDirect(2 * size(dtype)).order(ByteOrder.nativeOrder());
+      ByteBuffer bytes = ByteBuffer.allocateDirect(2 * type.itemsize()).order(ByteOrder.nativeOrder());
       for (int i = 0; i < bytes.capacity(); i++) {
         bytes.put(i, (byte) (i % 2));
       }
-      Tensor result = same(Tensor.fromBlob(bytes, dtype, two)).toTensor();
-      Check.same(dtype, result.dtype());
+      Tensor result = same(Tensor.fromBlob(bytes, type, two)).toTensor();
+      Check.same(type, result.scalarType());
       Check.same(bytes, result.getDataAsBuffer());
-      Check.same("Tensor([2], dtype=torch." + dtype.name().toLowerCase() + ")", result.toString());
+      Check.same("Tensor([2], dtype=" + type + ")", result.toString());
+      if (type.dtype() == null) {
+        Check.fails(IllegalStateException.class, result::dtype, "has no DType", type.toString());
+      } else {
+        Check.same(type.dtype(), result.dtype());
+        Check.same(type, ScalarType.of(result.dtype()));
+      }
     }
   }
 
-  private static int size(DType dtype) {
-    switch (dtype) {
-      case UINT8: case INT8: case BOOL: return 1;
-      case INT16: case FLOAT16: case BFLOAT16: return 2;
-      case INT32: case FLOAT32: case COMPLEX32: return 4;
-      case INT64: case FLOAT64: case COMPLEX64: return 8;
-      default: return 16;
+  /** As in PyTorch Mobile: what lies before the limit, wherever the position is. */
+  static void buffersWithLimits() {
+    long[] six = {6};
+    FloatBuffer floats = Tensor.allocateFloatBuffer(6);
+    floats.put(new float[] {1, 2, 3, 4, 5, 6}).position(2).limit(3);
+    Tensor t = Tensor.fromBlob(floats, six);
+    Check.same(new float[] {1, 2, 3}, t.getDataAsFloatArray());
+    Check.same(new float[] {2, 4, 6, 8, 10, 12}, M.forward(IValue.from(t)).toTensor().getDataAsFloatArray());
+    floats.clear();
+    Check.same(6, t.getDataAsFloatArray().length);
+    IntBuffer ints = Tensor.allocateIntBuffer(6);
+    ints.put(new int[] {1, 2, 3, 4, 5, 6}).flip().limit(2);
+    Check.same(new int[] {1, 2}, Tensor.fromBlob(ints, six).getDataAsIntArray());
+    LongBuffer longs = Tensor.allocateLongBuffer(6);
+    longs.limit(4);
+    Check.same(new long[4], Tensor.fromBlob(longs, six).getDataAsLongArray());
+    DoubleBuffer doubles = Tensor.allocateDoubleBuffer(6);
+    doubles.limit(0);
+    Check.same(new double[0], Tensor.fromBlob(doubles, six).getDataAsDoubleArray());
+    ByteBuffer bytes = Tensor.allocateByteBuffer(6);
+    bytes.limit(5);
+    Check.same(new byte[5], Tensor.fromBlob(bytes, six).getDataAsByteArray());
+    Check.same(new byte[5], Tensor.fromBlobUnsigned(bytes, six).getDataAsUnsignedByteArray());
+    Check.same(new boolean[5], Tensor.fromBlob(bytes, ScalarType.BOOL, six).getDataAsBooleanArray());
+    Check.same(new short[2], Tensor.fromBlob(bytes, ScalarType.INT16, new long[] {3}).getDataAsShortArray());
+    Check.same(new float[2], Tensor.fromBlob(bytes, ScalarType.FLOAT16, new long[] {3}).getDataAsFloatArray());
+  }
+
+  /** The texts that apps look for. */
+  static void wrongKinds() throws Exception {
+    String[] names = {
+      "Null", "Tensor", "Bool", "Long", "Double", "String", "Tuple", "BoolList", "LongList", "DoubleList", "TensorList",
+      "GenericList", "DictStringKey", "DictLongKey"
+    };
+    Tensor t = Tensor.fromBlob(new float[1], new long[] {1});
+    IValue[] values = {
+      IValue.optionalNull(), IValue.from(t), IValue.from(true), IValue.from(1L), IValue.from(1.0), IValue.from(""),
+      IValue.tupleFrom(), IValue.listFrom(true), IValue.listFrom(1L), IValue.listFrom(1.0), IValue.listFrom(t),
+      IValue.listFrom(IValue.from("")), IValue.dictStringKeyFrom(new HashMap<>()), IValue.dictLongKeyFrom(new HashMap<>())
+    };
+    for (int i = 0; i < values.length; i++) {
+      final IValue v = values[i];
+      Check.Action[] wrong = {
+        null, v::toTensor, v::toBool, v::toLong, v::toDouble, v::toStr, v::toTuple, v::toBoolList, v::toLongList,
+        v::toDoubleList, v::toTensorList, v::toList, v::toDictStringKey, v::toDictLongKey
+      };
+      for (int k = 1; k < wrong.length; k++) {
+        if (i != k) {
+          final String text = "Expected IValue type " + names[k] + ", actual type " + names[i];
+          Check.fails(IllegalStateException.class, wrong[k], text);
+        }
+      }
     }
+  }
+
+  static void typesWithinTypes() throws Exception {
+    Module m = Module.load(Files.model("../nested/nested.pt"));
+    IValue lists = IValue.listFrom(IValue.listFrom(1L, 2L), IValue.listFrom(new long[0]));
+    Check.same(new long[] {2}, m.runMethod("ints", lists).toList()[2].toLongList());
+    Check.same(new long[] {0}, m.runMethod("ints", IValue.listFrom(new IValue[0])).toList()[0].toLongList());
+    IValue strings = IValue.listFrom(IValue.listFrom(IValue.listFrom(IValue.from("a"), IValue.from("b")), IValue.listFrom(new IValue[0])));
+    Check.same(2L, m.runMethod("deep", strings).toLong());
+    IValue pair = IValue.tupleFrom(IValue.from(1L), IValue.from("a"));
+    Check.same("a", m.runMethod("pairs", IValue.listFrom(pair, pair)).toList()[1].toTuple()[0].toStr());
+    Check.same(2L, m.runMethod("points", IValue.listFrom(pair)).toList()[0].toTuple()[0].toLong());
+    Check.same(new long[] {3, 4}, m.runMethod("optionals", IValue.listFrom(IValue.from(3L), IValue.from(4L))).toLongList());
+    Check.same(new long[] {-1}, m.runMethod("optionals", IValue.listFrom(IValue.optionalNull())).toLongList());
+    Check.same(new long[] {3, 4}, m.runMethod("optionals", IValue.listFrom(3L, 4L)).toLongList());
+    Check.same(new long[0], m.runMethod("optionals", IValue.listFrom(new long[0])).toLongList());
+    Check.same(2L, m.runMethod("maybe", lists).toLong());
+    Check.same(-1L, m.runMethod("maybe", IValue.optionalNull()).toLong());
+    Check.same(new long[] {2, 0}, m.runMethod("maybe_inner", lists).toLongList());
+    Map<String, IValue> floats = new HashMap<>();
+    floats.put("a", IValue.listFrom(0.5));
+    Check.same(new double[] {1}, m.runMethod("table", IValue.dictStringKeyFrom(floats)).toDictStringKey().get("size").toDoubleList());
+    Map<String, IValue> inner = new HashMap<>();
+    inner.put("a", IValue.listFrom(5L));
+    Map<Long, IValue> outer = new HashMap<>();
+    outer.put(4L, IValue.dictStringKeyFrom(inner));
+    Map<Long, IValue> result = m.runMethod("numbered", IValue.dictLongKeyFrom(outer)).toDictLongKey();
+    Check.same(new long[] {7}, result.get(1L).toDictStringKey().get("new").toLongList());
+    IValue both = IValue.tupleFrom(IValue.listFrom(1L), IValue.tupleFrom(IValue.from(2.0), IValue.listFrom(3.0)));
+    Check.same(new double[] {3}, m.runMethod("both", both).toTuple()[1].toTuple()[1].toDoubleList());
   }
 
   static void halves() {
@@ -73,7 +158,7 @@ final class ValueTest {
 
   static void quantized() throws Exception {
     Tensor q = M.runMethod("quantize", IValue.from(Tensor.fromBlob(new float[] {0, 1, -1}, new long[] {3}))).toTensor();
-    Check.same(DType.QUINT8, q.dtype());
+    Check.same(ScalarType.QUINT8, q.scalarType());
     Check.same(0.5, q.quantizationScale());
     Check.same(3L, q.quantizationZeroPoint());
     Check.same(new byte[] {3, 5, 1}, q.getDataAsUnsignedByteArray());
@@ -82,7 +167,7 @@ final class ValueTest {
     Check.fails(IllegalStateException.class, q::getDataAsFloatArray);
     Check.fails(
         IllegalArgumentException.class,
-        () -> Tensor.fromBlob(ByteBuffer.allocateDirect(1), DType.QUINT8, new long[] {1}));
+        () -> Tensor.fromBlob(ByteBuffer.allocateDirect(1), ScalarType.QUINT8, new long[] {1}));
   }
 
   static void shapes() {
@@ -99,7 +184,7 @@ final class ValueTest {
   static void buffersWithoutCopies() {
     ByteBuffer bytes = Tensor.allocateByteBuffer(8);
     bytes.putFloat(0, 1).putFloat(4, 2);
-    Tensor result = M.forward(IValue.from(Tensor.fromBlob(bytes, DType.FLOAT32, new long[] {2}))).toTensor();
+    Tensor result = M.forward(IValue.from(Tensor.fromBlob(bytes, ScalarType.FLOAT32, new long[] {2}))).toTensor();
     ByteBuffer out = result.getDataAsBuffer();
     Check.that(out.isDirect() && out.order() == ByteOrder.nativeOrder(), "direct");
     Check.same(4f, out.asFloatBuffer().get(1));

@@ -23,6 +23,7 @@ import org.pytorch.LiteModuleLoader;
 import org.pytorch.LitePyTorchAndroid;
 import org.pytorch.MemoryFormat;
 import org.pytorch.Module;
+import org.pytorch.ScalarType;
 import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
@@ -306,7 +307,7 @@ final class WrongTest {
     ByteBuffer odd = bytes.slice().order(ByteOrder.nativeOrder());
     odd.limit(8);
     ByteBuffer odds = odd.slice().order(ByteOrder.nativeOrder());
-    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.from(Tensor.fromBlob(odds, DType.FLOAT32, new long[] {2}))), "aligned");
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.from(Tensor.fromBlob(odds, ScalarType.FLOAT32, new long[] {2}))), "aligned");
     Check.fails(
         BehaviourTest.MODEL_ERROR,
         () -> M.forward(IValue.from(Tensor.fromBlob(odds.asFloatBuffer(), new long[] {2}))),
@@ -347,11 +348,11 @@ final class WrongTest {
     Check.fails(ARGUMENT, () -> Tensor.fromBlob(Tensor.allocateIntBuffer(2), ONE));
     ByteBuffer direct = Tensor.allocateByteBuffer(6);
     Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, null, ONE));
-    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, DType.FLOAT32, new long[] {1}));
-    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, DType.FLOAT32, new long[] {2}));
-    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, DType.UINT8, null));
+    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, ScalarType.FLOAT32, new long[] {1}));
+    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, ScalarType.FLOAT32, new long[] {2}));
+    Check.fails(ARGUMENT, () -> Tensor.fromBlob(direct, ScalarType.UINT8, null));
     Check.fails(
-        ARGUMENT, () -> Tensor.fromBlob(direct.duplicate().order(ByteOrder.BIG_ENDIAN), DType.INT16, new long[] {3}));
+        ARGUMENT, () -> Tensor.fromBlob(direct.duplicate().order(ByteOrder.BIG_ENDIAN), ScalarType.INT16, new long[] {3}));
     Check.fails(ARGUMENT, () -> Tensor.numel(null));
     Check.fails(ARGUMENT, () -> Tensor.numel(new long[] {-1}));
     Check.fails(ARGUMENT, () -> Tensor.numel(new long[] {Long.MAX_VALUE, 3}));

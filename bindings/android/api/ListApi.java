@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // java ListApi.java JAR|FOLDER…: the public and protected members of the classes in the first, a line each, in order; the
 // others are there to find superclasses and parameters' classes in. With --missing LIST: which of a list's lines are not
-// among them; the last line counts, and the exit status is 1 where one is missing.
+// among them, and which constants an enum of the list has that the list does not have: those break a switch over all of
+// them. The last line counts, and the exit status is 1 where there is such a line.
 
 import java.io.File;
 import java.lang.reflect.Constructor;
@@ -115,6 +116,19 @@ final class ListApi {
       return;
     }
     int there = 0, missing = 0;
+    Set<String> listed = new TreeSet<>();
+    for (String list : lists) {
+      listed.addAll(Files.readAllLines(Path.of(list)));
+    }
+    for (String line : lines) {
+      int end = line.indexOf(": public static final ");
+      String name = end < 0 ? "" : line.substring(0, end);
+      if (listed.contains(name + ": enum") && line.startsWith(name + ": public static final " + name + " ")
+          && !listed.contains(line)) {
+        missing++;
+        System.out.println("more: " + line);
+      }
+    }
     for (String list : lists) {
       for (String line : Files.readAllLines(Path.of(list))) {
         if (!line.isEmpty() && !line.startsWith("#")) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// By DType.jniCode.
+// By ScalarType.jniCode.
 static const int dtype_of_code[] = {-1,         TAPER_U8,  TAPER_I8,  TAPER_I32,  TAPER_F32,  TAPER_I64,
                                     TAPER_F64,  TAPER_I16, TAPER_F16, TAPER_BF16, TAPER_BOOL, TAPER_C64,
                                     TAPER_C128, TAPER_C32, TAPER_QI8, TAPER_QU8,  TAPER_QI32};

@@ -141,8 +141,7 @@ static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, 
                           : code == CODE_LONG_LIST   ? "int"
                           : code == CODE_DOUBLE_LIST ? "float"
                           : code == CODE_TENSOR_LIST ? "Tensor"
-                          : count == 0               ? "Tensor" // as PyTorch has it
-                                                     : NULL;
+                                                     : NULL; // the method's type says what it is, of an empty one too
     taper_error *error = taper_error_create();
     taper_value *list;
     const taper_status status = taper_value_list(context, element, items, count, &list, error);
@@ -191,13 +190,9 @@ static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, 
             type = binding_text(env, known, "type", &length);
             (*env)->DeleteLocalRef(env, known);
         }
-        if (known == NULL && count != 0) {
-            type = binding_value_type(env, items[0]);
-        }
-        if (type != NULL || (known == NULL && count == 0)) {
-            const char *element = type != NULL ? type : "Tensor"; // as PyTorch has it
+        if (type != NULL || known == NULL) { // the method's type says what it holds if nothing else does
             taper_error *error = taper_error_create();
-            const taper_status status = taper_value_dict(context, code == CODE_DICT_LONG_KEY ? "int" : "str", element,
+            const taper_status status = taper_value_dict(context, code == CODE_DICT_LONG_KEY ? "int" : "str", type,
                                                          names, items, count, &dict, error);
             dict = made(env, status, error, dict);
         }

@@ -1,59 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** Data types of {@link Tensor} elements. */
+/**
+ * Data types of {@link Tensor} elements: PyTorch Mobile's six, and never more, so that a switch or a when over all of
+ * them stays complete. {@link ScalarType} has every type.
+ */
 public enum DType {
-  // The codes are those of native code; 1 to 6 are as they always were.
+  // The codes are those of native code.
   /** torch.uint8 */
-  UINT8(1, 1),
+  UINT8(1),
   /** torch.int8 */
-  INT8(2, 1),
+  INT8(2),
   /** torch.int32 */
-  INT32(3, 4),
+  INT32(3),
   /** torch.float32 */
-  FLOAT32(4, 4),
+  FLOAT32(4),
   /** torch.int64 */
-  INT64(5, 8),
+  INT64(5),
   /** torch.float64 */
-  FLOAT64(6, 8),
-  /** torch.int16 */
-  INT16(7, 2),
-  /** torch.float16: the bits of each element are those of a short. */
-  FLOAT16(8, 2),
-  /** torch.bfloat16: the bits of each element are those of a short. */
-  BFLOAT16(9, 2),
-  /** torch.bool: a byte each, 0 or 1. */
-  BOOL(10, 1),
-  /** torch.complex64: pairs of floats. */
-  COMPLEX64(11, 8),
-  /** torch.complex128: pairs of doubles. */
-  COMPLEX128(12, 16),
-  /** torch.complex32: pairs of float16. */
-  COMPLEX32(13, 4),
-  /** torch.qint8, in results alone. */
-  QINT8(14, 1),
-  /** torch.quint8, in results alone. */
-  QUINT8(15, 1),
-  /** torch.qint32, in results alone. */
-  QINT32(16, 4);
+  FLOAT64(6);
 
   final int jniCode;
-  final int bytes;
 
-  DType(int jniCode, int bytes) {
+  DType(int jniCode) {
     this.jniCode = jniCode;
-    this.bytes = bytes;
-  }
-
-  private static final DType[] BY_CODE = new DType[17];
-
-  static {
-    for (DType t : values()) {
-      BY_CODE[t.jniCode] = t;
-    }
-  }
-
-  static DType ofCode(int code) {
-    return BY_CODE[code];
   }
 }

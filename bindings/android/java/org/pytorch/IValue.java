@@ -28,7 +28,7 @@ public class IValue {
 
   private static final String[] TYPE_NAMES = {
     "Unknown", "Null", "Tensor", "Bool", "Long", "Double", "String", "Tuple", "BoolList", "LongList", "DoubleList",
-    "TensorList", "List", "DictStringKey", "DictLongKey", "Object"
+    "TensorList", "GenericList", "DictStringKey", "DictLongKey", "Object"
   };
 
   private final int mTypeCode;

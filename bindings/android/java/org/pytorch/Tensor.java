@@ -13,11 +13,12 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * A tensor: a direct buffer with its shape, dtype and memory format.
+ * A tensor: a direct buffer with its shape, type and memory format. Most are of one of the six types that {@link
+ * #dtype} gives; {@link #scalarType} gives the type of any.
  *
  * <p>fromBlob copies arrays and uses direct buffers in place: what the app writes there the model reads in its next
  * run, and what a model writes to its input in place the app sees. The getDataAs… methods return copies; {@link
- * #getDataAsBuffer} does not. The tensors that a module returns are dense, in one of the three memory formats.
+ * #getDataAsBuffer} does not. Of an app's buffer they return what lies before its limit. The tensors that a module returns are dense, in one of the three memory formats.
  */
 public abstract class Tensor {
   private static final String ERROR_MSG_DATA_BUFFER_NOT_NULL = "Data buffer must be not null";
@@ -33,7 +34,7 @@ public abstract class Tensor {
   final long[] shape;
   final MemoryFormat memoryFormat;
   private final Buffer mData; // of bytes or elements; its address counts, not its position
-  private final DType mType;
+  private final ScalarType mType;
   private final int mDType;
   private final int mFormat;
   private final boolean mReadOnly;
@@ -68,13 +69,13 @@ public abstract class Tensor {
     }
   }
 
-  private Tensor(Parts parts, DType dtype) {
+  private Tensor(Parts parts, ScalarType type) {
     shape = parts.shape;
     memoryFormat = parts.memoryFormat;
     mData = parts.data;
     mTyped = parts.typed;
-    mType = dtype;
-    mDType = dtype.jniCode;
+    mType = type;
+    mDType = type.jniCode;
     mFormat = memoryFormat.jniCode;
     mReadOnly = mData.isReadOnly();
     mHandle = parts.handle;
@@ -301,26 +302,26 @@ public abstract class Tensor {
     check(data.length, shape, MemoryFormat.CONTIGUOUS);
     final ByteBuffer buffer = allocate(data.length, 2);
     buffer.asShortBuffer().put(data);
-    return fromBlob(buffer, DType.INT16, shape, MemoryFormat.CONTIGUOUS);
+    return fromBlob(buffer, ScalarType.INT16, shape, MemoryFormat.CONTIGUOUS);
   }
 
   /**
-   * A tensor of any dtype but quantized ones over a direct buffer of native byte order, which is used in place: as many
+   * A tensor of any type but quantized ones over a direct buffer of native byte order, which is used in place: as many
    * bytes as the elements have. Those of torch.bool are 0 or 1.
    */
-  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape) {
-    return fromBlob(data, dtype, shape, MemoryFormat.CONTIGUOUS);
+  public static Tensor fromBlob(ByteBuffer data, ScalarType type, long[] shape) {
+    return fromBlob(data, type, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** As {@link #fromBlob(ByteBuffer, DType, long[])}, for elements in the order of memoryFormat. */
-  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape, MemoryFormat memoryFormat) {
+  /** As {@link #fromBlob(ByteBuffer, ScalarType, long[])}, for elements in the order of memoryFormat. */
+  public static Tensor fromBlob(ByteBuffer data, ScalarType type, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
-    checkArgument(dtype != null, "DType must be not null");
-    checkArgument(dtype.jniCode < DType.QINT8.jniCode, "Quantized tensors come from models alone");
-    final int elements = data.capacity() / dtype.bytes;
-    check(elements * dtype.bytes == data.capacity() ? elements : data.capacity(), shape, memoryFormat);
+    checkArgument(type != null, "ScalarType must be not null");
+    checkArgument(!type.isQuantized(), "Quantized tensors come from models alone");
+    final int elements = data.capacity() / type.itemsize();
+    check(elements * type.itemsize() == data.capacity() ? elements : data.capacity(), shape, memoryFormat);
     checkBuffer(data.isDirect(), data.order());
-    return of(dtype, new Parts(data, typed(dtype, data), shape, memoryFormat.jniCode, 0));
+    return of(type, new Parts(data, typed(type, data), shape, memoryFormat.jniCode, 0));
   }
 
   /** Of native memory; data carries all of it. Called by native code. */
@@ -330,7 +331,7 @@ public abstract class Tensor {
     Reclaimer.ofValue(data, handle, data.capacity());
     data.order(ByteOrder.nativeOrder());
     final ByteBuffer bytes = readOnly ? data.asReadOnlyBuffer().order(ByteOrder.nativeOrder()) : data;
-    final DType type = DType.ofCode(dtype);
+    final ScalarType type = ScalarType.ofCode(dtype);
     final Parts parts = new Parts(bytes, typed(type, bytes), shape, format, handle);
     parts.owner = data;
     parts.scale = scale;
@@ -338,10 +339,14 @@ public abstract class Tensor {
     return of(type, parts);
   }
 
-  private static Buffer typed(DType dtype, ByteBuffer data) {
+  // A view has the data's limit in its own elements.
+  private static Buffer typed(ScalarType type, ByteBuffer data) {
+    if (type.dtype() == null) {
+      return data;
+    }
     final ByteBuffer all = data.duplicate().order(ByteOrder.nativeOrder());
-    all.clear();
-    switch (dtype) {
+    all.rewind();
+    switch (type.dtype()) {
       case INT32:
         return all.asIntBuffer();
       case FLOAT32:
@@ -355,8 +360,17 @@ public abstract class Tensor {
     }
   }
 
-  private static Tensor of(DType dtype, Parts parts) {
-    switch (dtype) {
+  private static Tensor of(ScalarType type, Parts parts) {
+    if (type.dtype() == null) {
+      return type == ScalarType.BOOL
+          ? new Tensor_bool(parts)
+          : type == ScalarType.INT16
+              ? new Tensor_int16(parts)
+              : type == ScalarType.FLOAT16
+                  ? new Tensor_float16(parts)
+                  : type == ScalarType.BFLOAT16 ? new Tensor_bfloat16(parts) : new Tensor_other(type, parts);
+    }
+    switch (type.dtype()) {
       case UINT8:
         return new Tensor_uint8(parts);
       case INT8:
@@ -367,18 +381,8 @@ public abstract class Tensor {
         return new Tensor_float32(parts);
       case INT64:
         return new Tensor_int64(parts);
-      case FLOAT64:
-        return new Tensor_float64(parts);
-      case BOOL:
-        return new Tensor_bool(parts);
-      case INT16:
-        return new Tensor_int16(parts);
-      case FLOAT16:
-        return new Tensor_float16(parts);
-      case BFLOAT16:
-        return new Tensor_bfloat16(parts);
       default:
-        return new Tensor_other(dtype, parts);
+        return new Tensor_float64(parts);
     }
   }
 
@@ -412,12 +416,27 @@ public abstract class Tensor {
     return memoryFormat;
   }
 
+  /**
+   * The type of the elements, one of PyTorch Mobile's six.
+   *
+   * @throws IllegalStateException for a tensor of another type, which {@link #scalarType} gives.
+   */
   public DType dtype() {
+    final DType dtype = mType.dtype();
+    if (dtype == null) {
+      throw new IllegalStateException(
+          "Tensor of type " + getClass().getSimpleName() + " has no DType: scalarType() is " + mType + ".");
+    }
+    return dtype;
+  }
+
+  /** The type of the elements, whichever it is. */
+  public ScalarType scalarType() {
     return mType;
   }
 
   int dtypeJniCode() {
-    return dtype().jniCode;
+    return mDType;
   }
 
   int memoryFormatJniCode() {
@@ -440,6 +459,13 @@ public abstract class Tensor {
     }
     final ByteBuffer bytes = ((ByteBuffer) mData).duplicate().order(ByteOrder.nativeOrder());
     bytes.clear();
+    return bytes;
+  }
+
+  /** The bytes of a tensor that has such a buffer, up to its limit. */
+  final ByteBuffer limited() {
+    final ByteBuffer bytes = ((ByteBuffer) mData).duplicate().order(ByteOrder.nativeOrder());
+    bytes.rewind();
     return bytes;
   }
 
@@ -500,7 +526,7 @@ public abstract class Tensor {
 
   @Override
   public String toString() {
-    return "Tensor(" + Arrays.toString(shape) + ", dtype=torch." + dtype().name().toLowerCase(Locale.US) + ")";
+    return "Tensor(" + Arrays.toString(shape) + ", dtype=" + mType + ")";
   }
 
   /** A Java array; no Error where the heap has no room for it. */
@@ -516,14 +542,14 @@ public abstract class Tensor {
     private final ByteBuffer data;
 
     private Tensor_uint8(Parts parts) {
-      super(parts, DType.UINT8);
+      super(parts, ScalarType.UINT8);
       data = (ByteBuffer) parts.typed;
     }
 
     @Override
     public byte[] getDataAsUnsignedByteArray() {
       final ByteBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final byte[] array = (byte[]) newArray(byte.class, all.remaining());
       all.get(array);
       return array;
@@ -534,14 +560,14 @@ public abstract class Tensor {
     private final ByteBuffer data;
 
     private Tensor_int8(Parts parts) {
-      super(parts, DType.INT8);
+      super(parts, ScalarType.INT8);
       data = (ByteBuffer) parts.typed;
     }
 
     @Override
     public byte[] getDataAsByteArray() {
       final ByteBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final byte[] array = (byte[]) newArray(byte.class, all.remaining());
       all.get(array);
       return array;
@@ -552,14 +578,14 @@ public abstract class Tensor {
     private final IntBuffer data;
 
     private Tensor_int32(Parts parts) {
-      super(parts, DType.INT32);
+      super(parts, ScalarType.INT32);
       data = (IntBuffer) parts.typed;
     }
 
     @Override
     public int[] getDataAsIntArray() {
       final IntBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final int[] array = (int[]) newArray(int.class, all.remaining());
       all.get(array);
       return array;
@@ -570,14 +596,14 @@ public abstract class Tensor {
     private final FloatBuffer data;
 
     private Tensor_float32(Parts parts) {
-      super(parts, DType.FLOAT32);
+      super(parts, ScalarType.FLOAT32);
       data = (FloatBuffer) parts.typed;
     }
 
     @Override
     public float[] getDataAsFloatArray() {
       final FloatBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final float[] array = (float[]) newArray(float.class, all.remaining());
       all.get(array);
       return array;
@@ -588,14 +614,14 @@ public abstract class Tensor {
     private final LongBuffer data;
 
     private Tensor_int64(Parts parts) {
-      super(parts, DType.INT64);
+      super(parts, ScalarType.INT64);
       data = (LongBuffer) parts.typed;
     }
 
     @Override
     public long[] getDataAsLongArray() {
       final LongBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final long[] array = (long[]) newArray(long.class, all.remaining());
       all.get(array);
       return array;
@@ -606,14 +632,14 @@ public abstract class Tensor {
     private final DoubleBuffer data;
 
     private Tensor_float64(Parts parts) {
-      super(parts, DType.FLOAT64);
+      super(parts, ScalarType.FLOAT64);
       data = (DoubleBuffer) parts.typed;
     }
 
     @Override
     public double[] getDataAsDoubleArray() {
       final DoubleBuffer all = data.duplicate();
-      all.clear();
+      all.rewind();
       final double[] array = (double[]) newArray(double.class, all.remaining());
       all.get(array);
       return array;
@@ -622,12 +648,12 @@ public abstract class Tensor {
 
   static class Tensor_bool extends Tensor {
     private Tensor_bool(Parts parts) {
-      super(parts, DType.BOOL);
+      super(parts, ScalarType.BOOL);
     }
 
     @Override
     public boolean[] getDataAsBooleanArray() {
-      final ByteBuffer all = getDataAsBuffer();
+      final ByteBuffer all = limited();
       final boolean[] array = (boolean[]) newArray(boolean.class, all.remaining());
       for (int i = 0; i < array.length; i++) {
         array[i] = all.get(i) != 0;
@@ -638,13 +664,13 @@ public abstract class Tensor {
 
   /** Elements of two bytes. */
   private abstract static class Tensor_2bytes extends Tensor {
-    private Tensor_2bytes(Parts parts, DType dtype) {
-      super(parts, dtype);
+    private Tensor_2bytes(Parts parts, ScalarType type) {
+      super(parts, type);
     }
 
     @Override
     public short[] getDataAsShortArray() {
-      final ShortBuffer all = getDataAsBuffer().asShortBuffer();
+      final ShortBuffer all = limited().asShortBuffer();
       final short[] array = (short[]) newArray(short.class, all.remaining());
       all.get(array);
       return array;
@@ -673,13 +699,13 @@ public abstract class Tensor {
 
   static class Tensor_int16 extends Tensor_2bytes {
     private Tensor_int16(Parts parts) {
-      super(parts, DType.INT16);
+      super(parts, ScalarType.INT16);
     }
   }
 
   static class Tensor_float16 extends Tensor_2bytes {
     private Tensor_float16(Parts parts) {
-      super(parts, DType.FLOAT16);
+      super(parts, ScalarType.FLOAT16);
     }
 
     @Override
@@ -690,7 +716,7 @@ public abstract class Tensor {
 
   static class Tensor_bfloat16 extends Tensor_2bytes {
     private Tensor_bfloat16(Parts parts) {
-      super(parts, DType.BFLOAT16);
+      super(parts, ScalarType.BFLOAT16);
     }
 
     @Override
@@ -704,18 +730,14 @@ public abstract class Tensor {
     private final double scale;
     private final long zeroPoint;
 
-    private Tensor_other(DType dtype, Parts parts) {
-      super(parts, dtype);
+    private Tensor_other(ScalarType type, Parts parts) {
+      super(parts, type);
       this.scale = parts.scale;
       this.zeroPoint = parts.zeroPoint;
     }
 
-    private boolean isQuantized() {
-      return dtype().jniCode >= DType.QINT8.jniCode;
-    }
-
     private byte[] bytes() {
-      final ByteBuffer all = getDataAsBuffer();
+      final ByteBuffer all = limited();
       final byte[] array = (byte[]) newArray(byte.class, all.remaining());
       all.get(array);
       return array;
@@ -723,20 +745,20 @@ public abstract class Tensor {
 
     @Override
     public byte[] getDataAsByteArray() {
-      return dtype() == DType.QINT8 ? bytes() : super.getDataAsByteArray();
+      return scalarType() == ScalarType.QINT8 ? bytes() : super.getDataAsByteArray();
     }
 
     @Override
     public byte[] getDataAsUnsignedByteArray() {
-      return dtype() == DType.QUINT8 ? bytes() : super.getDataAsUnsignedByteArray();
+      return scalarType() == ScalarType.QUINT8 ? bytes() : super.getDataAsUnsignedByteArray();
     }
 
     @Override
     public int[] getDataAsIntArray() {
-      if (dtype() != DType.QINT32) {
+      if (scalarType() != ScalarType.QINT32) {
         return super.getDataAsIntArray();
       }
-      final IntBuffer all = getDataAsBuffer().asIntBuffer();
+      final IntBuffer all = limited().asIntBuffer();
       final int[] array = (int[]) newArray(int.class, all.remaining());
       all.get(array);
       return array;
@@ -744,12 +766,12 @@ public abstract class Tensor {
 
     @Override
     public double quantizationScale() {
-      return isQuantized() ? scale : super.quantizationScale();
+      return scalarType().isQuantized() ? scale : super.quantizationScale();
     }
 
     @Override
     public long quantizationZeroPoint() {
-      return isQuantized() ? zeroPoint : super.quantizationZeroPoint();
+      return scalarType().isQuantized() ? zeroPoint : super.quantizationZeroPoint();
     }
   }
 
