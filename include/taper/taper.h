@@ -358,9 +358,9 @@ typedef struct taper_load_options {
      * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
     uint64_t memory_limit, step_limit;
     /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu", or of a file that was
-     * prepared for Vulkan or Metal that device, where it is there. A device that this build or machine does not have:
-     * the CPU runs the model, and the context's log says so in one line; with "!" the load ends in
-     * TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices, accelerators
+     * prepared for Vulkan or Metal, or converted for NNAPI, that device, where it is there. A device that this build or
+     * machine does not have: the CPU runs the model, and the context's log says so in one line; with "!" the load ends
+     * in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices, accelerators
      * before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What the device
      * does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says it
      * (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
@@ -390,6 +390,9 @@ typedef struct taper_load_options {
     /* 1: the checksums of all records of the file are compared first, of weights too, which are otherwise used where
      * they lie in the file. A file that carries none, a flatbuffer, is refused with TAPER_ERROR_UNSUPPORTED. */
     int verify;
+    /* With device NULL: which of "vulkan", "metal" and "nnapi" a file may choose by what it was prepared for, with
+     * commas between. NULL: each of them; "": none, the CPU runs the file. */
+    const char *file_devices;
 } taper_load_options;
 
 /* options NULL: all 0. The model runs as it was saved, then, not optimized: taper_model_open of taper_app.h does that,

@@ -471,6 +471,7 @@ taper_status taper_load_options_read(const taper_load_options *given, taper_load
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
     TAPER_TRY(taper_device_read(options->device, &name, error));
     TAPER_TRY(taper_precision_read(options->precision, options->device, &precision, error));
+    TAPER_TRY(taper_file_devices_check(options->file_devices, error));
     TAPER_TRY(TAPER_DEVICES ? taper_device_options_check(options->device_options, error) : TAPER_OK);
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);

@@ -98,6 +98,8 @@ TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const
 
 // ---- model_device.c
 
+// Whether taper_load_options.file_devices names devices that files are prepared for.
+TAPER_MUST_USE taper_status taper_file_devices_check(const char *list, taper_error *error);
 // Opens the device that the host names, or else the one that the file was prepared for. One line of log where the CPU
 // stands in for it.
 TAPER_MUST_USE taper_status taper_model_find_device(taper_model *model, const taper_load_options *load,

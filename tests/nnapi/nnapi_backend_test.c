@@ -262,6 +262,61 @@ static void profile(void **state)
     double_is_silent();
 }
 
+// ---- files that PyTorch's converter made
+
+enum { FOR_NNAPI, PLAIN, FOR_VULKAN };
+
+static const char *device_of(listening *w, int which, const char *device, const char *file_devices,
+                             const char *precision)
+{
+    static const char *const files[] = {"../../data/nnapi/conv_and_relu_flexible_float_nhwc.ptl", "s02_traced.ptl",
+                                        "s13_vulkan.ptl"};
+    char path[1024];
+    taper_model *model;
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = taper_compiler(),
+                                        .device = device,
+                                        .precision = precision,
+                                        .file_devices = file_devices};
+    test_path(files[which], path, sizeof path);
+    if (taper_model_load(w->context, path, &options, &model, w->error) != TAPER_OK) {
+        return taper_error_message(w->error);
+    }
+    const bool nnapi = strcmp(taper_model_device(model), "nnapi") == 0;
+    taper_model_release(model);
+    return nnapi ? "nnapi" : "cpu";
+}
+
+// They run on NNAPI without being asked to, unless the host says otherwise; what they give is what the CPU gives.
+static void converted(void **state)
+{
+    (void)state;
+    listening w;
+    double_switch(NULL);
+    open_listening(&w, NULL);
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, NULL), "nnapi");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "nnapi", NULL), "nnapi");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "vulkan,nnapi", NULL), "nnapi");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "vulkan,metal", NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "", NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, "cpu", "nnapi", NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, "bf16"), "cpu");
+    assert_string_equal(device_of(&w, PLAIN, NULL, NULL, NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_VULKAN, NULL, "nnapi", NULL), "cpu");
+    assert_int_equal(count_heard(&w, "the file is prepared for "), 0);
+    assert_non_null(strstr(device_of(&w, PLAIN, NULL, "nnapi,tpu", NULL), "not for \"tpu\""));
+    close_listening(&w);
+    double_switch("no_devices");
+    open_listening(&w, NULL);
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, NULL), double_level() >= 29 ? "cpu" : "nnapi");
+    assert_int_equal(
+        count_heard(&w, "the file is prepared for nnapi (is not there: NNAPI has no devices here): the CPU"),
+        double_level() >= 29 ? 1 : 0);
+    close_listening(&w);
+    double_switch(NULL);
+    double_is_silent();
+}
+
 // ---- threads, memory
 
 typedef struct runner {
@@ -352,8 +407,8 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models),  cmocka_unit_test(failures), cmocka_unit_test(switches),  cmocka_unit_test(names),
-        cmocka_unit_test(profile), cmocka_unit_test(threads),  cmocka_unit_test(no_memory),
+        cmocka_unit_test(models),  cmocka_unit_test(failures),  cmocka_unit_test(switches), cmocka_unit_test(names),
+        cmocka_unit_test(profile), cmocka_unit_test(converted), cmocka_unit_test(threads),  cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

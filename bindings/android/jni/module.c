@@ -27,6 +27,7 @@ struct binding_module {
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
 static unsigned threads; // that were asked for; 0: Taper's own choice
+static bool no_nnapi;    // for files that were converted for it
 
 static taper_status get_context(taper_context **context, taper_error *error)
 {
@@ -76,6 +77,14 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setCacheDir(JNIEnv *env, j
     }
     taper_error_destroy(error);
     free(text);
+}
+
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNnapiEnabled(JNIEnv *env, jclass type, jboolean enabled)
+{
+    (void)env, (void)type;
+    pthread_mutex_lock(&context_lock);
+    no_nnapi = !enabled;
+    pthread_mutex_unlock(&context_lock);
 }
 
 // ---- loading
@@ -142,10 +151,23 @@ static void before_text(const source *from, taper_status status, char *text, siz
     }
 }
 
+// Device.CPU is for files that were converted for NNAPI what it was in PyTorch Mobile, where NNAPI ran them. Files for
+// Vulkan run on the CPU then.
+static taper_load_options options_for(const char *device)
+{
+    pthread_mutex_lock(&context_lock);
+    const bool own = !no_nnapi && strcmp(device, "cpu") == 0;
+    pthread_mutex_unlock(&context_lock);
+    return (taper_load_options){.struct_size = sizeof(taper_load_options),
+                                .compiler = taper_compiler(),
+                                .evaluation = 1,
+                                .device = own ? NULL : device,
+                                .file_devices = "nnapi"};
+}
+
 static taper_status load_model(binding_module *m, const source *from, const char *device, taper_error *error)
 {
-    const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .evaluation = 1, .device = device};
+    const taper_load_options options = options_for(device);
     taper_status status = get_context(&m->context, error);
     if (status == TAPER_OK && from->path != NULL) {
         status = taper_model_load(m->context, from->path, &options, &m->model, error);
@@ -365,6 +387,13 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_cancel(JNIEnv *env, jclass
 }
 
 // ---- what a module says of itself
+
+JNIEXPORT jstring JNICALL Java_org_pytorch_NativeLibrary_device(JNIEnv *env, jclass type, jlong module)
+{
+    (void)type;
+    const char *name = taper_model_device(((binding_module *)binding_pointer(module))->model);
+    return binding_string(env, name, strlen(name));
+}
 
 static bool put_string(JNIEnv *env, jobjectArray array, size_t index, const char *text)
 {

@@ -90,7 +90,7 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
 
     threads, cache_dir, cpu   settings of a context of the model's own (include/taper/taper.h says what they mean); or `context`,
                               which several models share; without any of them the models of the process share one
-    device                    where it runs: "cpu", "vulkan", …; None: the GPU that the file was prepared for, if any, or the CPU
+    device                    where it runs: "cpu", "vulkan", …; None: the GPU or NNAPI if the file was prepared for it, or the CPU
     optimize                  False runs the model as it was saved; disable_passes leaves out passes by name
     evaluation                True: Module.eval() first, for a file that was saved in training mode
     copy                      True: the file is read, not mapped, so that whoever truncates it later does no harm

@@ -6,6 +6,7 @@ package org.pytorch;
  * in one line.
  */
 public enum Device {
+  /** The CPU; for a file that was converted for NNAPI that, as in PyTorch Mobile (PyTorchAndroid.setNnapiEnabled). */
   CPU(1, "cpu"),
   /** The first GPU that Vulkan finds. It runs any model, whether the file was prepared for Vulkan or not. */
   VULKAN(2, "vulkan");

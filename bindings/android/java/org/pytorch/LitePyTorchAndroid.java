@@ -43,4 +43,13 @@ public final class LitePyTorchAndroid {
     NativeLibrary.load();
     NativeLibrary.setCacheDir(directory.getPath());
   }
+
+  /**
+   * Whether models that are loaded from now on, and whose files were converted for NNAPI, run on NNAPI where the phone has
+   * it, as in PyTorch Mobile. That is so without this method; with false the CPU runs them. New in Taper.
+   */
+  public static void setNnapiEnabled(boolean enabled) {
+    NativeLibrary.load();
+    NativeLibrary.setNnapiEnabled(enabled);
+  }
 }

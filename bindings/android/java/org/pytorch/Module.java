@@ -97,6 +97,14 @@ public class Module implements AutoCloseable {
     peer().cancel();
   }
 
+  /**
+   * What the model runs on: "cpu", or what its file or {@link Device} names if the phone has it, "nnapi" or "vulkan". The
+   * CPU does what that device cannot do, or does more slowly. New in Taper.
+   */
+  public String device() {
+    return peer().device();
+  }
+
   /** The names of the model's methods. */
   public String[] methods() {
     return peer().methods();

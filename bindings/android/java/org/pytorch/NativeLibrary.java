@@ -64,6 +64,9 @@ public final class NativeLibrary {
   /** About what a module holds: its file, and what a small one takes. */
   static native long moduleBytes(long module);
 
+  /** "cpu", or what it runs on as far as that is there. */
+  static native String device(long module);
+
   static native String[] methods(long module);
 
   /** Name and type of each input in turn; null where the file does not say. */
@@ -77,6 +80,8 @@ public final class NativeLibrary {
   static native void setNumThreads(int threads);
 
   static native void setCacheDir(String path);
+
+  static native void setNnapiEnabled(boolean enabled);
 
   // Tensors.
   static native void releaseValue(long value);

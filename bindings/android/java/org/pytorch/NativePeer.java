@@ -147,6 +147,15 @@ class NativePeer implements INativePeer {
     }
   }
 
+  String device() {
+    final long module = enter();
+    try {
+      return NativeLibrary.device(module);
+    } finally {
+      leave();
+    }
+  }
+
   String[] methods() {
     final long module = enter();
     try {

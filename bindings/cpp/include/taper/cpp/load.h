@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_LOAD_H
 #define TAPER_CPP_LOAD_H
 
+#include <atomic>
 #include <cstring>
 #include <istream>
 #include <iterator>
@@ -33,6 +34,18 @@ namespace taper
 namespace cpp
 {
 
+inline std::atomic<bool> &nnapi_flag()
+{
+    static std::atomic<bool> enabled(true);
+    return enabled;
+}
+// Whether modules that are loaded from now on, of files that were converted for NNAPI, run there if the system has it, as
+// in PyTorch Mobile. Otherwise the CPU runs them.
+inline void set_nnapi_enabled(bool enabled)
+{
+    nnapi_flag().store(enabled);
+}
+
 struct ReadSource {
     const caffe2::serialize::ReadAdapterInterface *adapter;
     std::exception_ptr thrown;
@@ -53,7 +66,7 @@ struct ModelSource {
     std::string path;                                                 // or, where it is empty:
     std::shared_ptr<std::string> bytes;                               // or:
     std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // one of these
-    std::string device;                                               // "": the one it was prepared for
+    std::string device;                                               // "": what it was prepared for
 
     static void release(void *user) noexcept
     {
@@ -67,7 +80,10 @@ struct ModelSource {
         options.struct_size = sizeof options;
         options.compiler = taper_compiler();
         options.evaluation = evaluation ? 1 : 0;
-        options.device = device.empty() ? nullptr : device.c_str();
+        const bool nnapi = nnapi_flag().load();
+        const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU hands such files to NNAPI
+        options.device = own ? nullptr : device.c_str();
+        options.file_devices = !nnapi ? "vulkan,metal" : device.empty() ? nullptr : "nnapi";
         ErrorScope error;
         taper_model *model = nullptr;
         if (adapter) {
@@ -98,7 +114,7 @@ inline std::shared_ptr<LoadedModel> load_model(ModelSource source, c10::optional
                                                std::unordered_map<std::string, std::string> *extra_files)
 {
     if (device.has_value()) {
-        source.device = device->str();
+        source.device = device->is_cpu() ? "cpu" : device->str();
     }
     const std::shared_ptr<LoadedModel> model =
         std::make_shared<LoadedModel>([source](bool evaluation) { return source.load(evaluation); });
