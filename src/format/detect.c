@@ -71,7 +71,7 @@ static bool archive_has(const taper_zip *zip, const char *name)
     return taper_zip_find(zip, name, strlen(name)) != NULL;
 }
 
-static bool archive_has_code(const taper_zip *zip)
+bool taper_archive_has_code(const taper_zip *zip)
 {
     for (size_t i = 0; i < zip->count; i++) {
         if (zip->entries[i].name_length > 5 && memcmp(zip->entries[i].name, "code/", 5) == 0) {
@@ -90,7 +90,7 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *
                           "load it with a newer "
                           "PyTorch and save it with _save_for_lite_interpreter");
     }
-    if (archive_has(zip, "data.pkl") && archive_has_code(zip)) {
+    if (archive_has(zip, "data.pkl") && taper_archive_has_code(zip)) {
 #if TAPER_WITH_TORCHSCRIPT
         module->torchscript = true;
         return TAPER_OK;
@@ -147,11 +147,12 @@ static taper_status read_file(taper_blob *blob, taper_module *module, taper_erro
     return refuse(blob, error);
 }
 
-taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
-                               taper_module *module, taper_error *error)
+static taper_status read_module(const taper_allocator *allocator, taper_types *types, taper_blob *blob, bool to_save,
+                                taper_module *module, taper_error *error)
 {
     taper_status status = taper_module_init(allocator, types, module, error);
     if (status == TAPER_OK) {
+        module->to_save = to_save;
         module->blob = &blob->head;
         taper_obj_retain(module->blob);
         status = read_file(blob, module, error);
@@ -160,6 +161,18 @@ taper_status taper_module_read(const taper_allocator *allocator, taper_types *ty
         taper_module_free(module);
     }
     return status;
+}
+
+taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                               taper_module *module, taper_error *error)
+{
+    return read_module(allocator, types, blob, false, module, error);
+}
+
+taper_status taper_module_read_to_save(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                                       taper_module *module, taper_error *error)
+{
+    return read_module(allocator, types, blob, true, module, error);
 }
 
 taper_status taper_module_verify(const taper_allocator *allocator, const taper_blob *blob, taper_error *error)

@@ -5,7 +5,9 @@
 //   data/K, constants/K   storages of data.pkl and of bytecode.pkl ("bytecode/K" in files of bytecode version 4)
 //   version, .data/version, byteorder, extra/NAME
 //   mobile_debug_handles.pkl, callstack_debug_map.pkl
-// constants.pkl and code/ belong to the full TorchScript form of the same module and are not read.
+// constants.pkl and code/ belong to the full TorchScript form of the same module. They are not read but where the
+// module is to be written anew and its functions have no schemas (bytecode 3 and some of 4), which later versions want:
+// then all of it is read as TorchScript, as PyTorch does.
 #include "format/lite_archive.h"
 #include "format/archive.h"
 
@@ -88,12 +90,32 @@ static void read_debug(taper_archive *a)
     taper_val_release(callstacks);
 }
 
+#if TAPER_WITH_TORCHSCRIPT
+static bool sources_are_better(const taper_archive *a)
+{
+    const taper_module *module = a->module;
+    bool schemas = true;
+    for (size_t i = 0; i < module->function_count; i++) {
+        schemas &= module->functions[i].has_schema;
+    }
+    return module->to_save && !schemas && taper_archive_has_code(&a->zip);
+}
+#endif
+
 static taper_status read_records(reader *r, taper_error *error)
 {
     taper_archive *a = &r->archive;
     const taper_class_host classes = {.user = r, .set_state = set_state};
     TAPER_TRY(taper_archive_read_version(a, error));
     TAPER_TRY(read_program(a, error));
+#if TAPER_WITH_TORCHSCRIPT
+    if (sources_are_better(a)) {
+        taper_module_drop_functions(a->module);
+        a->module->bytecode_version = 0;
+        a->module->torchscript = true;
+        return TAPER_OK;
+    }
+#endif
     TAPER_TRY(collect_set_states(r, error));
     TAPER_TRY(taper_archive_read_root(a, &classes, error));
     TAPER_TRY(taper_archive_read_extras(a, "extra/", error));

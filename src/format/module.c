@@ -79,12 +79,8 @@ taper_status taper_module_init(const taper_allocator *allocator, taper_types *ty
     return taper_heap_create(allocator, types, &module->heap, error);
 }
 
-void taper_module_free(taper_module *module)
+void taper_module_drop_functions(taper_module *module)
 {
-    taper_val_release(module->root);
-    if (module->release_exported != NULL) {
-        module->release_exported(module->exported);
-    }
     for (size_t i = 0; i < module->function_count; i++) {
         taper_module_function *function = &module->functions[i];
         for (size_t c = 0; function->constants != NULL && c < function->constant_count; c++) {
@@ -93,6 +89,17 @@ void taper_module_free(taper_module *module)
         release_defaults(function->arguments, function->argument_count);
         release_defaults(function->returns, function->return_count);
     }
+    module->functions = NULL;
+    module->function_count = 0;
+}
+
+void taper_module_free(taper_module *module)
+{
+    taper_val_release(module->root);
+    if (module->release_exported != NULL) {
+        module->release_exported(module->exported);
+    }
+    taper_module_drop_functions(module);
     for (size_t i = 0; i < module->pending_count; i++) {
         taper_obj_release(&module->pending[i].object->head.head);
         taper_val_release(module->pending[i].state);

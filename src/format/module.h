@@ -132,6 +132,7 @@ typedef struct taper_module {
     int64_t bytecode_version;
     int64_t operator_version;
     bool flatbuffer;
+    bool to_save;   // its functions need schemas: where bytecode has none, the archive's sources are read instead
     taper_val root; // TAPER_OBJECT
     taper_module_function *functions;
     size_t function_count;
@@ -171,6 +172,7 @@ const taper_module_extra *taper_module_find_extra(const taper_module *module, co
 TAPER_MUST_USE taper_status taper_module_init(const taper_allocator *allocator, taper_types *types,
                                               taper_module *module, taper_error *error);
 void taper_module_free(taper_module *module);
+void taper_module_drop_functions(taper_module *module);
 
 // The file's bytes, shared by all storages that borrow them. An object so that a storage can own it; released with
 // taper_obj_release(&blob->head).
@@ -206,6 +208,9 @@ TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *alloc
 // failure it is left empty. Recognizes what kind of file it is and says so when it is not one of these.
 TAPER_MUST_USE taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                               taper_module *module, taper_error *error);
+// The same for a module that is to be written anew (to_save).
+TAPER_MUST_USE taper_status taper_module_read_to_save(const taper_allocator *allocator, taper_types *types,
+                                                      taper_blob *blob, taper_module *module, taper_error *error);
 // Compares the checksums of all records, for a file that is asked to have some.
 TAPER_MUST_USE taper_status taper_module_verify(const taper_allocator *allocator, const taper_blob *blob,
                                                 taper_error *error);

@@ -220,6 +220,9 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
                                         .returns = source->returns,
                                         .argument_count = source->argument_count,
                                         .return_count = source->return_count};
+    if (version > 4) {
+        TAPER_TRY(taper_draft_derive_schema(written->types, graph, arena, function, compilation->error));
+    }
     if (version < 6) {
         TAPER_TRY(taper_bytecode_check_counts(written, function, graph, compilation->error));
     }

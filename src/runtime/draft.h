@@ -52,6 +52,10 @@ TAPER_MUST_USE taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *
                                                 int64_t *format, taper_error *error);
 void taper_draft_free_bundles(taper_draft *draft);
 
+// Gives a function without schema one that is true of its graph (draft_schema.c). It lies in arena.
+TAPER_MUST_USE taper_status taper_draft_derive_schema(taper_types *types, const taper_graph *graph, taper_arena *arena,
+                                                      taper_module_function *function, taper_error *error);
+
 static inline taper_val taper_draft_root(const taper_draft *draft)
 {
     return draft->root.tag != TAPER_NONE ? draft->root : draft->model->module.root;

@@ -445,7 +445,8 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         status = taper_module_verify(m->allocator, blob, error);
     }
     if (status == TAPER_OK) {
-        status = taper_module_read(m->allocator, m->types, blob, &m->module, error);
+        status =
+            (m->draft ? taper_module_read_to_save : taper_module_read)(m->allocator, m->types, blob, &m->module, error);
     }
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
