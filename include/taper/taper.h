@@ -427,6 +427,10 @@ TAPER_API const char *taper_model_name(const taper_model *model); /* the root cl
 TAPER_API const char *taper_model_device(const taper_model *model);
 /* 1: saved in training mode, and not loaded with taper_load_options.evaluation: the root's `training` is True. */
 TAPER_API int taper_model_is_training(const taper_model *model);
+/* 1: in some operator of the loaded program training makes a difference, and is not off: dropout drops, batch norm
+ * takes the statistics of the batch. Where it is 0, a model that was saved in training mode gives what it gives in the
+ * other. */
+TAPER_API int taper_model_trains(const taper_model *model);
 
 TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
@@ -447,7 +451,8 @@ TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t in
 TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,
                                                         size_t *size, taper_error *error);
 
-/* Names of the operators that the model calls ("aten::add.Tensor"), sorted. Borrowed. */
+/* Names of the operators that the model calls ("aten::add.Tensor"), sorted; among them the classes of torch.classes
+ * that it names and this build lacks ("__torch__.torch.classes.my_ext.Options"). Borrowed. */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
 TAPER_API size_t taper_model_operator_calls(const taper_model *model,

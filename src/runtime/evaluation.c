@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Module.eval(): `training` of the root and of every module below it becomes False. optimize_for_mobile begins with it,
-// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS.
+// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS. And whether it would change
+// anything.
 #include "base/pointer_map.h"
 #include "runtime/model.h"
 
@@ -51,4 +52,88 @@ int taper_model_is_training(const taper_model *model)
     const taper_val root = model != NULL ? model->module.root : taper_val_none();
     const taper_val *training = root.tag == TAPER_OBJECT ? training_of(root.as.object) : NULL;
     return training != NULL && training->as.b;
+}
+
+// ---- whether operators train
+
+// The argument of an operator.
+static const taper_ir_value *find_argument(const taper_node *node, const char *name)
+{
+    const size_t count = taper_min_size(node->input_count, node->schema->arg_count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(node->schema->args[i].name, name) == 0) {
+            return taper_node_in(node, i);
+        }
+    }
+    return NULL;
+}
+
+// A constant, or what an attribute of a module is when the model is loaded; borrowed. False: the run decides.
+static bool find_value(const taper_function *function, taper_val self, const taper_ir_value *value, int depth,
+                       taper_val *found)
+{
+    const taper_node *node = value->node;
+    if (node == NULL) {
+        *found = self;
+        return function->of_root && value->index == 0 && value->block == function->program.graph->body;
+    }
+    if (node->kind == TAPER_NODE_CONSTANT) {
+        *found = node->constant;
+        return true;
+    }
+    taper_val object;
+    if (node->kind != TAPER_NODE_GET_ATTR || depth == TAPER_LIMIT_VALUE_DEPTH ||
+        !find_value(function, self, taper_node_in(node, 0), depth + 1, &object) || object.tag != TAPER_OBJECT ||
+        node->number < 0 || (size_t)node->number >= object.as.object->count) {
+        return false;
+    }
+    *found = object.as.object->slots[node->number];
+    return true;
+}
+
+// What an operator does in training goes by one of its arguments, and some do nothing else for a rate of 0, or without
+// statistics: then batch norm takes those of the batch in both modes.
+static bool trains(const taper_model *model, const taper_function *function, const taper_node *node)
+{
+    static const char *const modes[] = {"training", "train", "use_input_stats"}, *const rates[] = {"p", "dropout"};
+    const taper_val self = model->module.root;
+    const taper_ir_value *mode = NULL, *rate = NULL;
+    taper_val value;
+    for (size_t i = 0; mode == NULL && i < sizeof modes / sizeof modes[0]; i++) {
+        mode = find_argument(node, modes[i]);
+    }
+    if (mode == NULL || (find_value(function, self, mode, 0, &value) && value.tag == TAPER_BOOLEAN && !value.as.b)) {
+        return false;
+    }
+    for (size_t i = 0; rate == NULL && i < sizeof rates / sizeof rates[0]; i++) {
+        rate = find_argument(node, rates[i]);
+    }
+    if (rate != NULL) {
+        return !find_value(function, self, rate, 0, &value) || value.tag != TAPER_DOUBLE || value.as.f != 0;
+    }
+    const taper_ir_value *statistics = find_argument(node, "running_mean");
+    return statistics == NULL ? find_argument(node, "lower") != NULL // rrelu
+                              : !find_value(function, self, statistics, 0, &value) || value.tag != TAPER_NONE;
+}
+
+static bool block_trains(const taper_model *model, const taper_function *function, const taper_block *block)
+{
+    bool found = false;
+    for (const taper_node *node = block->first; node != NULL && !found; node = node->next) {
+        found = node->kind == TAPER_NODE_OP && trains(model, function, node);
+        for (size_t b = 0; b < node->block_count && !found; b++) {
+            found = block_trains(model, function, node->blocks[b]);
+        }
+    }
+    return found;
+}
+
+int taper_model_trains(const taper_model *model)
+{
+    bool found = false;
+    for (size_t i = 0; model != NULL && i < model->function_count && !found; i++) {
+        const taper_function *function = &model->functions[i];
+        found = function->program.graph != NULL && block_trains(model, function, function->program.graph->body);
+    }
+    return found;
 }

@@ -226,6 +226,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_model_operator_version(NULL), 0);
     assert_string_equal(taper_model_name(NULL), "");
     assert_int_equal(taper_model_is_training(NULL), 0);
+    assert_int_equal(taper_model_trains(NULL), 0);
     assert_string_equal(taper_model_device(NULL), "cpu");
     assert_int_equal(taper_model_method_count(NULL), 0);
     assert_null(taper_model_method_name(NULL, 0));

@@ -96,6 +96,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     endif()
     # Files of bytecode 4 and 5 with the operators of their day.
     add_test(NAME old_bytecode COMMAND ${with_torch} ${models}/test_old_bytecode.py ${taper})
+    add_test(NAME training_mode COMMAND ${with_torch} ${models}/test_training_mode.py ${taper})
     add_test(NAME without_schema COMMAND ${with_torch} ${models}/test_without_schema.py ${taper})
     # Where its calls stand in the source, as a file tells it.
     add_test(NAME debug_info COMMAND ${with_torch} ${models}/test_debug_info.py ${taper} ${made})
@@ -146,7 +147,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Programs made up at random of all that the language has, in every form of file; --count N, --seed S: more and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
-    set_tests_properties(make_samples samples write convert old_bytecode without_schema debug_info gpu_files zoo conv_algorithms quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
+    set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
                          nnapi_operators apps torchscript language attribute_changes listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)

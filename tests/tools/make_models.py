@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl and data/listener.ptl with PyTorch 1.13: one method for each kind of value
-that goes into or comes out of a model; inputs bundled with one; a model of sound; classes without names.  The files are kept; run this only to change them."""
+"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: one method for each kind of value
+that goes into or comes out of a model; inputs bundled with one; a model of sound; classes without names; a layer in training.  The files are kept; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -197,6 +197,7 @@ def main():
     for name, model in (("thousand", Classes(1000, 999, 1)), ("voc", Classes(21, 12, 4))):
         torch.jit.script(model.eval())._save_for_lite_interpreter(os.path.join(DATA, name + ".ptl"))
     torch.jit.script(Endless().eval())._save_for_lite_interpreter(os.path.join(DATA, "endless.ptl"))
+    torch.jit.script(torch.nn.Sequential(torch.nn.BatchNorm1d(2)))._save_for_lite_interpreter(os.path.join(DATA, "training.ptl"))
     torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 

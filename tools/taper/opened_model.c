@@ -126,7 +126,7 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
     }
     free(disabled);
     opened->runs_in_training = done && opened->session != NULL && !options->quiet && options->context == NULL &&
-                               taper_model_is_training(opened->model) != 0;
+                               taper_model_is_training(opened->model) != 0 && taper_model_trains(opened->model) != 0;
     if (!done) {
         model_close(opened);
     }
