@@ -58,9 +58,10 @@ static taper_status check_method(const taper_draft *draft, const char *method, s
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was saved: samples come before");
     }
     const taper_module_function *source = function->source;
-    if (source->has_schema && count + 1 > source->argument_count) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs, %zu were given", method,
-                   source->argument_count - 1, count);
+    const size_t params = function->graph->body->param_count, least = source->has_schema ? 0 : params;
+    if (count + 1 > params || count + 1 < least) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs, %zu were given", method, params - (params != 0),
+                   count);
     }
     for (size_t i = count + 1; source->has_schema && i < source->argument_count; i++) {
         if (!source->arguments[i].has_default) {
@@ -84,10 +85,6 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
     }
     const taper_module_function *source = taper_model_find(draft->model, taper_model_name(draft->model), name)->source;
     const size_t all = source->has_schema ? source->argument_count - 1 : count;
-    if (entry->samples->count != 0 && entry->samples->items[0].as.tuple->count != 2 * all) { // without a schema
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s: the sample has %zu inputs, the first one has %zu", name, all,
-                   entry->samples->items[0].as.tuple->count / 2);
-    }
     taper_heap *heap = draft->model->module.heap;
     // Two tuples: what is stored, and how it becomes full.
     taper_tuple *sample = taper_tuple_new(heap, NULL, 2 * all);
