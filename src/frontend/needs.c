@@ -7,6 +7,7 @@
 #include "frontend/bytecode.h"
 #include "frontend/upgrade.h"
 #include "ir/schema.h"
+#include "ops/lang/torchbind.h"
 #include "ops/list/op_names.h"
 
 static taper_status add(taper_needs *needs, const char *name, const char *overload, size_t calls, taper_error *error)
@@ -133,23 +134,60 @@ void taper_needs_free(taper_needs *needs)
     *needs = (taper_needs){0};
 }
 
+typedef struct class_search {
+    taper_needs *needs;
+    taper_error *error;
+    taper_status status;
+} class_search;
+
+static void add_missing_class(void *user, const char *name)
+{
+    class_search *search = user;
+    if (search->status == TAPER_OK && taper_torchbind_is_missing(name)) {
+        search->status = add(search->needs, name, NULL, 1, search->error);
+    }
+}
+
+taper_status taper_needs_add_missing_classes(taper_needs *needs, const taper_module *module, taper_error *error)
+{
+    class_search search = {needs, error, TAPER_OK};
+    taper_types_each_class(module->types, TAPER_TORCHBIND_PREFIX, add_missing_class, &search);
+    return search.status;
+}
+
+static void list_missing(const taper_need *need, taper_error *error)
+{
+    if (need->overload == NULL) {
+        taper_error_add_detail(
+            error, "  %s (a class; those of C++ extensions are in no build: save the model without)\n", need->name);
+        return;
+    }
+    taper_error_add_detail(error, "  %s%s%s (%zu call%s)\n", need->name, need->overload[0] != '\0' ? "." : "",
+                           need->overload, need->calls, need->calls == 1 ? "" : "s");
+    if (strcmp(need->name, "prim::ConstantMKLDNNTensor") == 0) {
+        taper_error_add_detail(error, "  (optimize_for_inference() made these for oneDNN, and PyTorch did not write "
+                                      "them: save the module before it)\n");
+    }
+}
+
 TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error)
 {
     const taper_need *first = &missing->items[0];
-    const taper_status status =
-        taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                   "the model needs %zu operator%s that this build of Taper does not have: %s%s%s%s; see the list",
-                   missing->count, missing->count == 1 ? "" : "s", first->name, first->overload[0] != '\0' ? "." : "",
-                   first->overload, missing->count > 1 ? " and others" : "");
+    size_t classes = 0;
     for (size_t i = 0; i < missing->count; i++) {
-        const taper_need *need = &missing->items[i];
-        taper_error_add_detail(error, "  %s%s%s (%zu call%s)\n", need->name, need->overload[0] != '\0' ? "." : "",
-                               need->overload, need->calls, need->calls == 1 ? "" : "s");
-        if (strcmp(need->name, "prim::ConstantMKLDNNTensor") == 0) {
-            taper_error_add_detail(error,
-                                   "  (optimize_for_inference() made these for oneDNN, and PyTorch did not write "
-                                   "them: save the module before it)\n");
-        }
+        classes += missing->items[i].overload == NULL;
+    }
+    const bool one = missing->count == 1;
+    const char *const dot = first->overload != NULL && first->overload[0] != '\0' ? "." : "";
+    const char *const what = classes == 0                ? (one ? "operator" : "operators")
+                             : classes == missing->count ? (one ? "class" : "classes")
+                                                         : "operators and classes";
+    const taper_status status = taper_fail(
+        error, TAPER_ERROR_UNSUPPORTED,
+        "the model needs %zu %s that this build of Taper does not have: %s%s%s%s; see the list", missing->count, what,
+        first->name, dot, first->overload != NULL ? first->overload : "", one ? "" : " and others");
+    for (size_t i = 0; i < missing->count; i++) {
+        list_missing(&missing->items[i], error);
     }
     return status;
 }

@@ -27,9 +27,12 @@ TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, tape
 // The same of functions that have no bytecode, from a graph of theirs at a time; then taper_needs_merge. *needs starts
 // with its allocator alone.
 TAPER_MUST_USE taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error);
+// The classes of torch.classes that the module's objects and types name and this build lacks; then taper_needs_merge.
+TAPER_MUST_USE taper_status taper_needs_add_missing_classes(taper_needs *needs, const taper_module *module,
+                                                            taper_error *error);
 void taper_needs_merge(taper_needs *needs);
 void taper_needs_free(taper_needs *needs);
-// The error of a model that needs what this build lacks, with the list.
+// The error of a model that needs what this build lacks, operators and classes, with the list.
 TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error);
 
 #endif

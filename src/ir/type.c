@@ -240,6 +240,28 @@ const taper_class *taper_types_class(taper_types *types, const char *name, size_
     return class;
 }
 
+static void visit_named(const char *name, const char *prefix, void (*visit)(void *user, const char *name), void *user)
+{
+    if (name != NULL && strncmp(name, prefix, strlen(prefix)) == 0) {
+        visit(user, name);
+    }
+}
+
+void taper_types_each_class(taper_types *types, const char *prefix, void (*visit)(void *user, const char *name),
+                            void *user)
+{
+    taper_mutex_lock(types->mutex);
+    for (size_t i = 0; i < types->classes.size; i++) {
+        const taper_class *class = types->classes.entries[i].item;
+        visit_named(class != NULL ? class->name : NULL, prefix, visit, user);
+    }
+    for (size_t i = 0; i < types->types.size; i++) {
+        const taper_type *type = types->types.entries[i].item;
+        visit_named(type != NULL && type->kind == TAPER_TYPE_CLASS ? type->name : NULL, prefix, visit, user);
+    }
+    taper_mutex_unlock(types->mutex);
+}
+
 // ---- making types
 
 static bool same_type(const void *item, const void *key)

@@ -72,6 +72,11 @@ const char *taper_types_string(taper_types *types, const char *text,
 // are shared.
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);
 
+// Calls visit with the names of classes that begin with prefix: of objects, and those that types name; some more than
+// once. visit must not come back to the table.
+void taper_types_each_class(taper_types *types, const char *prefix, void (*visit)(void *user, const char *name),
+                            void *user);
+
 // Items and strings are copied (item types are referred to: they must live in the same table or be static).
 TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind kind, const char *name,
                                             const taper_type *const *items, const char *const *fields, size_t count,

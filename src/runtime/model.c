@@ -306,10 +306,17 @@ static taper_status load_exported(taper_model *model, const taper_load_options *
 static taper_status load_bytecode(taper_model *model, taper_error *error)
 {
     TAPER_TRY(index_functions(model, error));
-    TAPER_TRY(taper_model_list_operators(model, NULL, error));
     if (model->listing) {
-        return TAPER_OK;
+        taper_needs missing = {.allocator = model->allocator};
+        taper_status status = taper_needs_add_missing_classes(&missing, &model->module, error);
+        if (status == TAPER_OK) {
+            taper_needs_merge(&missing);
+            status = taper_model_list_operators(model, &missing, error);
+        }
+        taper_needs_free(&missing);
+        return status;
     }
+    TAPER_TRY(taper_model_list_operators(model, NULL, error));
     TAPER_TRY(taper_bytecode_check_operators(&model->module, error));
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];

@@ -675,6 +675,46 @@ static void sessions_in_threads(void **state)
     taper_context_release(context);
 }
 
+// A file that names a class which nobody has is refused, until an operator of the host takes its objects.
+static void classes(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    static const char of_xnnpack[] = "classes.xnnpack", of_host[] = "classes.my_ext7";
+    static char bytes[MOST];
+    char path[512];
+    test_path("s11_xnnpack.fb.ptl", path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (size_t i = 0; i + sizeof of_host - 1 <= size; i++) {
+        if (memcmp(bytes + i, of_xnnpack, sizeof of_host - 1) == 0) {
+            memcpy(bytes + i, of_host, sizeof of_host - 1);
+        }
+    }
+    taper_context *context = test_context(NULL, 1);
+    taper_error *error = taper_error_create();
+    taper_model *model;
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error),
+                     TAPER_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(taper_error_message(error), "2 classes that this build of Taper does not have"));
+    assert_int_equal(taper_operator_register("my_ext7::see(__torch__.torch.classes.my_ext7.Conv2dOpContext c, "
+                                             "__torch__.torch.classes.my_ext7.LinearOpContextOfMine? l) -> ()",
+                                             note, NULL, error),
+                     TAPER_OK);
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error),
+                     TAPER_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(taper_error_message(error), "1 class that this build of Taper does not have"));
+    assert_int_equal(taper_operator_register("my_ext7::make() -> __torch__.torch.classes.my_ext7.LinearOpContext", note,
+                                             NULL, error),
+                     TAPER_OK);
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error), TAPER_OK);
+    taper_model_release(model);
+    taper_error_destroy(error);
+    taper_context_release(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -689,6 +729,7 @@ int main(void)
         cmocka_unit_test(direct_calls),
         cmocka_unit_test(allocations_fail),
         cmocka_unit_test(sessions_in_threads),
+        cmocka_unit_test(classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,17 @@
 // Every schema of the operator list parses; what is read from some; broken ones are refused.
 #include <stdio.h>
 
+#include "ops/lang/torchbind.h"
 #include "ops/list/registry.h"
 #include "tests/unit/heap_fixture.h"
+
+static void know_class(void *user, const char *name)
+{
+    ++*(size_t *)user;
+    if (taper_torchbind_is_missing(name)) {
+        fail_msg("a row names the class %s, of which list_class.inc has none", name);
+    }
+}
 
 static void the_whole_list(void **state)
 {
@@ -28,6 +37,11 @@ static void the_whole_list(void **state)
             assert_true(schema->args[0].written);
         }
     }
+    size_t classes = 0;
+    taper_types_each_class(f.types, TAPER_TORCHBIND_PREFIX, know_class, &classes);
+    assert_true(classes != 0);
+    assert_true(taper_torchbind_is_missing("__torch__.torch.classes.my_ext.Options"));
+    assert_false(taper_torchbind_is_missing("__torch__.Options"));
     assert_null(taper_row_find("aten::nothing", ""));
     assert_null(taper_row_find("aten::relu", "nothing"));
     assert_null(taper_row_find("aten::ad", "Tensor"));

@@ -160,8 +160,12 @@ static void put_text(const opened_model *opened)
         const size_t calls = taper_model_operator_calls(model, i);
         fputs("  ", stdout);
         put_plain(taper_model_operator_name(model, i));
-        printf("  %zu call%s%s\n", calls, calls == 1 ? "" : "s",
-               taper_model_operator_missing(model, i) ? "  MISSING" : "");
+        if (strncmp(taper_model_operator_name(model, i), "__torch__.", 10) == 0) {
+            fputs("  class", stdout);
+        } else {
+            printf("  %zu call%s", calls, calls == 1 ? "" : "s");
+        }
+        puts(taper_model_operator_missing(model, i) ? "  MISSING" : "");
     }
 }
 

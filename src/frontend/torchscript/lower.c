@@ -567,9 +567,23 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
     TAPER_TRY(l->options->ready != NULL ? l->options->ready(l->options->user, unit->error) : TAPER_OK);
-    TAPER_TRY(taper_ts_lower_module(l));
-    return l->result->missing.count != 0 && !l->listing ? taper_needs_refuse(&l->result->missing, unit->error)
-                                                        : TAPER_OK;
+    return taper_ts_lower_module(l);
+}
+
+// Nothing is known of a class that this build lacks, so what is wrong may be told of what is done with it: that it is
+// missing is told instead.
+static taper_status tell_missing(taper_ts_lowering *l, taper_status status)
+{
+    taper_needs *missing = &l->result->missing;
+    if (status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED && status != TAPER_ERROR_FILE) {
+        return status;
+    }
+    const size_t operators = missing->count;
+    TAPER_TRY(taper_needs_add_missing_classes(missing, l->unit->module, l->unit->error));
+    const bool classes = missing->count != operators;
+    taper_needs_merge(missing);
+    const bool told = status != TAPER_OK ? classes : missing->count != 0 && !l->listing;
+    return told ? taper_needs_refuse(missing, l->unit->error) : status;
 }
 
 void taper_ts_lowering_free(taper_ts_lowering *l)
@@ -611,7 +625,7 @@ taper_status taper_torchscript_load(taper_module *module, taper_registry *regist
         status = taper_ts_unit_create(&unit, module, registry, error);
         taper_ts_lowering l = {.unit = &unit, .result = result, .listing = options->listing, .options = options};
         if (status == TAPER_OK) {
-            status = read_and_lower(&archive, &l);
+            status = tell_missing(&l, read_and_lower(&archive, &l));
         }
         taper_ts_lowering_free(&l);
         taper_ts_unit_free(&unit);

@@ -3,6 +3,7 @@
 #include "ops/lang/torchbind.h"
 
 #include "ops/list/op_config.h"
+#include "ops/list/registered.h"
 
 typedef struct bound_class {
     const char *name;
@@ -14,10 +15,19 @@ typedef struct bound_class {
 #else
 #define CLASS(id, text, code) {.name = text TAPER_OP_IF(id, , .function = code)},
 #endif
+#define STATE_CLASS(text)
 static const bound_class classes[] = {
 #include "ops/list/list_class.inc"
-#undef CLASS
 };
+#undef CLASS
+#undef STATE_CLASS
+
+// One after the other.
+#define CLASS(id, text, code)
+#define STATE_CLASS(text) text "\0"
+static const char states[] =
+#include "ops/list/list_class.inc"
+    ;
 
 static const bound_class *find(const char *name)
 {
@@ -29,10 +39,27 @@ static const bound_class *find(const char *name)
     return NULL;
 }
 
-bool taper_torchbind_left_out(const char *name)
+static bool is_state(const char *name)
+{
+    const char *known = states;
+    while (*known != '\0' && strcmp(known, name) != 0) {
+        known += strlen(known) + 1;
+    }
+    return *known != '\0';
+}
+
+bool taper_torchbind_is_missing(const char *name)
 {
     const bound_class *bound = find(name);
-    return bound != NULL && bound->function == NULL;
+    if (name == NULL || strncmp(name, TAPER_TORCHBIND_PREFIX, sizeof TAPER_TORCHBIND_PREFIX - 1) != 0) {
+        return false;
+    }
+#ifdef TAPER_WITH_OPERATORS
+    if (bound == NULL && taper_registered_names(name)) {
+        return false;
+    }
+#endif
+    return bound != NULL ? bound->function == NULL : !is_state(name);
 }
 
 taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object)

@@ -10,11 +10,15 @@
 typedef taper_status taper_class_function(taper_run *run, taper_object *object, const char *method, taper_val *args,
                                           size_t count);
 #define CLASS(id, name, function) taper_class_function function;
+#define STATE_CLASS(name)
 #include "ops/list/list_class.inc"
 #undef CLASS
+#undef STATE_CLASS
 
-// Is this the name of a class that Taper has, but not in this build?
-bool taper_torchbind_left_out(const char *name);
+#define TAPER_TORCHBIND_PREFIX "__torch__.torch.classes."
+// Is this the name of a class of torch.classes of which this build has no functions, and no operator of the host names
+// it?
+bool taper_torchbind_is_missing(const char *name);
 // CREATE_OBJECT: an object with one empty slot. Fails when models cannot make objects of the class.
 TAPER_MUST_USE taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object);
 // A method call; args (borrowed) may start with the object itself. *result gets a reference.

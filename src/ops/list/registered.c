@@ -19,6 +19,8 @@ typedef struct registered {
     char text[];
 } registered;
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
 static _Atomic(registered *) first;
 static taper_spin adding = ATOMIC_FLAG_INIT;
 
@@ -51,14 +53,27 @@ const char *taper_registered_text(const taper_op *op)
     return of(op)->text;
 }
 
+bool taper_registered_names(const char *name)
+{
+    static const char letters[] = LETTERS ".";
+    const size_t length = strlen(name);
+    for (registered *r = atomic_load_explicit(&first, memory_order_acquire); r != NULL;
+         r = atomic_load_explicit(&r->next, memory_order_acquire)) {
+        for (const char *at = strstr(r->text, name); at != NULL; at = strstr(at + 1, name)) {
+            if (strspn(at, letters) == length && at != r->text && strchr(letters, at[-1]) == NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // ---- adding
 
 static taper_status bad(const char *schema, const char *why, taper_error *error)
 {
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is no schema for an operator: %s", schema, why);
 }
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 // What the parser of our own schemas need not expect.
 static const char *bad_text(const char *text)

@@ -12,4 +12,7 @@
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
 
+// Whether the schema of one of them has this name of a class.
+bool taper_registered_names(const char *name);
+
 #endif
