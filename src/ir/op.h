@@ -50,6 +50,10 @@ typedef struct taper_op {
 #define TAPER_OP_PACKS            (UINT64_C(1) << 22) // makes the object of packed weights of its LAYER
 #define TAPER_OP_PACKED           (UINT64_C(1) << 23) // runs its LAYER with such an object
 #define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements are what was in the memory
+#define TAPER_OP_APART            (UINT64_C(1) << 50) // what it writes to may share no memory with another argument, as
+                                                      // in PyTorch
+#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // it may share all of it, element by element, or none; with
+                                                      // TAPER_OP_APART argument 0 may
 #ifdef TAPER_WITH_OPERATORS
 #define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // no row of the list, but the host's: ops/list/registered.h
 #else

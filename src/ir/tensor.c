@@ -100,6 +100,33 @@ void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides)
     }
 }
 
+bool taper_tensor_is_dense(const taper_tensor *tensor)
+{
+    if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
+        return true;
+    }
+    // Walks the dimensions from the smallest stride; each must begin where the ones below end.
+    int64_t want = 1;
+    bool done[TAPER_MAX_RANK] = {false};
+    for (unsigned step = 0; step < tensor->rank; step++) {
+        int best = -1;
+        for (unsigned d = 0; d < tensor->rank; d++) {
+            if (!done[d] && tensor->sizes[d] > 1 && (best < 0 || tensor->strides[d] < tensor->strides[best])) {
+                best = (int)d;
+            }
+        }
+        if (best < 0) {
+            return true;
+        }
+        if (tensor->strides[best] != want) {
+            return false;
+        }
+        done[best] = true;
+        want *= tensor->sizes[best];
+    }
+    return true;
+}
+
 // PyTorch's is_channels_last_strides_2d and _3d: strides that rise in the order C, W, H, (D), N.
 bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
 {

@@ -152,6 +152,8 @@ void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *str
 // PyTorch's is_contiguous and is_contiguous(memory_format=channels_last) on the physical strides.
 bool taper_tensor_is_contiguous(const taper_tensor *tensor);
 bool taper_tensor_is_channels_last(const taper_tensor *tensor);
+// PyTorch's is_non_overlapping_and_dense, on the physical strides.
+bool taper_tensor_is_dense(const taper_tensor *tensor);
 // What PyTorch's strides would be: those of a contiguous tensor when hidden, the tensor's own otherwise.
 void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides);
 // PyTorch's suggest_memory_format: true for channels last. A hidden tensor says false.

@@ -162,7 +162,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         fft index linalg linear norm out_forms pad pool
         prim quantized quantized_cpu quantized_layer quantized_math
         quantized_shape random ranks rare_forms recurrent reduce
-        reduce_forms resize scalar scalar_kinds string view
+        reduce_forms resize scalar scalar_kinds sharing string view
         view_copies vision
     )
     set(cases)

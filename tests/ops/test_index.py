@@ -177,3 +177,9 @@ for m in ("sum", "mean", "max"):
                                       f"F.embedding_bag(i[0], x, o, mode='{m}', padding_idx=3)", f"F.embedding_bag(i[0], x.t().contiguous().t(), o, mode='{m}')",
                                       f"F.embedding_bag(i.to(torch.int32), x, mode='{m}')"] +
         (["F.embedding_bag(i[0], x, o, mode='sum', per_sample_weights=x[1])"] if m == "sum" else []), prelude=BAGS, **L)
+# A mask without dimensions picks nothing from what has no elements; a tensor without dimensions has no index.
+for m in (True, False):
+    for s in ((0, 3), (2, 0), ()):
+        for e in ("torch.ops.aten.index(x, [m])", "x.index_put([m], torch.tensor(2.))", "x.index_put([m], torch.tensor(2.), True)", "x.index_put([m], x * 2)",
+                  "x.index_put_([m], torch.tensor(2.))", "x.masked_fill(m, 2.)"):
+            CASES.append((f"one mask/{m}/{s}/{e}", f"def f(x: Tensor, m: Tensor):\n    return {e}\n", (torch.ones(s), torch.tensor(m))))

@@ -185,8 +185,13 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
 TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
                                              const int64_t *strides);
-// Fails when several elements of a tensor that the call writes to share memory, unless its row allows that.
+// Fails when several elements of a tensor that the call writes to share memory, unless its row allows that, or where
+// the row says that none of it, or not a part, may be another argument's.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
+// Fails as PyTorch does when some elements of two tensors share memory; may_be_whole: unless all of both do, each with
+// the one in its place.
+TAPER_MUST_USE taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *from, bool may_be_whole,
+                                                taper_error *error);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
 // A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.

@@ -55,8 +55,66 @@ taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t ran
     return TAPER_OK;
 }
 
+typedef enum sharing { APART, WHOLE, PART } sharing;
+
+static sharing sharing_of(const taper_tensor *to, const taper_tensor *from)
+{
+    if (to == from) {
+        return WHOLE;
+    }
+    if (to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0 ||
+        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not look closer either
+        return APART;
+    }
+    const int64_t t = to->offset * (int64_t)taper_tensor_item(to), f = from->offset * (int64_t)taper_tensor_item(from);
+    const int64_t t_end = t + taper_tensor_numel(to) * (int64_t)taper_tensor_item(to);
+    const int64_t f_end = f + taper_tensor_numel(from) * (int64_t)taper_tensor_item(from);
+    if (t == f && t_end == f_end && same_sizes(to, from->rank, from->sizes) &&
+        memcmp(to->strides, from->strides, to->rank * sizeof to->strides[0]) == 0) {
+        return WHOLE;
+    }
+    return t < f_end && f < t_end ? PART : APART;
+}
+
+taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *from, bool may_be_whole,
+                                 taper_error *error)
+{
+    const sharing shared = sharing_of(to, from);
+    if (shared == PART || (shared == WHOLE && !may_be_whole)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                   "single memory location. Please clone() the tensor before performing the operation.");
+    }
+    return TAPER_OK;
+}
+
+// What it is to write to against the arguments it reads.
+static taper_status check_read(const taper_call *call, const taper_tensor *to)
+{
+    const bool apart = taper_op_has(call->op, TAPER_OP_APART), whole = taper_op_has(call->op, TAPER_OP_WHOLE);
+    const size_t count = apart || whole ? taper_min_size(call->arg_count, call->schema->arg_count) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const taper_val value = call->args[i];
+        const bool may_be_whole = whole && (!apart || i == 0);
+        if (call->schema->args[i].written) {
+            continue;
+        }
+        if (value.tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_check_sharing(to, value.as.tensor, may_be_whole, call->run->error));
+        }
+        const taper_list *list = value.tag == TAPER_LIST ? value.as.list : NULL;
+        for (size_t k = 0; list != NULL && k < list->count; k++) {
+            if (list->items[k].tag == TAPER_TENSOR) {
+                TAPER_TRY(taper_check_sharing(to, list->items[k].as.tensor, may_be_whole, call->run->error));
+            }
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor)
 {
+    TAPER_TRY(check_read(call, tensor));
     if (taper_op_has(call->op, TAPER_OP_OVERLAP) || taper_tensor_numel(tensor) == 0) {
         return TAPER_OK;
     }

@@ -168,9 +168,6 @@ void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *co
 // Broadcasts sizes into *rank and result.
 TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor,
                                                taper_error *error);
-// Fails as PyTorch does when the elements of to overlap each other, or partly those of from.
-TAPER_MUST_USE taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from,
-                                                   taper_error *error);
 
 // Before a loop whose result may be one of its inputs: element by element, so it can be vectorized all the same. clang
 // finds out by itself.

@@ -195,7 +195,7 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
                        "argument 'out' is an input too and has another shape than the result");
         }
         if (input != NULL && same) {
-            TAPER_TRY(taper_ew_check_overlap(target, input, error));
+            TAPER_TRY(taper_check_sharing(target, input, true, error));
         }
     }
     return TAPER_OK;

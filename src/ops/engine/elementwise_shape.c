@@ -187,25 +187,3 @@ void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *co
         taper_strides_contiguous(rank, sizes, strides);
     }
 }
-
-taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from, taper_error *error)
-{
-    if (to == from || to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0) {
-        return TAPER_OK;
-    }
-    if (!taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) {
-        return TAPER_OK; // PyTorch does not look closer either
-    }
-    const int64_t t = to->offset * (int64_t)taper_tensor_item(to), f = from->offset * (int64_t)taper_tensor_item(from);
-    const int64_t t_end = t + taper_tensor_numel(to) * (int64_t)taper_tensor_item(to);
-    const int64_t f_end = f + taper_tensor_numel(from) * (int64_t)taper_tensor_item(from);
-    const bool same = t == f && t_end == f_end && same_sizes(to, from) &&
-                      memcmp(to->strides, from->strides, to->rank * sizeof to->strides[0]) == 0;
-    if (!same && t < f_end && f < t_end) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                   "single memory "
-                   "location. Please clone() the tensor before performing the operation.");
-    }
-    return TAPER_OK;
-}

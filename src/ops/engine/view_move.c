@@ -395,33 +395,6 @@ taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_err
 
 // ---- strides
 
-bool taper_tensor_is_dense(const taper_tensor *tensor)
-{
-    if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
-        return true;
-    }
-    // Walks the dimensions from the smallest stride; each must begin where the ones below end.
-    int64_t want = 1;
-    bool done[TAPER_MAX_RANK] = {false};
-    for (unsigned step = 0; step < tensor->rank; step++) {
-        int best = -1;
-        for (unsigned d = 0; d < tensor->rank; d++) {
-            if (!done[d] && tensor->sizes[d] > 1 && (best < 0 || tensor->strides[d] < tensor->strides[best])) {
-                best = (int)d;
-            }
-        }
-        if (best < 0) {
-            return true;
-        }
-        if (tensor->strides[best] != want) {
-            return false;
-        }
-        done[best] = true;
-        want *= tensor->sizes[best];
-    }
-    return true;
-}
-
 // Positive when dimension a must come after b (its stride is larger), 0 when that cannot be said.
 static int stride_order(const taper_tensor *x, unsigned a, unsigned b)
 {

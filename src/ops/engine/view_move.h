@@ -39,8 +39,6 @@ void taper_strides_dense(const taper_tensor *tensor, int64_t *strides);
 // The strides that empty_like(tensor, memory_format) has in PyTorch.
 TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides,
                                                taper_error *error);
-// PyTorch's is_non_overlapping_and_dense, on the physical strides.
-bool taper_tensor_is_dense(const taper_tensor *tensor);
 // clone(memory_format); a hidden tensor that keeps its format stays hidden.
 TAPER_MUST_USE taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format,
                                              taper_tensor **clone);

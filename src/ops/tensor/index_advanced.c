@@ -279,7 +279,7 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// alone: masks without dimensions need no other index.
+// alone: masks without dimensions need no other index; a tensor without elements has nothing that they could pick.
 static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
     taper_run *run = call->run;
@@ -290,7 +290,7 @@ static taper_status make_plan(taper_call *call, const taper_tensor *self, bool a
     }
     if (status == TAPER_OK) {
         arrange(self, plan);
-        if (plan->indexed == 0 && plan->numbers != 0 && !alone) {
+        if (plan->indexed == 0 && plan->numbers != 0 && !alone && taper_tensor_numel(self) != 0) {
             status = taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                                 "indices: masks without dimensions need another index, or one number to assign");
         }
@@ -552,6 +552,21 @@ static taper_status fill_where(taper_run *run, taper_tensor *self, const taper_t
 }
 #undef FILL
 
+// What is assigned, and the indices, share no memory with self. A value that fills is read before, and then self may be
+// the mask.
+static taper_status check_apart(const taper_call *call, const taper_tensor *self, const taper_tensor *values,
+                                bool fills)
+{
+    const taper_list *list = call->args[1].tag == TAPER_LIST ? call->args[1].as.list : NULL;
+    TAPER_TRY(fills ? TAPER_OK : taper_check_sharing(self, values, false, call->run->error));
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (list->items[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_check_sharing(self, list->items[i].as.tensor, fills, call->run->error));
+        }
+    }
+    return TAPER_OK;
+}
+
 TAPER_KERNEL(taper_op_index_put)
 {
     taper_run *run = call->run;
@@ -571,9 +586,12 @@ TAPER_KERNEL(taper_op_index_put)
                           "%s for the source.",
                           taper_dtype_name((taper_dtype)self->dtype), taper_dtype_name((taper_dtype)values->dtype));
     }
+    if (taper_call_in_place(call)) {
+        TAPER_TRY(check_apart(call, self, values, fills));
+    }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
     taper_status status = TAPER_DECLINED;
-    if (fills && call->args[1].as.list->count == 1) {
+    if (fills && call->args[1].as.list->count == 1 && self->rank != 0) {
         uint64_t value = 0; // self may be where it lies
         memcpy(&value, taper_tensor_data(values), taper_min_size(taper_tensor_item(values), sizeof value));
         status = fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
