@@ -147,3 +147,11 @@ CASES += [("inner/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    r
           ("raises/inner/dtypes", "def f(x: Tensor):\n    return torch.inner(x, x.double())\n", (torch.ones(3, 4),)),
           ("raises/addmm/beta", "def f(x: Tensor):\n    return torch.addmm(x, x, x, beta=1e300)\n", (torch.ones(3, 3),)),
           ("raises/addmm/alpha", "def f(x: Tensor):\n    return torch.addmm(x, x, x, alpha=1e300)\n", (torch.ones(3, 3),))]
+# Of two dtypes: what is multiplied element by element promotes, what is summed does not.
+for e, d in (("ij,ij->ij", "long float"), ("ij,ij->ij", "int half"), ("ij,ij->i", "long float"), ("i,j->ij", "uint8 double"), ("i,j->ij", "float double"), ("ij,k->ijk", "bool float"),
+             ("ij,ik->ij", "long float"), ("ij,ik->ij", "float int"), ("i,->i", "long float"), (",->", "int float"), ("ij,kj->ik", "float double"), ("i,j,k->ijk", "int float double"),
+             ("i,i,j->ij", "long long float"), ("ij,jk->ik", "int long"), ("ij,ik->ij", "int short")):
+    given, number = e.split("->")[0].split(","), {"i": 3, "j": 4, "k": 5}
+    tensors = tuple((torch.arange(float(torch.Size([number[c] for c in s]).numel())).reshape([number[c] for c in s]) + 1).to(getattr(torch, t)) for s, t in zip(given, d.split()))
+    names = ", ".join("abc"[:len(given)])
+    CASES.append((f"einsum {e} of {d}", f"def f({names}):\n    return torch.einsum({e!r}, [{names}])\n", tensors))

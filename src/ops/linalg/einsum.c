@@ -5,6 +5,7 @@
 // strides of results do.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_move.h"
 #include "ops/linalg/einsum_products.h"
 
@@ -182,8 +183,15 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
 
 // ---- joining two operands
 
-// a becomes the product of both, summed over what no later operand uses.
-static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, bool boolean)
+// What a sum of elements of this dtype is.
+static taper_dtype sum_dtype(taper_dtype dtype)
+{
+    return taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL ? TAPER_I64 : dtype;
+}
+
+// a becomes the product of both, summed over what no later operand uses. Their dtypes are what they would have in
+// PyTorch, *of_a the product's behind it: products of elements promote, matrix products want one dtype.
+static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, taper_dtype *of_a, taper_dtype of_b)
 {
     taper_run *const run = call->run;
     bool summed[DIMS] = {false}, in_a[DIMS] = {false}, in_b[DIMS] = {false}, any = false, any_a = false, any_b = false;
@@ -201,11 +209,18 @@ static taper_status join(taper_call *call, equation *eq, operand *a, operand *b,
     }
     if (any_a) {
         TAPER_TRY(taper_einsum_sum(run, eq->dims, a, in_a));
+        *of_a = sum_dtype(*of_a);
     }
     if (any_b) {
         TAPER_TRY(taper_einsum_sum(run, eq->dims, b, in_b));
+        of_b = sum_dtype(of_b);
     }
-    if (any && boolean) {
+    if (any && *of_a != of_b) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
+                   taper_dtype_torch_name(*of_a), taper_dtype_torch_name(of_b));
+    }
+    *of_a = taper_promote(*of_a, of_b);
+    if (any && of_b == TAPER_BOOL) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "einsum(): sums of products are not implemented for 'Bool'");
     }
     operand product = {0};
@@ -238,6 +253,7 @@ typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
     taper_tensor *tensors[MAX_OPERANDS]; // borrowed
     operand first, next;
+    taper_dtype common; // all of them, promoted
     equation eq;
 } einsum_work;
 
@@ -261,11 +277,12 @@ static taper_status parse(taper_call *call, const char *text, size_t count, eins
                        "einsum(): more operands were provided than specified in the equation");
         }
         p += i + 1 < count ? 1 : 0;
-        if (w->tensors[i]->dtype != w->tensors[0]->dtype) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
-                       taper_dtype_torch_name((taper_dtype)w->tensors[0]->dtype),
-                       taper_dtype_torch_name((taper_dtype)w->tensors[i]->dtype));
+        const taper_dtype dtype = (taper_dtype)w->tensors[i]->dtype;
+        if (taper_dtype_is_quantized(dtype)) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "einsum(): not implemented for '%s'",
+                       taper_dtype_torch_name(dtype));
         }
+        w->common = i == 0 ? dtype : taper_promote(w->common, dtype);
     }
     if (*p == ',') {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -279,8 +296,7 @@ static taper_status take(taper_run *run, einsum_work *w, size_t which, operand *
 {
     taper_tensor *tensor = NULL;
     memset(o, 0, sizeof *o);
-    TAPER_TRY(
-        taper_tensor_cast(run, w->tensors[which], taper_work_dtype((taper_dtype)w->tensors[which]->dtype), &tensor));
+    TAPER_TRY(taper_tensor_cast(run, w->tensors[which], taper_work_dtype(w->common), &tensor));
     o->tensor = tensor;
     const taper_status status = lay_out(run->error, &w->eq, &w->subs[which], tensor, which, o);
     return status;
@@ -360,10 +376,6 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
     TAPER_TRY(parse(call, text->data, count, w));
     TAPER_TRY(measure(run, w, count));
     taper_dtype dtype = (taper_dtype)w->tensors[0]->dtype;
-    if (taper_dtype_is_quantized(dtype)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "einsum(): not implemented for '%s'",
-                   taper_dtype_torch_name(dtype));
-    }
     if (count == 1) {
         // A view when nothing is summed; sums of integers are int64.
         bool any = false;
@@ -378,16 +390,15 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
                                          &view, run->error));
             return taper_ret_tensor(call, 0, view);
         }
-        dtype = taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL ? TAPER_I64 : dtype;
+        dtype = sum_dtype(dtype);
     }
     TAPER_TRY(take(run, w, 0, &w->first));
     TAPER_TRY(measure(run, w, count)); // take counted the uses again
-    const bool boolean = w->tensors[0]->dtype == TAPER_BOOL;
     for (size_t i = 1; i < count; i++) {
         equation before = w->eq;
         TAPER_TRY(take(run, w, i, &w->next));
         w->eq = before;
-        TAPER_TRY(join(call, &w->eq, &w->first, &w->next, boolean));
+        TAPER_TRY(join(call, &w->eq, &w->first, &w->next, &dtype, (taper_dtype)w->tensors[i]->dtype));
         taper_tensor_drop(w->next.tensor);
         w->next.tensor = NULL;
     }
