@@ -188,6 +188,12 @@ def composed():
     yield aten._chunk_cat.default, (many, 1, 3), {}
     yield aten._chunk_cat.default, (many[::2], 0, 3), {}
     yield aten._chunk_cat.default, ([many[1], many[1].flip(0)], 1, 4), {}
+    yield aten._chunk_cat.default, ([many[1], many[1].flip(0)], -1, 4), {}
+    for gradient in (aten._softmax_backward_data, aten._log_softmax_backward_data):
+        yield gradient.default, (numbers(3, 5), torch.softmax(numbers(3, 5), 1), 1, torch.float32), {}
+    for t in (torch.uint8, torch.int64):
+        yield aten.max_pool2d_with_indices.default, ((numbers(2, 3, 6, 5) * 9).abs().to(t), [2, 3], [1, 2], [1, 1]), {}
+        yield aten.max_pool3d_with_indices.default, ((numbers(2, 3, 4, 6, 5) * 9).abs().to(t), [2, 2, 2]), {}
     yield aten._trilinear.default, (numbers(5, 3), numbers(2, 3, 4), numbers(5, 4), [1, 3], [0], [1, 2], [2, 3]), {}
     yield aten._trilinear.default, (numbers(5, 3), numbers(3, 2), numbers(5, 2), [-1], [0], [1], [-2]), {}
 

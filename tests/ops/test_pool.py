@@ -118,3 +118,20 @@ add("adaptive_max_pool3d-ties", "torch.ops.aten.adaptive_max_pool3d(x.round(), [
 add("max_pool2d_indices-ties", "torch.ops.aten.max_pool2d_with_indices(x.round(), [2, 2])", 2, 3, 40, 42, result=PAIR, layouts=SEVERAL)
 add("max_pool2d_indices-wide", "torch.ops.aten.max_pool2d_with_indices(x.round(), [3, 40], [2, 3], [1, 20])", 2, 3, 9, 120, result=PAIR,
     layouts=SEVERAL)
+# Whole numbers, which PyTorch takes since its version 2: of the largest the pool of doubles that hold them exactly says which.
+for t in ("uint8", "int8", "int16", "int32", "int64"):
+    for e, r in (("max_pool2d(x, [3, 2], [2, 1], [1, 1])", 2), ("max_pool3d(x, [2, 3, 2], [1, 2, 1], [1, 1, 0])", 3), ("max_pool2d(x[0], [2, 2])", 2),
+                 ("max_pool2d(x.contiguous(memory_format=torch.channels_last), [2, 2], [1, 1])", 2), ("max_pool2d(x, [3, 3], [2, 2], [1, 1], [2, 2], True)", 2)):
+        for f in (e, e.replace("pool2d(", "pool2d_with_indices(").replace("pool3d(", "pool3d_with_indices(")):
+            whole = (image(2, 3, 5, 6, *(4,) * (r - 2)) * 50).to(getattr(torch, t))
+            text = f"    return torch.ops.aten.{f}\n"
+
+            def expect(x, f=f, t=t):
+                y = eval("torch.ops.aten." + f, {"torch": torch}, {"x": x.double()})
+                return (y[0].to(getattr(torch, t)), y[1]) if isinstance(y, tuple) else y.to(getattr(torch, t))
+            CASES.append((f"whole/{t}/{f}", f"def f(x: Tensor):\n{text}", (whole,), {"expect": expect}))
+# Elements that a double does not hold; without indices a pool of one dimension takes floats only.
+CASES += [("whole/exact", "def f(x: Tensor):\n    return torch.ops.aten.max_pool2d(x, [1, 2], [1, 1], [0, 1], [1, 3])\n", (torch.arange(8).reshape(1, 2, 4) - 2**62,),
+           {"expect": lambda x: torch.stack([torch.stack([x[0, :, 2], x[0, :, 3], x[0, :, 1]], 1)])}),
+          ("whole/one dimension", "def f(x: Tensor):\n    return torch.max_pool1d(x, [2])\n", (torch.arange(8).reshape(1, 2, 4),)),
+          ("whole/adaptive", "def f(x: Tensor):\n    return torch.ops.aten.adaptive_max_pool2d(x, [2, 2])\n", (torch.arange(16).reshape(1, 4, 4),))]

@@ -284,3 +284,21 @@ for d in ("int32", "int64", "uint8", "bool"):
               "torch.frobenius_norm(x)", "torch.frobenius_norm(x, [0, 1])", "torch.dist(x, x)", "F.normalize(x, 2.0, 1)", "torch.norm(x, dtype=torch.float)", "torch.norm(x, 2, [0], dtype=torch.double)",
               "torch.linalg.vector_norm(x, dtype=torch.float)"):
         CASES.append((f"norm/whole/{d}/{e}", f"def f(x: Tensor):\n    x = x.to(torch.{d})\n    return {e}\n", (torch.arange(12.0).reshape(3, 4),)))
+# Of a tensor without elements PyTorch looks at no dimension, or at no dtype, where no kernel runs.
+EMPTY = {"torch.cummax(x, D)": (0, -1, 2, -4), "torch.cummin(x, D)": (1, 7), "torch.softmax(x, D)": (0, -1, 5), "torch.log_softmax(x, D)": (1, -3), "torch._softmax(x, D, False)": (0, 4),
+         "torch._log_softmax(x, D, False)": (-1,), "torch.softmax(x, D, dtype=torch.float)": (0,), "torch.roll(x, [1], [D])": (0, 2, -4), "torch.cumsum(x, D)": (0, 5), "torch.cumprod(x, D)": (-2,),
+         "torch.argmax(x, D)": (0, -1), "torch.argmin(x, D)": (1,), "torch.flip(x, [D])": (0, 4)}
+for e, dims in EMPTY.items():
+    for d in dims:
+        for s in ((0,), (0, 3), (2, 0, 3)):
+            for t in ("float", "long", "bool", "uint8", "half", "cfloat"):
+                CASES.append((f"empty/{e}/{d}/{s}/{t}", f"def f(x: Tensor):\n    return {e.replace('D', str(d))}\n", (torch.zeros(s, dtype=getattr(torch, t)),)))
+# The gradients of softmax, which core programs hold.
+for k, d in itertools.product(("softmax", "log_softmax"), (0, -1)):
+    for t in ("float32", "float64", "float32, transposed"):
+        x, g = (torch.randn(3, 5, generator=torch.Generator().manual_seed(s)).to(getattr(torch, t.split(",")[0])) for s in (1, 2))
+        y = f"x.t(), torch.{k}(y.t(), {d})" if "," in t else f"x, torch.{k}(y, {d})"
+        CASES.append((f"gradient/{k}/{d}/{t}", f"def f(x: Tensor, y: Tensor):\n    return torch.ops.aten._{k}_backward_data({y}, {d}, 6)\n", (x, g)))
+CASES += [(f"gradient/{k}/{s}", f"def f(x: Tensor):\n    return torch.ops.aten._{k}_backward_data(x, x, 0, 6)\n", (torch.ones(s),)) for k in ("softmax", "log_softmax") for s in ((), (0, 3))]
+CASES += [(f"chalf/{t}", "def f(x: Tensor):\n    return torch.view_as_real(x.chalf()).float(), x.t().chalf().stride()\n", (torch.arange(6).reshape(2, 3).to(getattr(torch, t)),))
+          for t in ("float32", "int64", "bool", "cfloat", "half", "bfloat16")]

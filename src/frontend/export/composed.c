@@ -237,6 +237,23 @@ static taper_status in_chunks(taper_export_lowering *l, taper_ir_value *x, size_
     return TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_reshape), made, y, list);
 }
 
+static const taper_pt2_meta *meta_of(const taper_export_scope *scope, const taper_pt2_argument *item)
+{
+    return item->kind == TAPER_PT2_VALUE ? scope->graph->values[item->as.value].meta : NULL;
+}
+
+// The dimension that dim means: behind the last one it counts where all tensors have as many.
+static int64_t dim_of_all(const taper_export_scope *scope, const taper_pt2_argument *list, int64_t dim)
+{
+    const taper_pt2_meta *first = list->count != 0 ? meta_of(scope, &list->as.items[0]) : NULL;
+    bool same = first != NULL;
+    for (size_t i = 1; same && i < list->count; i++) {
+        const taper_pt2_meta *meta = meta_of(scope, &list->as.items[i]);
+        same = meta != NULL && meta->rank == first->rank;
+    }
+    return dim < 0 && same ? dim + (int64_t)first->rank : dim;
+}
+
 static taper_status chunk_cat(taper_export_lowering *l, taper_export_scope *scope)
 {
     const taper_pt2_argument *list, *dim = taper_export_argument(l->node, "dim", 1);
@@ -246,18 +263,19 @@ static taper_status chunk_cat(taper_export_lowering *l, taper_export_scope *scop
     if (dim == NULL || dim->kind != TAPER_PT2_INT) {
         return taper_export_refuse(l, "dim should be a number");
     }
+    const int64_t along = dim_of_all(scope, list, dim->as.i);
     TAPER_TRY(taper_emit_values(&l->emit, list->count, &items));
     for (size_t i = 0; i < list->count; i++) {
         const taper_pt2_argument *item = &list->as.items[i];
-        const taper_pt2_meta *meta = item->kind == TAPER_PT2_VALUE ? scope->graph->values[item->as.value].meta : NULL;
-        if (meta == NULL || meta->rank > TAPER_MAX_RANK || dim->as.i < 0 || dim->as.i >= (int64_t)meta->rank) {
+        const taper_pt2_meta *meta = meta_of(scope, item);
+        if (meta == NULL || meta->rank > TAPER_MAX_RANK || along < 0 || along >= (int64_t)meta->rank) {
             return taper_export_refuse(l, "dim is no dimension of all its tensors");
         }
         TAPER_TRY(taper_export_value(l, scope, item, &taper_type_tensor, &y));
-        TAPER_TRY(in_chunks(l, y, meta->rank, (size_t)dim->as.i, chunks, &items[i]));
+        TAPER_TRY(in_chunks(l, y, meta->rank, (size_t)along, chunks, &items[i]));
     }
     TAPER_TRY(taper_emit_container(&l->emit, TAPER_NODE_LIST, &taper_type_list_tensor, items, list->count, &joined));
-    TAPER_TRY(whole_number(l, dim->as.i + 1, &behind));
+    TAPER_TRY(whole_number(l, along + 1, &behind));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_cat), &y, joined, behind));
     return taper_export_name(l, scope, 0, y);
 }

@@ -418,3 +418,50 @@ TAPER_KERNEL(taper_op_group_norm_backward)
     const taper_status status = begin(&g, call, 5, positions);
     return end(&g, status == TAPER_OK ? group(&g) : status);
 }
+
+// ---- softmax
+
+// Of (grad_output, output, dim, input_dtype): of softmax y (g - sum(g y)), of log_softmax g - exp(y) sum(g).
+static taper_status softmax(const gradient *g, bool logarithm)
+{
+    const taper_tensor *from = g->in[0], *y = g->in[1];
+    size_t dim;
+    double *results;
+    if (!floats(g, 2) || !same_sizes(from, y) || from->dtype != y->dtype) {
+        return refuse(g, "grad_output and output should be floats of one dtype and of the same sizes");
+    }
+    TAPER_TRY(taper_arg_dim(g->call, 2, y->rank, &dim));
+    int64_t inner = 1;
+    for (size_t d = dim + 1; d < y->rank; d++) {
+        inner *= y->sizes[d];
+    }
+    const int64_t count = taper_tensor_numel(y), size = y->rank != 0 ? y->sizes[dim] : 1, line = size * inner;
+    TAPER_TRY(sums_of(g, count, &results));
+    for (int64_t i = 0; i < count; i += (i + 1) % inner == 0 ? line - inner + 1 : 1) { // the first of each line
+        double sum = 0;
+        for (int64_t k = i; k < i + line && taper_run_step(g->call->run, k, 20); k += inner) {
+            sum += logarithm ? at(from, k) : at(from, k) * at(y, k);
+        }
+        for (int64_t k = i; k < i + line && taper_run_step(g->call->run, k, 30); k += inner) {
+            results[k] = logarithm ? at(from, k) - exp(at(y, k)) * sum : at(y, k) * (at(from, k) - sum);
+        }
+    }
+    return give(g, 0, (taper_dtype)from->dtype, y->rank, y->sizes, results);
+}
+
+static taper_status run_softmax(taper_call *call, bool logarithm)
+{
+    static const uint8_t positions[] = {0, 1};
+    gradient g;
+    const taper_status status = begin(&g, call, 2, positions);
+    return end(&g, status == TAPER_OK ? softmax(&g, logarithm) : status);
+}
+
+TAPER_KERNEL(taper_op_softmax_backward)
+{
+    return run_softmax(call, false);
+}
+TAPER_KERNEL(taper_op_log_softmax_backward)
+{
+    return run_softmax(call, true);
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // max_pool and adaptive_max_pool in one to three dimensions, with and without indices. The greatest element of a window
 // wins, the first of equal ones; a NaN wins over everything, the last one of several. A window that dilation leaves
-// without any element gives -inf and its first position.
+// without any element gives -inf, or the least whole number, and its first position. Whole numbers since PyTorch 2;
+// where it makes no 2-D or 3-D pool of it, it takes floats only.
 #include <math.h>
 
 #include "ops/call/call.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/pool_planes.h"
@@ -105,11 +107,11 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
     }
 }
 
-#define ONE(name, T)                                                                                                   \
+#define ONE(name, T, LEAST)                                                                                            \
     static void name(const max_work *work, const max_place *place, const T *in, T *out, int64_t *where)                \
     {                                                                                                                  \
         const taper_volume *x = &work->x;                                                                              \
-        T m = (T)-INFINITY;                                                                                            \
+        T m = LEAST;                                                                                                   \
         int64_t position = place->first;                                                                               \
         for (int64_t i = 0; i < place->d.taps; i++) {                                                                  \
             const int64_t d = place->d.first + i * place->d.step;                                                      \
@@ -144,15 +146,32 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
             *where = position;                                                                                         \
         }                                                                                                              \
     }
-ONE(one_f32, float)
-ONE(one_f64, double)
+ONE(one_f32, float, -INFINITY)
+ONE(one_f64, double, -(double)INFINITY)
+ONE(one_i64, int64_t, INT64_MIN)
 #undef ONE
+
+static double least_of(taper_dtype dtype)
+{
+    switch (dtype) {
+    case TAPER_U8:
+        return 0;
+    case TAPER_I8:
+        return INT8_MIN;
+    case TAPER_I16:
+        return INT16_MIN;
+    case TAPER_I32:
+        return INT32_MIN;
+    default:
+        return -(double)INFINITY;
+    }
+}
 
 // Any dtype whose elements a double holds exactly.
 static void one_any(const max_work *work, const max_place *place, const char *in, char *out, int64_t *where)
 {
     const taper_volume *x = &work->x;
-    double m = -INFINITY;
+    double m = least_of(work->dtype);
     int64_t position = place->first;
     for (int64_t i = 0; i < place->d.taps; i++) {
         const int64_t d = place->d.first + i * place->d.step;
@@ -206,8 +225,13 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
                 (double *)work->out + out_at + c * work->y.stride_c,
                 where != NULL ? where + c * work->where.stride_c : NULL);
     }
+    for (int64_t c = 0; c < work->x.c && work->dtype == TAPER_I64; c++) {
+        one_i64(work, place, (const int64_t *)work->in + in_at + c * work->x.stride_c,
+                (int64_t *)work->out + out_at + c * work->y.stride_c,
+                where != NULL ? where + c * work->where.stride_c : NULL);
+    }
     const int64_t item = (int64_t)work->item;
-    for (int64_t c = 0; c < work->x.c && work->dtype != TAPER_F64; c++) {
+    for (int64_t c = 0; c < work->x.c && work->dtype != TAPER_F64 && work->dtype != TAPER_I64; c++) {
         one_any(work, place, (const char *)work->in + (in_at + c * work->x.stride_c) * item,
                 (char *)work->out + (out_at + c * work->y.stride_c) * item,
                 where != NULL ? where + c * work->where.stride_c : NULL);
@@ -313,10 +337,12 @@ static void run_max(const max_work *work)
 static taper_status max_pool(taper_call *call, const taper_tensor *x, const taper_pooling *pooling)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
-    if (!taper_dtype_is_float(dtype) && !(taper_dtype_is_quantized(dtype) && dtype <= TAPER_QI32)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
-    }
     const bool indices = call->ret_count > 1;
+    const bool whole =
+        taper_dtype_is_integral(dtype) && !pooling->axis[2].adaptive && (pooling->spatial > 1 || indices);
+    if (!taper_dtype_is_float(dtype) && !whole && !(taper_dtype_is_quantized(dtype) && dtype <= TAPER_QI32)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "not implemented for '%s'", taper_dtype_torch_name(dtype));
+    }
     // PyTorch computes the 1-D pool with indices, and adaptive ones, as 2-D pools, the plain 1-D pool as such.
     const bool follows = pooling->spatial == 2 || (pooling->spatial == 1 && indices);
     max_work work = {.run = call->run,

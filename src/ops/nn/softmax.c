@@ -296,7 +296,8 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     if (dtype_at != 0) {
         TAPER_TRY(taper_arg_dtype_or(call, dtype_at, dtype, &dtype));
     }
-    if (!taper_dtype_is_float(dtype)) {
+    const bool empty = taper_tensor_numel(x) == 0; // then any dtype will do
+    if (!taper_dtype_is_float(dtype) && !empty) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(dtype));
     }
     taper_tensor *out;
@@ -305,10 +306,10 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     } else {
         TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, NULL, &out));
     }
-    if (!taper_dtype_is_float((taper_dtype)out->dtype)) {
+    if (!taper_dtype_is_float((taper_dtype)out->dtype) && !empty) {
         return taper_check_cast(dtype, (taper_dtype)out->dtype, error);
     }
-    if (taper_tensor_numel(x) == 0) {
+    if (empty) {
         return TAPER_OK;
     }
     taper_lines lines;

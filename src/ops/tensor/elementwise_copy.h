@@ -14,7 +14,7 @@ typedef struct taper_to_args {
 
 extern const taper_to_args taper_to_dtype, taper_to_device, taper_to_dtype_layout, taper_to_other, taper_to_prim_dtype,
     taper_to_prim_device, taper_to_prim_other, taper_to_type_as, taper_to_to_copy, taper_to_to_copy_out, taper_to_u8,
-    taper_to_i8, taper_to_i16, taper_to_i32, taper_to_i64, taper_to_f16, taper_to_f32, taper_to_f64;
+    taper_to_i8, taper_to_i16, taper_to_i32, taper_to_i64, taper_to_f16, taper_to_f32, taper_to_f64, taper_to_c32;
 
 // A copy of x as result 0, converted.
 TAPER_MUST_USE taper_status taper_ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtype, int64_t format);

@@ -373,7 +373,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     taper_error *error = call->run->error;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_bool(call, 2, &keep));
-    TAPER_TRY(check_ordered(call, x));
+    TAPER_TRY(taper_tensor_numel(x) != 0 ? check_ordered(call, x) : taper_reduce_supported(call, x));
     if (!taper_arg_is_none(call, 1)) {
         TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
         return pick_dim(call, x, dim, keep, smallest, false);

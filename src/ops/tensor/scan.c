@@ -208,7 +208,7 @@ static taper_status extremes(taper_call *call, taper_scan kind, const taper_tens
 {
     taper_error *error = call->run->error;
     TAPER_TRY(taper_reduce_supported(call, x));
-    if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
+    if (taper_dtype_is_complex((taper_dtype)x->dtype) && taper_tensor_numel(x) != 0) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
     }
@@ -238,7 +238,7 @@ static taper_status run_extremes(taper_call *call, taper_scan kind)
     taper_tensor *x, *values, *indices;
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank == 0) { // PyTorch looks at the dimension of others only
+    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch looks at the dimension of others only
         dim = 0;
     } else {
         TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));

@@ -187,6 +187,10 @@ TAPER_KERNEL(taper_op_roll)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "shifts and dimensions must align. shifts: %zu, dims:%zu",
                           shift_count, dim_count);
     }
+    if (taper_tensor_numel(x) == 0) { // PyTorch looks at no dimension then
+        TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_PRESERVE, &current));
+        return taper_ret_tensor(call, 0, current);
+    }
     current = x;
     taper_obj_retain(&x->head);
     for (size_t i = 0; i < shift_count; i++) {
