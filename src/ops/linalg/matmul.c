@@ -78,7 +78,7 @@ static taper_status ret_dot_bf16(taper_call *call, const taper_tensor *a, const 
     TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_BF16, 0, NULL, NULL, &sum, call->run->error));
     const uint16_t *x = taper_tensor_data(a), *y = taper_tensor_data(b);
     float total = 0;
-    for (int64_t i = 0; i < a->sizes[0]; i++) {
+    for (int64_t i = 0; i < a->sizes[0] && taper_run_step(call->run, i, 10); i++) {
         const float product = taper_bf16_to_float(x[i * a->strides[0]]) * taper_bf16_to_float(y[i * b->strides[0]]);
         total = taper_bf16_to_float(taper_float_to_bf16(total + taper_bf16_to_float(taper_float_to_bf16(product))));
     }
