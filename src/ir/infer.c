@@ -181,7 +181,7 @@ static int dtype_of_items(const taper_known *list)
 // Whether a number among the arguments may be of a higher kind than dtype.
 static bool number_promotes(const taper_infer_call *call, int dtype)
 {
-    for (size_t i = 1; i < call->schema->arg_count; i++) {
+    for (size_t i = 0; i < call->schema->arg_count; i++) {
         const taper_type *type = call->schema->args[i].type;
         if (type->kind != TAPER_TYPE_NUMBER &&
             !(type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_NUMBER)) {
@@ -220,6 +220,9 @@ static int one_dtype(const taper_infer_call *call, bool first_known)
 static int dtype_of(const taper_infer_call *call)
 {
     const int first = taper_infer_tensor(call, 0).dtype;
+    if (call->schema->in_place && !taper_op_has(call->op, TAPER_OP_RESIZES | TAPER_OP_REPLACES)) {
+        return first;
+    }
     switch ((taper_op_result)TAPER_FIELD(taper_op_facts(call->op), RESULT)) {
     case TAPER_RESULT_SAME:
         return first;
@@ -294,10 +297,27 @@ static taper_shape shape_of(const taper_infer_call *call)
     }
 }
 
+// Whether a tensor stands where the schema has a number or packed weights: operators take some of these, of which the
+// rules say nothing.
+static bool is_unforeseen(const taper_infer_call *call)
+{
+    for (size_t i = 0; i < call->schema->arg_count && i < call->count; i++) {
+        const taper_type *type = call->schema->args[i].type;
+        type = type->kind == TAPER_TYPE_OPTIONAL ? type->items[0] : type;
+        const bool other = type->kind == TAPER_TYPE_NUMBER || type->kind == TAPER_TYPE_INT ||
+                           type->kind == TAPER_TYPE_FLOAT || type->kind == TAPER_TYPE_BOOL ||
+                           type->kind == TAPER_TYPE_CLASS;
+        if (other && call->args[i].kind == TAPER_KNOWN_TENSOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count)
 {
     const taper_infer_call call = {op, schema, args, count};
-    if (schema->ret_count == 0 || schema->vararg) {
+    if (schema->ret_count == 0 || schema->vararg || is_unforeseen(&call)) {
         return taper_shape_unknown();
     }
     taper_shape shape = shape_of(&call);
