@@ -111,7 +111,7 @@ static bool is_listed(const char *name)
     return false;
 }
 
-// The rows that say nothing are those of the list. Of builds that leave rows out, fewer are.
+// The rows that say nothing are those of the list.
 static bool check_listed(bool print)
 {
     static bench b;
