@@ -11,12 +11,20 @@ check_c_compiler_flag(-Wenum-float-conversion TAPER_KNOWS_ENUM_FLOAT)
 if(TAPER_KNOWS_ENUM_FLOAT)
     list(APPEND TAPER_WARNINGS -Wno-enum-float-conversion)
 endif()
+if(CMAKE_C_COMPILER_ID MATCHES "Clang") # assembly of a kernel is one text
+    list(APPEND TAPER_WARNINGS -Wno-overlength-strings)
+endif()
 
 function(taper_compile_options target)
     target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off
                                              -ffunction-sections -fdata-sections)
-    # No unwind tables: C needs none, and they are a tenth of the library. Debuggers keep theirs.
-    if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
+    # C needs no unwind tables, and they are a tenth of the library. On Android a crash report is made of them. Debuggers
+    # keep theirs.
+    if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^arm(v[4-8].*)?$")
+        target_compile_options(${target} PRIVATE -funwind-tables) # .ARM.exidx
+    elseif(TAPER_UNWIND)
+        target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -funwind-tables)
+    elseif(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
         target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
     # What is built says nothing of where: two builds in two folders are the same.

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # build.sh OUT [options of cmake]: the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
 # OUT/repository. What compiles is what library.sh takes: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for
-# this machine in BUILD (build). With options, which leave things out, limits of size are not asked for.
+# this machine in BUILD (build). With options, which leave things out, limits of size are not asked for. A version is the
+# same wherever it is made: without the compiler of shaders, and Vulkan's headers, nothing is built unless an option says
+# that Vulkan is left out.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android
@@ -22,7 +24,17 @@ limit_of() { # bytes of libpytorch_jni.so, stripped
     esac
 }
 
-packed="" listed=""
+case "$*" in
+*TAPER_WITH_VULKAN*) vulkan="" ;;
+*)
+    vulkan=-DTAPER_WITH_VULKAN=ON
+    if ! command -v glslc >/dev/null; then
+        echo "there is no glslc, which compiles the shaders of Vulkan (Debian: glslc; an NDK has it in shader-tools)." >&2
+        echo "-DTAPER_WITH_VULKAN=OFF as an option of this script makes libraries without Vulkan." >&2
+        exit 1
+    fi ;;
+esac
+packed="" listed="" symbols=""
 for abi in $abis; do
     echo "== $abi"
     # Emulators and tablets with x86 have AVX2, or the portable kernels: a build for one model leaves larger ones out.
@@ -30,14 +42,15 @@ for abi in $abis; do
     case "$abi $*" in
     x86*TAPER_OP_CONFIG*) levels=-DTAPER_CPU_LEVELS=avx2 ;;
     esac
-    "$here/library.sh" "$abi" "$out/$abi" "$@" $levels
+    "$here/library.sh" "$abi" "$out/$abi" "$@" $levels $vulkan
     lib=$out/$abi/lib
     limit="--limit $(limit_of "$abi")"
     [ $# = 0 ] || limit=""
     # shellcheck disable=SC2086
-    "$here/check_library.py" $limit "$lib/libpytorch_jni.so" || status=1
+    "$here/check_library.py" --unwinds $limit "$lib/libpytorch_jni.so" || status=1
     "$here/check_library.py" --one-page "$lib/libpytorch_jni_lite.so" "$lib/libtorchvision_ops.so" || status=1
     packed="$packed --jni $abi=$lib"
+    symbols="$symbols --symbols $abi=$out/$abi/symbols"
     listed="$listed${listed:+,}$abi"
 done
 
@@ -49,7 +62,7 @@ javadoc -quiet -Xdoclint:none -notimestamp -encoding UTF-8 -cp "$build/bindings/
 version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 # shellcheck disable=SC2086
 "$here/package.py" "$out/repository" --version "$version" --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
-    --include "$root/include" --headers "$root/bindings/cpp/include" "$build/bindings/cpp/made" --javadoc "$out/javadoc" $packed
+    --include "$root/include" --headers "$root/bindings/cpp/include" "$build/bindings/cpp/made" --javadoc "$out/javadoc" $packed $symbols
 "$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 4000000 || status=1
 echo "a Maven repository with these: $out/repository"
 exit $status

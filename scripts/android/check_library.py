@@ -3,6 +3,7 @@
 """check_library.py [options] FILE…: what a library for Android must be. Each LOAD segment begins at a multiple of 16,384 in
 memory and in the file alike; there are no symbols but the dynamic ones; it shows JNI_OnLoad, Java_*, taper_* and nothing else;
 it needs what each Android has and nothing else, patches no code, and looks for libraries in no folder of the building machine.
+--unwinds: it has tables with which a crash inside it is unwound, of a size that says that they are of all functions.
 A size per file. Exit status 1 when something is otherwise."""
 import argparse
 import re
@@ -83,6 +84,11 @@ class Elf:
             yield self.text(name), section != 0
 
 
+def unwound(elf):
+    """Bytes of the table of functions that an unwinder searches: .eh_frame_hdr, or .ARM.exidx."""
+    return sum(s["size"] for s in elf.segments if s["type"] in (0x6474E550, 0x70000001))
+
+
 def faults(elf, system, built=False):
     loads = [s for s in elf.segments if s["type"] == 1]
     for s in loads:
@@ -114,6 +120,7 @@ def faults(elf, system, built=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, help="bytes that the file may have")
+    parser.add_argument("--unwinds", action="store_true", help="with tables to unwind a crash by")
     parser.add_argument("--one-page", action="store_true", help="a stub: one page that needs libpytorch_jni.so")
     parser.add_argument("--system", choices=NEEDED, default="bionic")
     parser.add_argument("--built", action="store_true", help="as it was built for tests: with symbols, and folders to find libraries in")
@@ -131,6 +138,8 @@ def main():
         else:
             if options.limit and len(data) > options.limit:
                 found.append("it has more than %d bytes" % options.limit)
+            if options.unwinds and unwound(elf) < 16 * 1024:
+                found.append("its unwind table has %d bytes: a crash inside it says nothing of where it was called from" % unwound(elf))
             if options.one_page and (len(data) > STUB[options.system] * (1 + options.built) or elf.texts(1)[0] != "libpytorch_jni.so"):
                 found.append("it is no stub of one page that needs libpytorch_jni.so")
             if not options.one_page and not any(name == "JNI_OnLoad" and defined for name, defined in elf.symbols()):

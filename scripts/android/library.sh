@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so and its stubs for one ABI of Android (arm64-v8a,
-# armeabi-v7a, x86_64, x86), stripped, in FOLDER. What compiles is the NDK in ANDROID_NDK,
+# armeabi-v7a, x86_64, x86) in FOLDER: stripped in lib, with symbols and line numbers in symbols, for crash reports.
+# What compiles is the NDK in ANDROID_NDK,
 # or clang and lld with the headers, stubs and toolchain files in ANDROID_SYSROOT: <sysroot>/{arm64,arm,x86_64,x86}.cmake.
 # TAPER_TARGETS: what to build instead of the libraries.
 set -eu
@@ -18,12 +19,15 @@ x86_64 | x86) short=$abi ;;
     echo "$abi is no ABI of Android: arm64-v8a, armeabi-v7a, x86_64 and x86 are" >&2
     exit 2 ;;
 esac
-LDFLAGS="-Wl,-s -Wl,--build-id=sha1 ${LDFLAGS:-}"
+LDFLAGS="-Wl,--build-id=sha1 ${LDFLAGS:-}"
+export CFLAGS="-gline-tables-only ${CFLAGS:-}"
 if [ -n "${ANDROID_NDK:-}" ]; then
+    strip=$(find "$ANDROID_NDK" -name llvm-strip -path '*/bin/*' | head -n 1)
     set -- -DCMAKE_TOOLCHAIN_FILE="$ANDROID_NDK/build/cmake/android.toolchain.cmake" -DANDROID_ABI="$abi" \
         -DANDROID_PLATFORM=android-21 -DANDROID_STL=none -DTAPER_WARNINGS_AS_ERRORS=OFF "$@"
 elif [ -n "${ANDROID_SYSROOT:-}" ]; then
     sysroot=$(cd "$ANDROID_SYSROOT" && pwd)
+    strip=$(command -v llvm-strip || true)
     case $abi in
     arm64-v8a) target=aarch64-linux-android21 linker=linker64 ;;
     armeabi-v7a) target=armv7a-linux-androideabi21 linker=linker ;;
@@ -64,3 +68,15 @@ if grep -E 'warning:' "$folder/build.log" && [ -z "${ANDROID_NDK:-}" ]; then
     echo "compiling or linking for $abi warns" >&2
     exit 1
 fi
+if [ -z "$strip" ]; then
+    echo "there is no llvm-strip (Debian: llvm; it is part of an NDK)" >&2
+    exit 1
+fi
+# The build id in both says which symbols belong to a report.
+rm -rf "$folder/symbols"
+for library in "$folder"/lib/*.so; do
+    [ -e "$library" ] || continue
+    mkdir -p "$folder/symbols"
+    cp "$library" "$folder/symbols/"
+    "$strip" --strip-all "$library"
+done

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package.py OUT --classes DIR --sources DIR --include DIR --headers DIR … [--javadoc DIR] [--jni ABI=DIR …] [--version V] [--without-module]
+"""package.py OUT --classes DIR --sources DIR --include DIR --headers DIR … [--javadoc DIR] [--jni ABI=DIR …] [--symbols ABI=DIR …] [--version V] [--without-module]
 
 Writes the artefacts of the Android binding into OUT, a Maven repository: for each its AAR or jar, POM, Gradle module metadata,
 sources, javadoc, and four checksums beside every file. The same input gives the same bytes.
@@ -201,11 +201,24 @@ class Packager:
                                          "attributes": {"org.gradle.status": "release"}},
                            "variants": variants}, indent=2).encode() + b"\n"
 
+    def symbols(self):
+        """What Play and Crashlytics take beside an app: the libraries with their symbols, a folder for each ABI."""
+        entries = {}
+        for abi, folder in (pair.split("=", 1) for pair in self.options.symbols):
+            for name in LIBRARIES:
+                path = os.path.join(folder, name)
+                if os.path.exists(path):
+                    with open(path, "rb") as file:
+                        entries[abi + "/" + name] = file.read()
+        return zipped(entries)
+
     def publish(self, artifact):
         files = {"." + artifact.kind: jar(self.part(artifact, self.classes)) if artifact.jar else self.aar(artifact),
                  "-sources.jar": jar(self.part(artifact, self.sources)),
                  "-javadoc.jar": jar(self.javadoc if not artifact.empty else {})}
         files[".pom"] = self.pom(artifact)
+        if artifact.name == "pytorch_android" and self.options.symbols:
+            files["-symbols.zip"] = self.symbols()
         if not self.options.without_module:
             files[".module"] = self.module(artifact, files)
         base = os.path.join(self.options.out, *GROUP.split("."), artifact.name)
@@ -238,6 +251,7 @@ def main():
     parser.add_argument("--headers", required=True, nargs="+", help="folders with torch/script.h and what is generated for it")
     parser.add_argument("--javadoc")
     parser.add_argument("--jni", action="append", default=[], metavar="ABI=DIR", help="a folder with the three libraries")
+    parser.add_argument("--symbols", action="append", default=[], metavar="ABI=DIR", help="the same libraries with symbols, for crash reports")
     parser.add_argument("--without-module", action="store_true", help="no Gradle module metadata")
     packager = Packager(parser.parse_args())
     for artifact in ARTIFACTS:

@@ -29,6 +29,11 @@ refused "ANDROID_NDK is not set" bash "$root/scripts/build_pytorch_android.sh" x
 refused "neither ANDROID_NDK nor ANDROID_SYSROOT" sh "$root/scripts/android/library.sh" arm64-v8a "$scratch/b"
 refused "mips is no ABI of Android" sh "$root/scripts/android/library.sh" mips "$scratch/c"
 refused "android.toolchain.cmake" env ANDROID_NDK="$scratch" sh "$root/scripts/android/library.sh" x86 "$scratch/d"
+mkdir "$scratch/bin"
+for tool in sh dirname mkdir; do
+    ln -s "$(command -v $tool)" "$scratch/bin/$tool"
+done
+refused "there is no glslc" env PATH="$scratch/bin" ANDROID_NDK="$scratch" sh "$root/scripts/android/build.sh" "$scratch/e"
 refused "SKIPPED" sh "$root/scripts/android/apps.sh" "$scratch"
 echo "this is no library" >"$scratch/no.so"
 refused "is no little-endian ELF file" "$root/scripts/android/check_library.py" "$scratch/no.so"

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# unwind_test.sh SOURCE FOLDER [arm64]: the library as Android has it, but for Linux, on this machine or on arm64 under qemu: from inside a
+# kernel an unwinder finds who called the library, which it does not without TAPER_UNWIND; and the library is not above its limit, which
+# stands for the one of Android's where no NDK is at hand. Exit 77 (skipped) where compiler or emulator are missing.
+set -eu
+source=$1 folder=$2 architecture=${3:-here}
+LIMIT_arm64=2250000 # bytes of libtaper.so, stripped, with unwind tables, without Vulkan
+run="" cc=${CC:-cc} strip=strip
+set -- -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_PYTHON=OFF -DTAPER_WITH_LAPACK=OFF \
+    -DTAPER_WITH_VULKAN=OFF -DTAPER_WITH_ZLIB=OFF
+if [ "$architecture" = arm64 ]; then
+    cc=aarch64-linux-gnu-gcc strip=aarch64-linux-gnu-strip
+    run="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    for tool in "$cc" qemu-aarch64; do
+        command -v "$tool" >/dev/null || {
+            echo "SKIPPED: there is no $tool (Debian: gcc-aarch64-linux-gnu, qemu-user)"
+            exit 77
+        }
+    done
+    set -- "$@" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
+else
+    set -- "$@" -DTAPER_CPU_LEVELS=avx2
+    case $(uname -m) in x86_64 | amd64) ;; *) shift; set -- -DCMAKE_BUILD_TYPE=MinSizeRel "$@" ;; esac
+fi
+passed=0 failed=0
+verdict() { # WHAT STATUS WANTED
+    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED  $1: exit status $2, wanted $3"
+    fi
+}
+for unwind in ON OFF; do
+    [ "$architecture" = here ] || [ $unwind = ON ] || continue
+    mkdir -p "$folder/$unwind"
+    { cmake -S "$source" -B "$folder/$unwind" -G Ninja "$@" -DTAPER_UNWIND=$unwind && cmake --build "$folder/$unwind" -j "${JOBS:-2}" --target taper_shared; } \
+        >"$folder/$unwind/log" 2>&1 || {
+        tail -n 20 "$folder/$unwind/log"
+        exit 1
+    }
+    "$cc" -O2 -funwind-tables -I"$source/include" "$source/tests/android/unwind_probe.c" -o "$folder/$unwind/probe" "$folder/$unwind/lib/libtaper.so" \
+        -Wl,-rpath,"$folder/$unwind/lib"
+    status=0
+    # shellcheck disable=SC2086
+    $run "$folder/$unwind/probe" || status=$?
+    verdict "the probe with TAPER_UNWIND=$unwind" $status "$([ $unwind = ON ] && echo 0 || echo 1)"
+done
+if [ "$architecture" = arm64 ]; then
+    "$strip" -s -o "$folder/stripped.so" "$folder/ON/lib/libtaper.so"
+    bytes=$(wc -c <"$folder/stripped.so" | tr -d ' ')
+    echo "$bytes bytes (limit $LIMIT_arm64)"
+    verdict "its size" "$([ "$bytes" -le $LIMIT_arm64 ] && echo 0 || echo 1)" 0
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
