@@ -13,8 +13,9 @@
 #include "ops/kernels/kernel_select.h"
 
 // Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; windows
-// that are added side by side; elements of a plane that is done in one go.
-enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, WHOLE_PLANE = 1 << 18 };
+// that are added side by side; taps of all windows side by side that are compared one by one; elements of a plane that
+// is done in one go.
+enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18 };
 
 typedef struct place {
     taper_pool_window d, h;
@@ -61,6 +62,22 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
         }
         out[o] = value;
     }
+}
+
+// The greatest of the window whose first element is *first, and of few others beside it: a vector would be mostly
+// empty.
+static inline float greatest_one(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first)
+{
+    float most = *first;
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        const float *row = first + i * at->d.step * x->stride[0];
+        for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
+            for (int64_t k = 0; k < w->taps; k++) {
+                most = greater(most, row[k * w->step]);
+            }
+        }
+    }
+    return most;
 }
 
 // ---- sums of windows
@@ -256,7 +273,12 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
             count = job->max ? taper_min_i64(count, (SPAN - (int64_t)columns) / axis->stride + 1) : count;
             columns += (size_t)((count - 1) * axis->stride);
         }
-        if (job->max) {
+        if (job->max && !once && count * at->d.taps * at->h.taps * w.taps <= FEW_TAPS) {
+            const float *first = at->plane + at->d.first * job->x.stride[0] + at->h.first * job->x.stride[1] + w.first;
+            for (int64_t i = 0; i < count; i++) {
+                out[o + i] = greatest_one(&job->x, at, &w, first + i * axis->stride);
+            }
+        } else if (job->max) {
             const float *t = once ? whole + w.first : join_rows(job, at, w.first, columns, joined);
             slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
         } else {
