@@ -374,7 +374,8 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
     return TAPER_OK;
 }
 
-// A convolution takes batches of images or one image, and raises otherwise.
+// A convolution takes batches of images or one image, and raises otherwise. With packed weights PyTorch, for which a
+// file is written, takes batches alone.
 static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);
@@ -385,7 +386,8 @@ static taper_status learn_from_layer(ranks *r, const taper_node *node)
     }
     const int64_t dims =
         layer <= TAPER_LAYER_CONV3 ? 1 + layer - TAPER_LAYER_CONV1 : 1 + layer - TAPER_LAYER_CONV_TRANSPOSED1;
-    return learn_rank(r, taper_node_in(node, 0), dims + 1, dims + 2);
+    const bool batches = (facts & TAPER_OP_PACKED) != 0 && r->compilation->portable;
+    return learn_rank(r, taper_node_in(node, 0), batches ? dims + 2 : dims + 1, dims + 2);
 }
 
 // The rank that all operands are known to have at most, where it is known of each; -1: it is not.
