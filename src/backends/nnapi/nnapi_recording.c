@@ -156,7 +156,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     const taper_ir_value *value = r->values.body->results[i].value;
     const taper_shape shape = taper_shapes_get(&r->values.shapes, value);
     taper_nnapi_tensor *t = &r->recording->tensors[number];
-    t->image = operand->is_image;
+    t->image = network->output_images[i]; // not of the operand, which may be an image under another name
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {
         return declines(r, "in which order PyTorch has a result is not known");
