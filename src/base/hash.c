@@ -25,3 +25,19 @@ uint64_t taper_hash(uint64_t start, const void *data, size_t size)
     }
     return h;
 }
+
+uint64_t taper_hash_keyed(uint64_t seed, const void *data, size_t size)
+{
+    const char *at = data;
+    uint64_t h = taper_hash_spread(seed ^ size), word = 0;
+    for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        h = taper_hash_spread(h ^ word);
+    }
+    if (size != 0) {
+        word = 0;
+        memcpy(&word, at, size);
+        h = taper_hash_spread(h ^ word);
+    }
+    return h;
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A hash of many bytes, as fast as memory is read: tells contents apart that differ by accident, not by intent.
+// taper_hash: of many bytes, as fast as memory is read: tells contents apart that differ by accident, not by intent.
+// taper_hash_keyed: for tables whose keys a file chooses. The seed is an address, which no file knows, and every bit of
+// it and of what was read so far tells in every bit of what follows; so keys that collide cannot be made beforehand.
+// Tables of such keys charge long rows of places all the same.
 #ifndef TAPER_BASE_HASH_H
 #define TAPER_BASE_HASH_H
 
@@ -11,6 +14,23 @@ static inline uint64_t taper_hash_mix(uint64_t h, uint64_t x)
     h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
     return h ^ h >> 32;
 }
+
+// Every bit of x tells in every bit of the result.
+static inline uint64_t taper_hash_spread(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= UINT64_C(0xff51afd7ed558ccd);
+    x ^= x >> 33;
+    x *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
+static inline uint64_t taper_hash_seed(const void *address)
+{
+    return (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+uint64_t taper_hash_keyed(uint64_t seed, const void *data, size_t size);
 
 // Of the size bytes, different for contents that differ in one word. start: of what was before, or anything.
 uint64_t taper_hash(uint64_t start, const void *data, size_t size);

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/base/inline.c
     src/base/json.c
     src/base/memory.c
+    src/base/name_map.c
     src/base/pointer_map.c
     src/base/sha256.c
     src/base/status.c

@@ -2,14 +2,20 @@
 // Dicts in order of insertion: entries in an array, and beside it, once there are more than a few, an open-addressing
 // table of positions. Removing moves the later entries down and rebuilds the table.
 #include "base/budget.h"
+#include "base/hash.h"
 #include "ir/heap.h"
 
-enum { LINEAR_LIMIT = 8 };
+enum { LINEAR_LIMIT = 8, FREE_LOOKS = 16, STEPS_A_LOOK = 2 };
+
+static uint64_t hash_string(const taper_dict *dict, const char *text, size_t length)
+{
+    return taper_hash_keyed(taper_hash_seed(dict->head.head.heap), text, length);
+}
 
 // The seed keeps a file from choosing keys that collide.
 static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
 {
-    const uint64_t seed = (uint64_t)(uintptr_t)dict->head.head.heap * UINT64_C(0x9E3779B97F4A7C15);
+    const uint64_t seed = taper_hash_seed(dict->head.head.heap);
     uint64_t h = 0;
     switch (key.tag) {
     case TAPER_BOOLEAN:
@@ -27,30 +33,26 @@ static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
         break;
     }
     case TAPER_COMPLEX: {
-        uint64_t im;
-        const double re = key.as.complex->re;
+        // Zeros of either sign are equal. The first part is mixed with the seed before it meets the second: no choice
+        // of the two makes up for each other without it.
+        const double re = key.as.complex->re == 0 ? 0 : key.as.complex->re;
+        const double im = key.as.complex->im == 0 ? 0 : key.as.complex->im;
+        uint64_t second;
         memcpy(&h, &re, sizeof h);
-        memcpy(&im, &key.as.complex->im, sizeof im);
-        h ^= im * 31;
+        memcpy(&second, &im, sizeof second);
+        h = taper_hash_spread(h ^ seed) ^ second;
         break;
     }
     case TAPER_STRING:
-        h = UINT64_C(14695981039346656037) ^ seed;
-        for (size_t i = 0; i < key.as.string->length; i++) {
-            h = (h ^ (unsigned char)key.as.string->data[i]) * UINT64_C(1099511628211);
-        }
-        break;
+        *hash = hash_string(dict, key.as.string->data, key.as.string->length);
+        return true;
     case TAPER_TENSOR:
         h = (uint64_t)(uintptr_t)key.as.obj;
         break;
     default:
         return false;
     }
-    h ^= seed;
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    *hash = h;
+    *hash = taper_hash_spread(h ^ seed);
     return true;
 }
 
@@ -66,8 +68,22 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
     return dict;
 }
 
-// Where key is, whose hash is known.
-static size_t find(const taper_dict *dict, taper_val key, uint64_t hash)
+// What equals no key, not even itself, need not be in the table: there it would be one row of places with its likes.
+static bool equals_none(taper_val key)
+{
+    return (key.tag == TAPER_DOUBLE && key.as.f != key.as.f) ||
+           (key.tag == TAPER_COMPLEX &&
+            (key.as.complex->re != key.as.complex->re || key.as.complex->im != key.as.complex->im));
+}
+
+// Looks beyond those that a good hash needs are charged, whatever it was that made them. False: the budget is spent.
+static bool charge_looks(const taper_dict *dict, uint64_t looks)
+{
+    return looks <= FREE_LOOKS || taper_spend(taper_heap_allocator(dict->head.head.heap), STEPS_A_LOOK * looks);
+}
+
+// Where key is, whose hash is known. What was looked at is added to *looks.
+static size_t find(const taper_dict *dict, taper_val key, uint64_t hash, uint64_t *looks)
 {
     if (dict->index == NULL) {
         for (size_t i = 0; i < dict->count; i++) {
@@ -77,8 +93,12 @@ static size_t find(const taper_dict *dict, taper_val key, uint64_t hash)
         }
         return SIZE_MAX;
     }
+    if (equals_none(key)) {
+        return SIZE_MAX;
+    }
     const size_t mask = dict->index_size - 1;
     for (size_t at = (size_t)hash & mask; dict->index[at] != 0; at = (at + 1) & mask) {
+        ++*looks;
         if (taper_val_equal(taper_dict_key(dict, dict->index[at] - 1), key)) {
             return dict->index[at] - 1;
         }
@@ -88,36 +108,67 @@ static size_t find(const taper_dict *dict, taper_val key, uint64_t hash)
 
 taper_val *taper_dict_find(const taper_dict *dict, taper_val key)
 {
-    uint64_t hash;
-    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash) : SIZE_MAX;
+    uint64_t hash, looks = 0;
+    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash, &looks) : SIZE_MAX;
+    looks += key.tag == TAPER_STRING ? key.as.string->length : 0;
+    (void)charge_looks(dict, looks); // who goes on with a spent budget is refused at its next block
     return at == SIZE_MAX ? NULL : &dict->entries[2 * at + 1];
 }
 
-static void enter(taper_dict *dict, size_t position, uint64_t hash)
+static bool is_string(taper_val key, const char *text, size_t length)
 {
+    return key.tag == TAPER_STRING && key.as.string->length == length && memcmp(key.as.string->data, text, length) == 0;
+}
+
+taper_val *taper_dict_find_string(const taper_dict *dict, const char *text, size_t length)
+{
+    size_t found = SIZE_MAX;
+    uint64_t looks = length;
+    if (dict->index == NULL) {
+        for (size_t i = 0; i < dict->count && found == SIZE_MAX; i++) {
+            found = is_string(taper_dict_key(dict, i), text, length) ? i : SIZE_MAX;
+        }
+    } else {
+        const size_t mask = dict->index_size - 1;
+        size_t at = (size_t)hash_string(dict, text, length) & mask;
+        for (; dict->index[at] != 0 && found == SIZE_MAX; at = (at + 1) & mask, looks++) {
+            found = is_string(taper_dict_key(dict, dict->index[at] - 1), text, length) ? dict->index[at] - 1 : SIZE_MAX;
+        }
+    }
+    (void)charge_looks(dict, looks);
+    return found == SIZE_MAX ? NULL : &dict->entries[2 * found + 1];
+}
+
+static void enter(taper_dict *dict, taper_val key, size_t position, uint64_t hash, uint64_t *looks)
+{
+    if (equals_none(key)) {
+        return;
+    }
     const size_t mask = dict->index_size - 1;
     size_t at = (size_t)hash & mask;
     while (dict->index[at] != 0) {
         at = (at + 1) & mask;
+        ++*looks;
     }
     dict->index[at] = (uint32_t)(position + 1);
 }
 
-static void reindex(taper_dict *dict)
+static void reindex(taper_dict *dict, uint64_t *looks)
 {
     if (dict->index != NULL) {
         memset(dict->index, 0, dict->index_size * sizeof *dict->index);
         for (size_t i = 0; i < dict->count; i++) {
+            const taper_val key = taper_dict_key(dict, i);
             uint64_t hash = 0;
-            (void)hash_value(dict, taper_dict_key(dict, i), &hash);
-            enter(dict, i, hash);
+            (void)hash_value(dict, key, &hash);
+            enter(dict, key, i, hash, looks);
         }
     }
 }
 
 taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, taper_error *error)
 {
-    uint64_t hash;
+    uint64_t hash, looks = 0;
     taper_status status = TAPER_OK;
     if (!hash_value(dict, key, &hash)) {
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "a %s cannot be a key of a dict", taper_val_kind_name(key));
@@ -129,8 +180,9 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
             goto fail;
         }
     }
-    const size_t at = find(dict, key, hash);
+    const size_t at = find(dict, key, hash, &looks);
     if (at != SIZE_MAX) {
+        (void)charge_looks(dict, looks);
         taper_val_release(key);
         taper_val_replace(&dict->entries[2 * at + 1], value);
         return TAPER_OK;
@@ -150,14 +202,16 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         taper_heap_free(heap, dict->index, dict->index_size * sizeof *index);
         dict->index = index;
         dict->index_size = size;
-        reindex(dict);
+        reindex(dict, &looks);
+        looks += 4 * (uint64_t)dict->count; // hashed again
     }
     dict->entries[2 * dict->count] = key;
     dict->entries[2 * dict->count + 1] = value;
     dict->count++;
     if (dict->index != NULL) {
-        enter(dict, dict->count - 1, hash);
+        enter(dict, key, dict->count - 1, hash, &looks);
     }
+    (void)charge_looks(dict, looks);
     return TAPER_OK;
 fail:
     taper_val_release(key);
@@ -167,16 +221,18 @@ fail:
 
 bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value)
 {
-    uint64_t hash;
-    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash) : SIZE_MAX;
+    uint64_t hash, looks = 0;
+    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash, &looks) : SIZE_MAX;
     if (at == SIZE_MAX) {
+        (void)charge_looks(dict, looks);
         return false;
     }
     const taper_val old = taper_dict_key(dict, at);
     *value = taper_dict_value(dict, at);
     dict->count--;
     memmove(dict->entries + 2 * at, dict->entries + 2 * at + 2, 2 * (dict->count - at) * sizeof *dict->entries);
-    reindex(dict);
+    reindex(dict, &looks);
+    (void)charge_looks(dict, looks);
     taper_val_release(old);
     return true;
 }
@@ -189,5 +245,6 @@ void taper_dict_clear(taper_dict *dict)
         taper_val_release(key);
         taper_val_release(value);
     }
-    reindex(dict);
+    uint64_t looks = 0;
+    reindex(dict, &looks);
 }

@@ -186,6 +186,8 @@ void taper_list_clear(taper_list *list);
 
 // NULL when absent. An unhashable key is never found.
 taper_val *taper_dict_find(const taper_dict *dict, taper_val key);
+// The same of a string that is no value.
+taper_val *taper_dict_find_string(const taper_dict *dict, const char *text, size_t length);
 TAPER_MUST_USE taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, taper_error *error);
 bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value); // *value gets the reference
 void taper_dict_clear(taper_dict *dict);
