@@ -6,6 +6,9 @@
 //   frame = ((class name, instance name) or None, source tag, frame or None, name of the function called)
 // The text of a handle is PyTorch's module hierarchy:
 //   top(Net)::<unknown>.seq(Sequential)::forward.1(A)::forward.aten::add
+#include "base/charge.h"
+#include "base/name_map.h"
+#include "base/pointer_map.h"
 #include "format/lite_archive.h"
 
 enum { LONGEST_TEXT = 1000, BUDGET_FACTOR = 16, BUDGET_LEAST = 1 << 20 };
@@ -17,10 +20,9 @@ static const taper_tuple *as_tuple(taper_val value, size_t least)
 
 // ---- handles
 
-static const taper_list *handles_of(const taper_tuple *entry)
+static const taper_list *handles_in(const taper_tuple *pairs)
 {
-    const taper_tuple *pairs = as_tuple(entry->items[1], 1);
-    for (size_t i = 0; pairs != NULL && i < pairs->count; i++) {
+    for (size_t i = 0; i < pairs->count; i++) {
         const taper_tuple *pair = as_tuple(pairs->items[i], 2);
         const taper_tuple *value = pair != NULL ? as_tuple(pair->items[1], 1) : NULL;
         if (value != NULL && taper_val_string_is(pair->items[0], "function_debug_handles") &&
@@ -41,39 +43,70 @@ static void set_handles(taper_module_function *function, const taper_list *handl
     }
 }
 
+// Entries share their parts, so each is looked at once: names, the functions they stand for, and lists of pairs.
+typedef struct sharing {
+    taper_module *module;
+    taper_name_map functions; // numbers of functions; their count: it has its handles
+    taper_pointer_map names;  // of functions, and of entries: what was met
+    taper_pointer_map pairs;  // tuples of pairs, to the list that is in them; 0: none is
+} sharing;
+
+static taper_status find_handles(sharing *s, const taper_tuple *entry, const taper_list **handles)
+{
+    const taper_tuple *pairs = as_tuple(entry->items[1], 1);
+    const size_t *known = pairs != NULL ? taper_pointer_find(&s->pairs, pairs) : NULL;
+    *handles = known != NULL ? (const taper_list *)(uintptr_t)*known : NULL;
+    if (known != NULL || pairs == NULL) {
+        return TAPER_OK;
+    }
+    *handles = handles_in(pairs);
+    TAPER_TRY(taper_charge(s->module->allocator, 5 * (uint64_t)pairs->count, NULL));
+    return taper_pointer_add(s->module->allocator, &s->pairs, pairs, (uintptr_t)*handles, NULL);
+}
+
+static taper_status read_entry(sharing *s, const taper_tuple *entry)
+{
+    taper_module *const module = s->module;
+    if (entry == NULL || entry->items[0].tag != TAPER_STRING) {
+        return TAPER_OK;
+    }
+    const taper_string *name = entry->items[0].as.string;
+    if (taper_pointer_find(&s->names, name) != NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_pointer_add(module->allocator, &s->names, name, 0, NULL));
+    size_t *function = taper_name_find(module->allocator, &s->functions, name->data, name->length);
+    if (function == NULL || *function == module->function_count) {
+        return TAPER_OK;
+    }
+    const taper_list *handles;
+    TAPER_TRY(find_handles(s, entry, &handles));
+    if (handles != NULL) {
+        set_handles(&module->functions[*function], handles);
+    }
+    *function = module->function_count;
+    return TAPER_OK;
+}
+
+// Nothing depends on handles: without memory for them those that follow are left out.
 static void read_handles(taper_module *module, const taper_tuple *entries)
 {
-    const size_t count = module->function_count;
-    taper_name *names = taper_alloc(module->allocator, count * sizeof *names);
-    bool *done = taper_alloc_zeroed(module->allocator, count * sizeof *done); // once each, or it could take forever
-    if (names == NULL || done == NULL) {
-        taper_free(module->allocator, names, count * sizeof *names);
-        taper_free(module->allocator, done, count * sizeof *done);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        names[i] =
-            (taper_name){.text = module->functions[i].name, .length = strlen(module->functions[i].name), .value = i};
-    }
-    if (taper_names_sort(module->allocator, names, count, NULL) == TAPER_OK) {
-        for (size_t i = 0; i < entries->count; i++) {
-            const taper_tuple *entry = as_tuple(entries->items[i], 2);
-            size_t at;
-            if (entry == NULL || entry->items[0].tag != TAPER_STRING ||
-                !taper_names_find(names, count, entry->items[0].as.string->data, entry->items[0].as.string->length,
-                                  &at) ||
-                done[at]) {
-                continue;
-            }
-            done[at] = true;
-            const taper_list *handles = handles_of(entry);
-            if (handles != NULL) {
-                set_handles(&module->functions[at], handles);
-            }
+    sharing s = {.module = module};
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < module->function_count; i++) {
+        const char *name = module->functions[i].name;
+        if (taper_pointer_find(&s.names, name) == NULL) {
+            status = taper_pointer_add(module->allocator, &s.names, name, 0, NULL);
+            status = status != TAPER_OK ? status
+                                        : taper_name_add(module->allocator, &s.functions, name, strlen(name), i, NULL);
         }
     }
-    taper_free(module->allocator, names, count * sizeof *names);
-    taper_free(module->allocator, done, count * sizeof *done);
+    for (size_t i = 0; status == TAPER_OK && i < entries->count; i++) {
+        status = read_entry(&s, as_tuple(entries->items[i], 2));
+    }
+    taper_name_free(module->allocator, &s.functions);
+    taper_pointer_free(module->allocator, &s.names);
+    taper_pointer_free(module->allocator, &s.pairs);
 }
 
 // ---- texts
