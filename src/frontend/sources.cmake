@@ -17,6 +17,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/local_objects.c
     src/frontend/torchscript/lower.c
     src/frontend/torchscript/match.c
+    src/frontend/torchscript/members.c
     src/frontend/torchscript/objects.c
     src/frontend/torchscript/parse_expression.c
     src/frontend/torchscript/parse_file.c

@@ -86,8 +86,11 @@ typedef struct taper_ts_attribute {
     uint32_t atom;
     taper_ts_node *type;
     taper_ts_node *value; // of a Final: it is no slot
+    int32_t slot;         // how many slots come before it
     const taper_type *resolved;
 } taper_ts_attribute;
+
+typedef struct taper_ts_named taper_ts_named;
 
 typedef enum taper_ts_definition_kind {
     TAPER_TS_A_FUNCTION,
@@ -109,6 +112,8 @@ struct taper_ts_definition {
     const taper_type *type;           // made when first asked for
     const struct taper_class *klass;  // likewise
     taper_val *members;               // of an enum, on the module's heap
+    struct taper_dict *member_values; // likewise: numbers of members by what they are worth; NULL: not asked for yet
+    const taper_ts_named *attributes_by_name, *methods_by_name; // of large ones: members.c
     bool resolving;
 };
 
@@ -131,6 +136,15 @@ typedef struct taper_ts_parse {
 } taper_ts_parse;
 
 TAPER_MUST_USE taper_status taper_ts_parse_file(const taper_ts_parse *parse);
+
+// Of a class that was read whole.
+TAPER_MUST_USE taper_status taper_ts_index_members(const taper_ts_parse *parse, taper_ts_definition *class);
+// The attribute, field or member of an enum; of several of one name the first; NULL: there is none.
+taper_ts_attribute *taper_ts_attribute_named(const taper_ts_definition *class, uint32_t atom);
+// That which is the slot.
+const taper_ts_attribute *taper_ts_attribute_in(const taper_ts_definition *class, int64_t slot);
+// NULL when there is none.
+taper_ts_function *taper_ts_method(const taper_ts_definition *class, uint32_t atom);
 
 // The line that holds byte `at`: its number from 1, its text and the column. For messages.
 size_t taper_ts_line(const char *text, size_t length, size_t at, const char **line, size_t *line_length,

@@ -4,8 +4,16 @@
 
 #include <string.h>
 
+#include "base/charge.h"
+#include "base/hash.h"
 #include "base/limits.h"
-#include "ir/type_table.h" // taper_hash_bytes
+
+enum { FREE_PROBES = 16, STEPS_A_PROBE = 2 };
+
+static size_t hash_name(const taper_ts_atoms *atoms, const char *text, size_t length)
+{
+    return (size_t)taper_hash_keyed(taper_hash_seed(atoms), text, length);
+}
 
 static taper_status grow_index(taper_ts_atoms *atoms, taper_error *error)
 {
@@ -15,7 +23,7 @@ static taper_status grow_index(taper_ts_atoms *atoms, taper_error *error)
         return taper_fail_memory(error);
     }
     for (size_t i = 0; i < atoms->count; i++) {
-        size_t at = (size_t)taper_hash_bytes(0, atoms->names[i], strlen(atoms->names[i])) & (size - 1);
+        size_t at = hash_name(atoms, atoms->names[i], strlen(atoms->names[i])) & (size - 1);
         while (index[at] != 0) {
             at = (at + 1) & (size - 1);
             atoms->probes++;
@@ -33,12 +41,16 @@ taper_status taper_ts_atom(taper_ts_atoms *atoms, const char *text, size_t lengt
     if (2 * (atoms->count + 1) > atoms->index_size) {
         TAPER_TRY(grow_index(atoms, error));
     }
-    size_t at = (size_t)taper_hash_bytes(0, text, length) & (atoms->index_size - 1);
+    const uint64_t probes = atoms->probes;
+    size_t at = hash_name(atoms, text, length) & (atoms->index_size - 1);
     for (; atoms->index[at] != 0; at = (at + 1) & (atoms->index_size - 1)) {
         const char *name = atoms->names[atoms->index[at] - 1];
         if (strncmp(name, text, length) == 0 && name[length] == '\0') {
             *atom = atoms->index[at] - 1;
             return TAPER_OK;
+        }
+        if (atoms->probes - probes > FREE_PROBES && !taper_spend(atoms->allocator, STEPS_A_PROBE + length / 8)) {
+            return taper_charge(atoms->allocator, 1, error);
         }
         if (++atoms->probes > TAPER_LIMIT_NAME_PROBES + 64 * (uint64_t)atoms->count) {
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the names of the source were chosen to be slow to look up");

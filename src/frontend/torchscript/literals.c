@@ -131,12 +131,12 @@ static taper_status dotted(taper_ts_unit *unit, uint32_t file, const taper_ts_no
     if (node->kind == TAPER_TS_ATTRIBUTE && taper_ts_dotted(unit, file, node->child, &text, &length)) {
         TAPER_TRY(taper_ts_find_text(unit, text, length, &d));
     }
-    for (uint32_t i = 0; d != NULL && d->kind == TAPER_TS_AN_ENUM && i < d->attribute_count; i++) {
-        if (d->attributes[i].atom == node->atom) {
-            TAPER_TRY(taper_ts_enum_member(unit, d, i, value));
-            (void)taper_val_retain(*value);
-            return TAPER_OK;
-        }
+    const taper_ts_attribute *member =
+        d != NULL && d->kind == TAPER_TS_AN_ENUM ? taper_ts_attribute_named(d, node->atom) : NULL;
+    if (member != NULL) {
+        TAPER_TRY(taper_ts_enum_member(unit, d, (uint32_t)(member - d->attributes), value));
+        (void)taper_val_retain(*value);
+        return TAPER_OK;
     }
     return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
 }

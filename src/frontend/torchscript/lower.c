@@ -226,14 +226,8 @@ static taper_status instance_of(taper_ts_lowering *l, const taper_ir_value *obje
     } else if (taper_node_in(get, 0)->type != NULL) {
         TAPER_TRY(taper_ts_find_type(l->unit, taper_node_in(get, 0)->type, &class));
     }
-    TAPER_TRY(taper_ts_charge(l, class != NULL ? class->attribute_count : 0));
-    int64_t slot = 0;
-    for (uint32_t i = 0; class != NULL && i < class->attribute_count; i++) {
-        if (class->attributes[i].value == NULL && slot++ == get->number) {
-            return keep_name(l, class->attributes[i].atom, instance);
-        }
-    }
-    return TAPER_OK;
+    const taper_ts_attribute *attribute = class != NULL ? taper_ts_attribute_in(class, get->number) : NULL;
+    return attribute != NULL ? keep_name(l, attribute->atom, instance) : TAPER_OK;
 }
 
 taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function, const taper_ts_binding *args,

@@ -269,7 +269,6 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
 {
     taper_ts_attribute *attribute;
     int64_t slot;
-    TAPER_TRY(taper_ts_charge(l, d->attribute_count));
     TAPER_TRY(taper_ts_find_attribute(l->unit, d, node->atom, &attribute, &slot));
     if (attribute == NULL) {
         return taper_ts_refuse(l, node, "%s has no attribute %s", l->unit->atoms.names[d->qualified],
@@ -295,6 +294,30 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     return TAPER_OK;
 }
 
+// Of a named tuple's type: the number of a field, UINT32_MAX: it has none of that name. The source may tell at once.
+static taper_status find_field(taper_ts_lowering *l, const taper_type *type, const taper_ts_definition *d,
+                               uint32_t atom, uint32_t *field)
+{
+    const char *name = l->unit->atoms.names[atom];
+    *field = UINT32_MAX;
+    if (type->fields == NULL) {
+        return TAPER_OK;
+    }
+    const taper_ts_attribute *known =
+        d != NULL && d->attribute_count == type->count ? taper_ts_attribute_named(d, atom) : NULL;
+    if (known != NULL && strcmp(type->fields[known - d->attributes], name) == 0) {
+        *field = (uint32_t)(known - d->attributes);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_ts_charge(l, type->count));
+    for (uint32_t i = 0; i < type->count && *field == UINT32_MAX; i++) {
+        if (strcmp(type->fields[i], name) == 0) {
+            *field = i;
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status object_attribute(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding object,
                                      taper_ts_binding *out)
 {
@@ -302,13 +325,13 @@ static taper_status object_attribute(taper_ts_lowering *l, taper_ts_node *node, 
     if (object.type == NULL) {
         return taper_ts_part_of_unknown(l, node, name, out);
     }
-    for (uint32_t i = 0; object.type->fields != NULL && i < object.type->count; i++) {
-        if (strcmp(object.type->fields[i], name) == 0) {
-            return tuple_item(l, node, object, i, out);
-        }
-    }
     taper_ts_definition *d;
     TAPER_TRY(taper_ts_find_type(l->unit, object.type, &d));
+    uint32_t field;
+    TAPER_TRY(find_field(l, object.type, d, node->atom, &field));
+    if (field != UINT32_MAX) {
+        return tuple_item(l, node, object, field, out);
+    }
     if (d != NULL && d->kind == TAPER_TS_AN_ENUM) {
         return enum_part(l, node, object, d, out);
     }

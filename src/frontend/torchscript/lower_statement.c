@@ -46,7 +46,6 @@ static taper_status assign(taper_ts_lowering *l, taper_ts_node *target, taper_ts
     TAPER_TRY(taper_ts_value(l, target->child, NULL, &object));
     TAPER_TRY(taper_ts_find_type(l->unit, object.type, &class));
     if (class != NULL && class->kind == TAPER_TS_A_CLASS) {
-        TAPER_TRY(taper_ts_charge(l, class->attribute_count));
         TAPER_TRY(taper_ts_find_attribute(l->unit, class, target->atom, &attribute, &slot));
     }
     if (slot < 0) {

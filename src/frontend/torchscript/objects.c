@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The objects of data.pkl: their attributes come in the order in which their class declares them, and containers that
 // have no types of their own (archive versions 1 and 2) get those that the class declares.
+#include "base/charge.h"
 #include "format/archive.h"
 #include "format/saved_value.h"
 #include "frontend/torchscript/unit.h"
 
-enum { DEEPEST = 16, MOST_LOOKS = 1 << 22 };
+enum { DEEPEST = 16, MOST_LOOKS = 1 << 22, STEPS_AN_ATTRIBUTE = 20 };
 
 // Gives containers without types those of their declaration. What does not fit is left alone: the operators will tell.
 // looks: at values so far; tuples that share what is in them would be looked through time and again.
@@ -44,18 +45,14 @@ static taper_status set_attributes(taper_ts_unit *unit, taper_ts_definition *cla
 {
     TAPER_TRY(taper_ts_class(unit, class, &object->klass));
     size_t slot = 0;
+    TAPER_TRY(taper_charge(unit->allocator, STEPS_AN_ATTRIBUTE * (uint64_t) class->attribute_count, unit->error));
     for (uint32_t i = 0; i < class->attribute_count; i++) {
         taper_ts_attribute *attribute = &class->attributes[i];
         if (attribute->value != NULL) {
             continue;
         }
         const char *name = unit->atoms.names[attribute->atom];
-        taper_string *key = taper_string_new(unit->module->heap, name, strlen(name));
-        if (key == NULL) {
-            return taper_fail_memory(unit->error);
-        }
-        const taper_val *found = taper_dict_find(state, TAPER_VAL(key));
-        taper_obj_release(&key->head);
+        const taper_val *found = taper_dict_find_string(state, name, strlen(name));
         if (found == NULL) {
             TAPER_FAIL(unit->error, TAPER_ERROR_FILE, "data.pkl holds a %s without its attribute %s",
                        object->klass->name, name);
@@ -94,15 +91,64 @@ taper_status taper_ts_set_state(void *user, taper_object *object, taper_val stat
     return TAPER_OK;
 }
 
+// Numbers, bools and strings, as members of an enum are worth in PyTorch.
+static bool is_simple(taper_val value)
+{
+    return value.tag == TAPER_BOOLEAN || value.tag == TAPER_INT || value.tag == TAPER_DOUBLE ||
+           value.tag == TAPER_STRING;
+}
+
+static taper_status value_members(taper_ts_unit *unit, taper_ts_definition *d)
+{
+    d->member_values = taper_dict_new(unit->module->heap, NULL, NULL);
+    if (d->member_values == NULL) {
+        return taper_fail_memory(unit->error);
+    }
+    for (uint32_t i = 0; i < d->attribute_count; i++) {
+        taper_val member;
+        TAPER_TRY(taper_ts_enum_member(unit, d, i, &member));
+        const taper_val value = member.as.object->slots[1];
+        if (is_simple(value) && taper_dict_find(d->member_values, value) == NULL) {
+            TAPER_TRY(taper_dict_set(d->member_values, taper_val_retain(value), taper_val_int(i), unit->error));
+        }
+    }
+    return TAPER_OK;
+}
+
+// The number of the first member that is worth this, UINT32_MAX: none is.
+static taper_status find_member(taper_ts_unit *unit, taper_ts_definition *d, taper_val value, uint32_t *index)
+{
+    *index = UINT32_MAX;
+    if (d->member_values == NULL) {
+        TAPER_TRY(value_members(unit, d));
+    }
+    const taper_val *known = is_simple(value) ? taper_dict_find(d->member_values, value) : NULL;
+    if (known != NULL) {
+        *index = (uint32_t)known->as.i;
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_charge(unit->allocator, 20 * (uint64_t)d->attribute_count, unit->error));
+    for (uint32_t i = 0; i < d->attribute_count && *index == UINT32_MAX; i++) {
+        taper_val member;
+        TAPER_TRY(taper_ts_enum_member(unit, d, i, &member));
+        if (taper_val_equal(member.as.object->slots[1], value)) {
+            *index = i;
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_pickled_member(void *user, const char *class_name, taper_val value, taper_val *member,
                                      taper_error *error)
 {
     const taper_ts_objects *host = user;
     taper_ts_definition *d;
     TAPER_TRY(taper_ts_find_text(host->unit, class_name, strlen(class_name), &d));
-    for (uint32_t i = 0; d != NULL && d->kind == TAPER_TS_AN_ENUM && i < d->attribute_count; i++) {
-        TAPER_TRY(taper_ts_enum_member(host->unit, d, i, member));
-        if (taper_val_equal(member->as.object->slots[1], value)) {
+    if (d != NULL && d->kind == TAPER_TS_AN_ENUM) {
+        uint32_t index;
+        TAPER_TRY(find_member(host->unit, d, value, &index));
+        if (index != UINT32_MAX) {
+            TAPER_TRY(taper_ts_enum_member(host->unit, d, index, member));
             (void)taper_val_retain(*member);
             return TAPER_OK;
         }

@@ -362,7 +362,7 @@ static taper_status class_body(taper_ts_parser *p, taper_ts_definition *class)
         memcpy(class->attributes, found, count * sizeof *found);
     }
     taper_free(p->parse->allocator, found, capacity * sizeof *found);
-    return status;
+    return status == TAPER_OK ? taper_ts_index_members(p->parse, class) : status;
 }
 
 static taper_status definition(taper_ts_parser *p, taper_ts_definition **made)

@@ -232,18 +232,10 @@ taper_status taper_ts_resolve_attribute(taper_ts_unit *unit, const taper_ts_defi
 taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_ts_definition *class, uint32_t atom,
                                      taper_ts_attribute **found, int64_t *slot)
 {
-    int64_t slots = 0;
-    *found = NULL;
-    for (uint32_t i = 0; i < class->attribute_count; i++) {
-        taper_ts_attribute *a = &class->attributes[i];
-        if (a->atom != atom) {
-            slots += a->value == NULL;
-            continue;
-        }
-        TAPER_TRY(taper_ts_resolve_attribute(unit, class, a));
-        *slot = a->value == NULL ? slots : -1;
-        *found = a;
-        return TAPER_OK;
+    taper_ts_attribute *const a = *found = taper_ts_attribute_named(class, atom);
+    if (a != NULL) {
+        *slot = a->value == NULL ? a->slot : -1;
+        return taper_ts_resolve_attribute(unit, class, a);
     }
     return TAPER_OK;
 }

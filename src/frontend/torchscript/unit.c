@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/charge.h"
+
 taper_status taper_ts_fail(const taper_ts_unit *unit, taper_status status, uint32_t file, size_t at, const char *format,
                            ...)
 {
@@ -43,6 +45,9 @@ void taper_ts_unit_free(taper_ts_unit *unit)
         const taper_ts_definition *d = unit->definitions[i];
         for (uint32_t m = 0; d != NULL && d->members != NULL && m < d->attribute_count; m++) {
             taper_val_release(d->members[m]);
+        }
+        if (d != NULL && d->member_values != NULL) {
+            taper_obj_release(&d->member_values->head.head);
         }
     }
     taper_val_release(unit->constants);
@@ -170,6 +175,7 @@ taper_status taper_ts_find_text(taper_ts_unit *unit, const char *name, size_t le
     if (length >= TAPER_LIMIT_RECORD_NAME) {
         return TAPER_OK;
     }
+    TAPER_TRY(taper_charge(unit->allocator, 8 + length, unit->error)); // objects by the thousand have one class
     TAPER_TRY(taper_ts_atom(&unit->atoms, name, length, &atom, unit->error));
     return taper_ts_find(unit, atom, found);
 }
@@ -181,15 +187,6 @@ taper_status taper_ts_find_type(taper_ts_unit *unit, const taper_type *type, tap
         return TAPER_OK;
     }
     return taper_ts_find_text(unit, type->name, strlen(type->name), found);
-}
-
-taper_ts_function *taper_ts_method(const taper_ts_definition *class, uint32_t atom)
-{
-    taper_ts_function *method = class->function;
-    while (method != NULL && method->atom != atom) {
-        method = method->next;
-    }
-    return method;
 }
 
 bool taper_ts_dotted(const taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, const char **text,

@@ -40,8 +40,6 @@ TAPER_MUST_USE taper_status taper_ts_find_text(taper_ts_unit *unit, const char *
 // The definition behind a class's type; *found NULL for native classes and for types that are no classes.
 TAPER_MUST_USE taper_status taper_ts_find_type(taper_ts_unit *unit, const taper_type *type,
                                                taper_ts_definition **found);
-// NULL when there is none.
-taper_ts_function *taper_ts_method(const taper_ts_definition *class, uint32_t atom);
 
 // The qualified name that a chain of attributes spells, "__torch__.a.b"; false when the expression is none.
 bool taper_ts_dotted(const taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, const char **text,
