@@ -9,20 +9,32 @@
 // module is to be written anew and its functions have no schemas (bytecode 3 and some of 4), which later versions want:
 // then all of it is read as TorchScript, as PyTorch does.
 #include "format/lite_archive.h"
+
+#include "base/pointer_map.h"
 #include "format/archive.h"
 
 typedef struct reader {
     taper_archive archive;
     taper_name *set_states; // names of the classes with __setstate__, sorted
     size_t set_state_count;
+    taper_pointer_map classes; // that were met: whether they have one
 } reader;
 
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     reader *r = user;
-    size_t unused;
-    const char *name = object->klass->name;
-    *taken = taper_names_find(r->set_states, r->set_state_count, name, strlen(name), &unused);
+    const size_t *known = taper_pointer_find(&r->classes, object->klass); // names may be long, and objects many
+    bool has;
+    *taken = false;
+    if (known != NULL) {
+        has = *known != 0;
+    } else {
+        size_t unused;
+        const char *name = object->klass->name;
+        has = taper_names_find(r->set_states, r->set_state_count, name, strlen(name), &unused);
+        TAPER_TRY(taper_pointer_add(r->archive.module->allocator, &r->classes, object->klass, has, error));
+    }
+    *taken = has;
     return *taken ? taper_archive_set_pending(&r->archive, object, state, error) : TAPER_OK;
 }
 
@@ -133,6 +145,7 @@ taper_status taper_lite_archive_read(taper_blob *blob, taper_module *module, tap
     } else {
         status = read_records(&r, error);
     }
+    taper_pointer_free(module->allocator, &r.classes);
     taper_archive_close(&r.archive);
     return status;
 }

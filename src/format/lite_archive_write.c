@@ -237,7 +237,7 @@ static taper_status finish_pickle(writer *w, taper_pickler *p, taper_status stat
 static taper_status state_of(void *user, const taper_object *object, taper_saved_as *as, taper_val *value,
                              taper_error *error)
 {
-    const writer *w = user;
+    writer *w = user;
     const taper_val *state;
     size_t function;
     TAPER_TRY(taper_set_states_find(&w->states, object, &state, &function, error));

@@ -59,6 +59,7 @@ typedef struct taper_fb_name {
 typedef struct taper_fb_class {
     const taper_class *klass; // NULL: not looked at yet
     uint8_t kind;             // of the schema's TypeType
+    uint32_t setstate;        // the ivalue that is known to be its __setstate__ and 1; 0: none is yet
 } taper_fb_class;
 
 typedef struct taper_fb_reader {

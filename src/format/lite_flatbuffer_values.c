@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The values of a flatbuffer module: numbers, containers, objects.
+#include "base/charge.h"
 #include "base/reader.h"
 #include "format/lite_flatbuffer.h"
 #include "format/saved_value.h"
@@ -238,11 +239,14 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
 }
 
 // That the function an object is to be restored by is its own class's.
-static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_table *table, const char *class_name)
+static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_table *table, taper_fb_class *class)
 {
+    const char *name = NULL, *class_name = class->klass->name;
     uint64_t index = 0;
     TAPER_TRY(taper_fb_number(&r->fb, table, 3, 4, &index));
-    const char *name = NULL;
+    if (class->setstate != 0 && index == class->setstate - 1) {
+        return TAPER_OK; // names may be long, and objects many
+    }
     if (index < r->current && r->values[index].tag == TAPER_UNDEFINED) {
         name = r->module->functions[r->values[index].as.i].name;
     }
@@ -250,12 +254,14 @@ static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_tabl
     if (name == NULL || strncmp(name, class_name, length) != 0 || strcmp(name + length, ".__setstate__") != 0) {
         return taper_fb_damaged(&r->fb, table->at, "a %.100s without its __setstate__", class_name);
     }
-    return TAPER_OK;
+    class->setstate = (uint32_t)index + 1;
+    return taper_charge(r->module->allocator, length / 4, r->fb.error);
 }
 
-static taper_status read_pending(taper_fb_reader *r, const taper_fb_table *table, taper_object *object)
+static taper_status read_pending(taper_fb_reader *r, const taper_fb_table *table, taper_fb_class *class,
+                                 taper_object *object)
 {
-    TAPER_TRY(check_setstate(r, table, object->klass->name));
+    TAPER_TRY(check_setstate(r, table, class));
     TAPER_TRY(TAPER_GROW(r->module->allocator, r->pending, r->pending_capacity, r->pending_count + 1, r->fb.error));
     taper_val state;
     TAPER_TRY(take_field(r, table, 1, &state));
@@ -264,12 +270,13 @@ static taper_status read_pending(taper_fb_reader *r, const taper_fb_table *table
     return TAPER_OK;
 }
 
-static taper_status fill_object(taper_fb_reader *r, const taper_fb_table *table, class_kind kind, taper_object *object)
+static taper_status fill_object(taper_fb_reader *r, const taper_fb_table *table, taper_fb_class *class,
+                                taper_object *object)
 {
-    if (kind == CLASS_WITH_SETSTATE) {
-        return read_pending(r, table, object);
+    if (class->kind == CLASS_WITH_SETSTATE) {
+        return read_pending(r, table, class, object);
     }
-    if (kind == CLASS_CUSTOM) {
+    if (class->kind == CLASS_CUSTOM) {
         taper_val state;
         TAPER_TRY(take_field(r, table, 1, &state));
         return taper_object_set(object, 0, state, r->fb.error);
@@ -305,7 +312,7 @@ static taper_status read_object(taper_fb_reader *r, const taper_fb_table *table,
         return taper_fail_memory(r->fb.error);
     }
     *value = TAPER_VAL(object);
-    return fill_object(r, table, (class_kind) class->kind, object);
+    return fill_object(r, table, class, object);
 }
 
 // ---- the rest

@@ -70,6 +70,7 @@ typedef struct taper_set_states {
     taper_name *names; // of the classes that have one, sorted; value is the function
     size_t count;
     taper_pointer_map pending; // by object
+    taper_pointer_map classes; // that were met, to their function and 1; 0: they have none
 } taper_set_states;
 
 TAPER_MUST_USE taper_status taper_set_states_start(taper_set_states *states, const taper_module *module,
@@ -79,7 +80,7 @@ void taper_set_states_free(taper_set_states *states);
 bool taper_set_states_has(const taper_set_states *states, const taper_object *object);
 // The saved state of an object and the function that restores it; NULL when the object is its attributes. Refuses an
 // object of which one is missing.
-TAPER_MUST_USE taper_status taper_set_states_find(const taper_set_states *states, const taper_object *object,
+TAPER_MUST_USE taper_status taper_set_states_find(taper_set_states *states, const taper_object *object,
                                                   const taper_val **state, size_t *function, taper_error *error);
 
 #endif

@@ -44,6 +44,7 @@ void taper_set_states_free(taper_set_states *states)
     const taper_module *module = states->module;
     taper_free(module->allocator, states->names, module->function_count * sizeof *states->names);
     taper_pointer_free(module->allocator, &states->pending);
+    taper_pointer_free(module->allocator, &states->classes);
     states->names = NULL;
     states->count = 0;
 }
@@ -53,13 +54,20 @@ bool taper_set_states_has(const taper_set_states *states, const taper_object *ob
     return taper_pointer_find(&states->pending, object) != NULL;
 }
 
-taper_status taper_set_states_find(const taper_set_states *states, const taper_object *object, const taper_val **state,
+taper_status taper_set_states_find(taper_set_states *states, const taper_object *object, const taper_val **state,
                                    size_t *function, taper_error *error)
 {
     const char *class_name = object->klass->name;
     const size_t *pending = taper_pointer_find(&states->pending, object);
-    const bool known = taper_names_find(states->names, states->count, class_name, strlen(class_name), function);
+    const size_t *met = taper_pointer_find(&states->classes, object->klass); // names may be long, and objects many
+    bool known = met != NULL && *met != 0;
     *state = NULL;
+    *function = known ? *met - 1 : 0;
+    if (met == NULL) {
+        known = taper_names_find(states->names, states->count, class_name, strlen(class_name), function);
+        TAPER_TRY(taper_pointer_add(states->module->allocator, &states->classes, object->klass,
+                                    known ? *function + 1 : 0, error));
+    }
     if (known != (pending != NULL)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    known ? "an object of the class %.200s, which has a __setstate__, has no saved state: keep it as it "

@@ -4,24 +4,49 @@
 // lite file's state does not tell: they are numbered.
 #include <stdio.h>
 
+#include "base/name_map.h"
+#include "base/pointer_map.h"
 #include "runtime/draft.h"
 
-// How many attributes the objects of the class have at most.
-static size_t count_attributes(const taper_module *module, const char *class_name)
+// How many attributes the objects of each class have at most. Classes of one name are one.
+typedef struct counting {
+    const taper_allocator *allocator;
+    taper_pointer_map classes; // that were met, to the numbers of their names
+    taper_name_map names;
+    size_t *counts, capacity; // by these numbers
+    taper_error *error;
+} counting;
+
+static taper_status number_of(counting *c, const taper_class *class, size_t *number)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < module->pending_count; i++) {
-        const taper_object *object = module->pending[i].object;
-        if (object->klass != NULL && strcmp(object->klass->name, class_name) == 0) {
-            count = taper_max_size(count, object->count);
-        }
+    const size_t *known = taper_pointer_find(&c->classes, class);
+    if (known != NULL) {
+        *number = *known;
+        return TAPER_OK;
     }
-    return count;
+    const size_t length = strlen(class->name), next = c->names.count;
+    TAPER_TRY(TAPER_GROW(c->allocator, c->counts, c->capacity, next + 1, c->error));
+    c->counts[next] = 0;
+    TAPER_TRY(taper_name_add(c->allocator, &c->names, class->name, length, next, c->error));
+    *number = *taper_name_find(c->allocator, &c->names, class->name, length);
+    return taper_pointer_add(c->allocator, &c->classes, class, *number, c->error);
 }
 
-static taper_status name_attributes(taper_module *module, taper_object *object, taper_error *error)
+static taper_status count_attributes(counting *c, const taper_module *module)
 {
-    const size_t count = count_attributes(module, object->klass->name);
+    for (size_t i = 0; i < module->pending_count; i++) {
+        const taper_object *object = module->pending[i].object;
+        size_t number;
+        if (object->klass != NULL) {
+            TAPER_TRY(number_of(c, object->klass, &number));
+            c->counts[number] = taper_max_size(c->counts[number], object->count);
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status name_attributes(taper_module *module, taper_object *object, size_t count, taper_error *error)
+{
     const char **names = taper_arena_array(&module->arena, count + 1, sizeof *names);
     if (names == NULL) {
         return taper_fail_memory(error);
@@ -45,14 +70,27 @@ static taper_status name_attributes(taper_module *module, taper_object *object, 
     return TAPER_OK;
 }
 
-taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error)
+static taper_status name_all(counting *c, taper_module *module)
 {
-    taper_module *module = &draft->model->module;
+    TAPER_TRY(count_attributes(c, module));
     for (size_t i = 0; i < module->pending_count; i++) {
         taper_object *object = module->pending[i].object;
         if (object->klass != NULL && object->count != 0 && object->klass->slots == NULL) {
-            TAPER_TRY(name_attributes(module, object, error));
+            size_t number;
+            TAPER_TRY(number_of(c, object->klass, &number));
+            TAPER_TRY(name_attributes(module, object, c->counts[number], c->error));
         }
     }
     return TAPER_OK;
+}
+
+taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error)
+{
+    taper_module *module = &draft->model->module;
+    counting c = {.allocator = module->allocator, .error = error};
+    const taper_status status = name_all(&c, module);
+    taper_pointer_free(c.allocator, &c.classes);
+    taper_name_free(c.allocator, &c.names);
+    taper_free(c.allocator, c.counts, c.capacity * sizeof *c.counts);
+    return status;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From graphs to programs: flattening them, and __setstate__, which runs while the model is loaded.
+#include "base/charge.h"
+#include "base/pointer_map.h"
 #include "runtime/device.h"
 #include "runtime/session.h"
 
@@ -39,6 +41,37 @@ static void fill_constants(const taper_function *function, taper_val *table)
     }
 }
 
+// The __setstate__ of a class; found lists those of classes that were asked for before, whose names may be long.
+static taper_status find_setstate(const taper_model *model, const taper_class *class, taper_pointer_map *found,
+                                  const taper_function **function, taper_error *error)
+{
+    const size_t *known = taper_pointer_find(found, class);
+    if (known != NULL) {
+        *function = &model->functions[*known];
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_charge(model->allocator, 4 * (uint64_t)strlen(class->name), error));
+    *function = taper_model_find(model, class->name, "__setstate__");
+    if (*function == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "%s has no __setstate__", class->name);
+    }
+    return taper_pointer_add(model->allocator, found, class, (size_t)(*function - model->functions), error);
+}
+
+static taper_status run_setstate(const taper_frame_source *source, const taper_function *function,
+                                 const taper_module_pending *pending, taper_error *error)
+{
+    const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
+    taper_val result;
+    const taper_status status = taper_interpret(source, function, args, 2, 0, &result);
+    if (status == TAPER_OK) {
+        taper_val_release(result);
+    } else {
+        taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
+    }
+    return status;
+}
+
 // The functions named __setstate__ run once, on the model's own objects, before anything else is known of these.
 taper_status taper_model_run_setstates(taper_model *model, taper_error *error)
 {
@@ -61,6 +94,7 @@ taper_status taper_model_run_setstates(taper_model *model, taper_error *error)
     run.context = model->context;
     taper_frame_source source = {.model = model, .run = &run};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
+    taper_pointer_map found = {.size = 0};
     source.states = taper_alloc_zeroed(allocator, states);
     source.constants = table;
     taper_status status = table == NULL || source.states == NULL ? taper_fail_memory(error) : TAPER_OK;
@@ -69,18 +103,11 @@ taper_status taper_model_run_setstates(taper_model *model, taper_error *error)
     }
     for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
         const taper_module_pending *pending = &module->pending[i];
-        const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
-        const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
-        taper_val result;
-        status = function == NULL
-                     ? taper_fail(error, TAPER_ERROR_FILE, "%s has no __setstate__", pending->object->klass->name)
-                     : taper_interpret(&source, function, args, 2, 0, &result);
-        if (status == TAPER_OK) {
-            taper_val_release(result);
-        } else {
-            taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
-        }
+        const taper_function *function;
+        status = find_setstate(model, pending->object->klass, &found, &function, error);
+        status = status == TAPER_OK ? run_setstate(&source, function, pending, error) : status;
     }
+    taper_pointer_free(allocator, &found);
     taper_free(allocator, table, constants);
     taper_free(allocator, source.states, states);
     return status;
