@@ -3,11 +3,11 @@
 // for several, within the range that a symbol has; constants are those that were given then.
 #include <stdio.h>
 
+#include "base/name_map.h"
 #include "frontend/export/parts.h"
 
 // Of a symbol that was met: where its first size is.
 typedef struct symbol {
-    const char *expression;
     taper_ir_value *size;
     size_t input, dim;
 } symbol;
@@ -17,7 +17,9 @@ typedef struct checking {
     const char *const *names; // of the leaves
     symbol *symbols;
     size_t count, capacity;
-    size_t input; // at hand, among the leaves
+    taper_name_map met;    // symbols by their expressions
+    taper_name_map ranges; // of the program, by their symbols
+    size_t input;          // at hand, among the leaves
 } checking;
 
 static taper_status size_of(taper_export_lowering *l, taper_ir_value *x, size_t dim, taper_ir_value **size)
@@ -52,23 +54,20 @@ static taper_status check_range(checking *c, taper_ir_value *size, size_t dim, c
 {
     taper_export_lowering *l = c->l;
     char text[320];
-    for (size_t i = 0; i < l->program->range_count; i++) {
-        const taper_pt2_range *range = &l->program->ranges[i];
-        TAPER_TRY(taper_charge(l->module->allocator, 1, l->emit.error));
-        if (strncmp(range->name, name, length) != 0 || range->name[length] != '\0') {
-            continue;
-        }
-        if (range->least > 2) { // PyTorch's symbols begin at 2 where nobody said more: smaller sizes run all the same
-            (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at least %lld", c->input,
-                           c->names[c->input], dim, (long long)range->least);
-            TAPER_TRY(expect_number(l, TAPER_OP(aten_ge_int), size, range->least, text));
-        }
-        if (range->most < INT64_MAX / 2) {
-            (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at most %lld", c->input,
-                           c->names[c->input], dim, (long long)range->most);
-            TAPER_TRY(expect_number(l, TAPER_OP(aten_le_int), size, range->most, text));
-        }
+    const size_t *at = taper_name_find(l->module->allocator, &c->ranges, name, length);
+    if (at == NULL) {
         return TAPER_OK;
+    }
+    const taper_pt2_range *range = &l->program->ranges[*at];
+    if (range->least > 2) { // PyTorch's symbols begin at 2 where nobody said more: smaller sizes run all the same
+        (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at least %lld", c->input,
+                       c->names[c->input], dim, (long long)range->least);
+        TAPER_TRY(expect_number(l, TAPER_OP(aten_ge_int), size, range->least, text));
+    }
+    if (range->most < INT64_MAX / 2) {
+        (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at most %lld", c->input,
+                       c->names[c->input], dim, (long long)range->most);
+        TAPER_TRY(expect_number(l, TAPER_OP(aten_le_int), size, range->most, text));
     }
     return TAPER_OK;
 }
@@ -76,6 +75,7 @@ static taper_status check_range(checking *c, taper_ir_value *size, size_t dim, c
 static taper_status check_symbol(checking *c, taper_ir_value *x, size_t dim, const char *expression)
 {
     taper_export_lowering *l = c->l;
+    const taper_allocator *allocator = l->module->allocator;
     size_t length;
     const char *name = symbol_name(expression, &length);
     taper_ir_value *size, *same;
@@ -83,21 +83,19 @@ static taper_status check_symbol(checking *c, taper_ir_value *x, size_t dim, con
         return TAPER_OK; // computed of others
     }
     TAPER_TRY(size_of(l, x, dim, &size));
-    for (size_t i = 0; i < c->count; i++) {
-        TAPER_TRY(taper_charge(l->module->allocator, 1, l->emit.error));
-        const symbol *s = &c->symbols[i];
-        if (strcmp(s->expression, expression) == 0) {
-            char text[480];
-            (void)snprintf(text, sizeof text,
-                           "input %zu (%.100s): dimension %zu should be as large as dimension %zu of input %zu "
-                           "(%.100s)",
-                           c->input, c->names[c->input], dim, s->dim, s->input, c->names[s->input]);
-            TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_eq_int), &same, size, s->size));
-            return taper_emit_assert(&l->emit, same, text);
-        }
+    const size_t *met = taper_name_find(allocator, &c->met, expression, strlen(expression));
+    if (met != NULL) {
+        const symbol *s = &c->symbols[*met];
+        char text[480];
+        (void)snprintf(text, sizeof text,
+                       "input %zu (%.100s): dimension %zu should be as large as dimension %zu of input %zu (%.100s)",
+                       c->input, c->names[c->input], dim, s->dim, s->input, c->names[s->input]);
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_eq_int), &same, size, s->size));
+        return taper_emit_assert(&l->emit, same, text);
     }
-    TAPER_TRY(TAPER_GROW(l->module->allocator, c->symbols, c->capacity, c->count + 1, l->emit.error));
-    c->symbols[c->count++] = (symbol){expression, size, c->input, dim};
+    TAPER_TRY(TAPER_GROW(allocator, c->symbols, c->capacity, c->count + 1, l->emit.error));
+    TAPER_TRY(taper_name_add(allocator, &c->met, expression, strlen(expression), c->count, l->emit.error));
+    c->symbols[c->count++] = (symbol){size, c->input, dim};
     return check_range(c, size, dim, name, length);
 }
 
@@ -180,6 +178,10 @@ static taper_status check_constant(checking *c, taper_ir_value *x, const taper_p
 static taper_status check_all(checking *c, taper_ir_value *const *inputs)
 {
     const taper_pt2_program *p = c->l->program;
+    for (size_t i = 0; i < p->range_count; i++) {
+        const char *name = p->ranges[i].name;
+        TAPER_TRY(taper_name_add(c->l->module->allocator, &c->ranges, name, strlen(name), i, c->l->emit.error));
+    }
     for (size_t i = 0; i < p->input_count; i++) {
         const taper_pt2_input *input = &p->inputs[i];
         if (input->kind == TAPER_PT2_INPUT_CONSTANT) {
@@ -201,5 +203,7 @@ taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value 
     checking c = {.l = l, .names = names};
     const taper_status status = check_all(&c, inputs);
     taper_free(l->module->allocator, c.symbols, c.capacity * sizeof *c.symbols);
+    taper_name_free(l->module->allocator, &c.met);
+    taper_name_free(l->module->allocator, &c.ranges);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/name_map.h"
 #include "frontend/export/parts.h"
 
 enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
@@ -12,7 +13,7 @@ enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
 typedef struct guard {
     taper_export_lowering *l;
     taper_ir_value *const *inputs;
-    const char *const *names; // of the leaves
+    const taper_name_map *leaves; // numbers of inputs by what guards call them
     const char *text, *at;
     int depth;
 } guard;
@@ -90,32 +91,39 @@ static taper_status read_index(guard *g, char *path, size_t *length)
     return take(g, "]") ? TAPER_OK : not_understood(g);
 }
 
-static bool is_leaf(const char *name, const char *path)
+// Guards leave out "kwargs.". Of two inputs that a guard could mean it is the first.
+static taper_status name_leaves(taper_export_lowering *l, const char *const *names, taper_name_map *leaves)
 {
     static const char keyword[] = "kwargs.";
-    return strcmp(name, path) == 0 ||
-           (strncmp(name, keyword, sizeof keyword - 1) == 0 && strcmp(name + sizeof keyword - 1, path) == 0);
+    const taper_pt2_program *p = l->program;
+    const taper_allocator *allocator = l->module->allocator;
+    for (size_t i = 0, leaf = 0; i < p->input_count; i++) {
+        if (p->inputs[i].kind != TAPER_PT2_INPUT_USER && p->inputs[i].kind != TAPER_PT2_INPUT_CONSTANT) {
+            continue;
+        }
+        const char *name = names[leaf++];
+        TAPER_TRY(taper_name_add(allocator, leaves, name, strlen(name), i, l->emit.error));
+        if (strncmp(name, keyword, sizeof keyword - 1) == 0) {
+            name += sizeof keyword - 1;
+            TAPER_TRY(taper_name_add(allocator, leaves, name, strlen(name), i, l->emit.error));
+        }
+    }
+    return TAPER_OK;
 }
 
 static taper_status read_argument(guard *g, taper_ir_value **value)
 {
     char path[NAME] = "";
-    size_t length = 0, leaf = 0;
-    const taper_pt2_program *p = g->l->program;
+    size_t length = 0;
     while (take(g, "[")) {
         TAPER_TRY(read_index(g, path, &length));
     }
-    TAPER_TRY(taper_charge(g->l->module->allocator, p->input_count, g->l->emit.error));
-    for (size_t i = 0; i < p->input_count; i++) {
-        if (p->inputs[i].kind != TAPER_PT2_INPUT_USER && p->inputs[i].kind != TAPER_PT2_INPUT_CONSTANT) {
-            continue;
-        }
-        if (is_leaf(g->names[leaf++], path)) {
-            *value = g->inputs[i];
-            return TAPER_OK;
-        }
+    const size_t *at = taper_name_find(g->l->module->allocator, g->leaves, path, length);
+    if (at == NULL) {
+        return not_understood(g);
     }
-    return not_understood(g);
+    *value = g->inputs[*at];
+    return TAPER_OK;
 }
 
 // .size()[0], .stride()[0], .storage_offset()
@@ -324,11 +332,10 @@ static taper_status read_or(guard *g, taper_ir_value **value)
     return TAPER_OK;
 }
 
-taper_status taper_export_check_guards(taper_export_lowering *l, taper_ir_value *const *inputs,
-                                       const char *const *names)
+static taper_status check_guards(taper_export_lowering *l, taper_ir_value *const *inputs, const taper_name_map *leaves)
 {
     for (size_t i = 0; i < l->program->guard_count; i++) {
-        guard g = {.l = l, .inputs = inputs, .names = names};
+        guard g = {.l = l, .inputs = inputs, .leaves = leaves};
         g.text = g.at = l->program->guards[i];
         taper_ir_value *holds;
         char text[320];
@@ -345,4 +352,19 @@ taper_status taper_export_check_guards(taper_export_lowering *l, taper_ir_value 
         TAPER_TRY(taper_emit_assert(&l->emit, holds, text));
     }
     return TAPER_OK;
+}
+
+taper_status taper_export_check_guards(taper_export_lowering *l, taper_ir_value *const *inputs,
+                                       const char *const *names)
+{
+    if (l->program->guard_count == 0) {
+        return TAPER_OK;
+    }
+    taper_name_map leaves = {.size = 0};
+    taper_status status = name_leaves(l, names, &leaves);
+    if (status == TAPER_OK) {
+        status = check_guards(l, inputs, &leaves);
+    }
+    taper_name_free(l->module->allocator, &leaves);
+    return status;
 }
