@@ -318,6 +318,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        taper_error *error);
 /* Items of a list or tuple, pairs of a dict, attributes of an object. */
 TAPER_API size_t taper_value_count(const taper_value *value);
+/* Which object it is: the same pointer for all values that stand for one list, say, as long as one of them is held.
+ * NULL for None and numbers. Parts of a value may be shared: who walks through them can tell what was met before. */
+TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* A new reference each; a dict's and object's item is the value at that position (insertion order). */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);

@@ -449,6 +449,12 @@ const char *taper_value_field(const taper_value *value, size_t index)
     return NULL;
 }
 
+const void *taper_value_identity(const taper_value *value)
+{
+    return value != NULL && taper_val_is_object(value->val) && value->val.tag != TAPER_COMPLEX ? value->val.as.obj
+                                                                                               : NULL;
+}
+
 size_t taper_value_type(const taper_value *value, char *text, size_t size)
 {
     taper_text printed = taper_text_make(&taper_allocator_system);

@@ -166,6 +166,10 @@ static void values_are_read(void **state)
     FAILS("item is NULL", taper_value_item(list, 0, NULL, E));
     FAILS("value is NULL", taper_value_key(NULL, 0, &v, E));
     FAILS("key is NULL", taper_value_key(list, 0, NULL, E));
+    assert_non_null(taper_value_identity(list));
+    assert_ptr_equal(taper_value_identity(list), taper_value_identity(list));
+    assert_ptr_not_equal(taper_value_identity(list), taper_value_identity(w.text));
+    assert_null(taper_value_identity(NULL));
     taper_value_release(list);
     char type[8] = "before";
     assert_int_equal(taper_value_type(NULL, type, sizeof type), 0);

@@ -8,6 +8,7 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/npy.h"
+#include "common/shared_parts.h"
 #include "common/tensor_data.h"
 #include "common/utf8.h"
 
@@ -19,6 +20,7 @@ typedef struct walk {
     result_visit visit;
     void *user;
     size_t leaves;
+    shared_parts shared;
     char path[PATH_LIMIT];
 } walk;
 
@@ -75,7 +77,7 @@ static bool append_key(walk *w, size_t *length, const taper_value *value, size_t
     return done;
 }
 
-static bool walk_value(walk *w, size_t length, const taper_value *value, int depth)
+static bool walk_value(walk *w, size_t length, const taper_value *value, int depth, bool again)
 {
     const size_t count = taper_value_count(value);
     if (depth > DEPTH_LIMIT || w->leaves >= LEAF_LIMIT) {
@@ -86,6 +88,9 @@ static bool walk_value(walk *w, size_t length, const taper_value *value, int dep
     if (count == 0) {
         return w->visit(w->user, w->path, length, value);
     }
+    if (!shared_parts_enter(&w->shared, w->path, value, &again)) {
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         size_t item_length = length;
         taper_value *item;
@@ -95,7 +100,7 @@ static bool walk_value(walk *w, size_t length, const taper_value *value, int dep
         if (taper_value_item(value, i, &item, w->error) != TAPER_OK) {
             return error_report_library(w->path, w->error);
         }
-        const bool done = walk_value(w, item_length, item, depth + 1);
+        const bool done = walk_value(w, item_length, item, depth + 1, again);
         taper_value_release(item);
         w->path[length] = '\0';
         if (!done) {
@@ -116,7 +121,9 @@ bool result_walk(const char *name, const taper_value *value, taper_error *error,
     w->user = user;
     w->leaves = 0;
     snprintf(w->path, sizeof w->path, "%s", name);
-    const bool done = walk_value(w, strlen(w->path), value, 0);
+    w->shared = (shared_parts){0};
+    const bool done = walk_value(w, strlen(w->path), value, 0, false);
+    shared_parts_free(&w->shared);
     free(w);
     return done;
 }

@@ -7,6 +7,7 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/result.h"
+#include "common/shared_parts.h"
 #include "common/tensor_data.h"
 
 enum { DEPTH_LIMIT = 64, PART_LIMIT = 1 << 24 };
@@ -16,6 +17,7 @@ typedef struct json_writer {
     const char *subject;
     taper_error *error;
     size_t parts;
+    shared_parts shared;
 } json_writer;
 
 static void put_element(FILE *stream, taper_dtype dtype, const void *element)
@@ -139,7 +141,7 @@ static bool put_tensor(const json_writer *w, const taper_value *value)
     return true;
 }
 
-static bool put_value(json_writer *w, const taper_value *value, int depth);
+static bool put_value(json_writer *w, const taper_value *value, int depth, bool again);
 
 static bool put_key(const json_writer *w, const taper_value *value, size_t index)
 {
@@ -178,9 +180,12 @@ static bool put_key(const json_writer *w, const taper_value *value, size_t index
     return true;
 }
 
-static bool put_items(json_writer *w, const taper_value *value, int depth, bool keyed)
+static bool put_items(json_writer *w, const taper_value *value, int depth, bool again, bool keyed)
 {
     const size_t count = taper_value_count(value);
+    if (!shared_parts_enter(&w->shared, w->subject, value, &again)) {
+        return false;
+    }
     fputc(keyed ? '{' : '[', w->stream);
     for (size_t i = 0; i < count; i++) {
         taper_value *item;
@@ -191,7 +196,7 @@ static bool put_items(json_writer *w, const taper_value *value, int depth, bool 
         if (taper_value_item(value, i, &item, w->error) != TAPER_OK) {
             return error_report_library(w->subject, w->error);
         }
-        const bool done = put_value(w, item, depth + 1);
+        const bool done = put_value(w, item, depth + 1, again);
         taper_value_release(item);
         if (!done) {
             return false;
@@ -201,7 +206,7 @@ static bool put_items(json_writer *w, const taper_value *value, int depth, bool 
     return true;
 }
 
-static bool put_value(json_writer *w, const taper_value *value, int depth)
+static bool put_value(json_writer *w, const taper_value *value, int depth, bool again)
 {
     int flag = 0;
     int64_t integer = 0;
@@ -248,10 +253,10 @@ static bool put_value(json_writer *w, const taper_value *value, int depth)
         return put_tensor(w, value);
     case TAPER_KIND_LIST:
     case TAPER_KIND_TUPLE:
-        return put_items(w, value, depth, false);
+        return put_items(w, value, depth, again, false);
     case TAPER_KIND_DICT:
     case TAPER_KIND_OBJECT:
-        return put_items(w, value, depth, true);
+        return put_items(w, value, depth, again, true);
     default:
         taper_value_type(value, type, sizeof type);
         fputs("{\"type\": ", w->stream);
@@ -264,6 +269,8 @@ static bool put_value(json_writer *w, const taper_value *value, int depth)
 
 bool result_to_json(FILE *stream, const char *subject, const taper_value *value, taper_error *error)
 {
-    json_writer w = {stream, subject, error, 0};
-    return put_value(&w, value, 0);
+    json_writer w = {.stream = stream, .subject = subject, .error = error};
+    const bool done = put_value(&w, value, 0, false);
+    shared_parts_free(&w.shared);
+    return done;
 }
