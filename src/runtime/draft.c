@@ -3,6 +3,7 @@
 // built; the compiler's table does the rewriting and makes bytecode of the graphs, format/ writes it.
 #include "runtime/draft.h"
 
+#include "base/budget.h"
 #include "format/module_write.h"
 #include "frontend/bytecode_arguments.h"
 #include "runtime/arguments.h"
@@ -126,8 +127,8 @@ static taper_status find_backend(const char *name, taper_portable_backend *backe
     return TAPER_OK;
 }
 
-taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
-                                 taper_portable_backend backend, taper_error *error)
+static taper_status prepare(taper_draft *draft, const taper_optimize_options *options, taper_portable_backend backend,
+                            taper_error *error)
 {
     TAPER_TRY(keep_methods(draft, options, error));
     draft->optimized = draft->broken = true;
@@ -148,6 +149,12 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
     taper_model_end_compilation(draft->model, &compilation);
     draft->broken = status != TAPER_OK;
     return status;
+}
+
+taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
+                                 taper_portable_backend backend, taper_error *error)
+{
+    return taper_budget_explain(draft->model->budget, prepare(draft, options, backend, error), error);
 }
 
 taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *given, taper_error *error)
@@ -350,7 +357,7 @@ taper_status taper_draft_save(taper_draft *draft, const taper_save_options *opti
     TAPER_NEED(write, error);
     callback_sink callback = {write, user};
     const taper_sink sink = {write_callback, &callback};
-    return save(draft, options, &sink, error);
+    return taper_budget_explain(draft->model->budget, save(draft, options, &sink, error), error);
 }
 
 taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options, void **bytes, size_t *size,
@@ -377,7 +384,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
         status = taper_fail_memory(error);
     }
     taper_bytes_free(&file);
-    return status;
+    return taper_budget_explain(draft->model->budget, status, error);
 }
 
 void taper_saved_free(taper_draft *draft, void *bytes, size_t size)

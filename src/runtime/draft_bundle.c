@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bundled inputs, as torch.utils.bundled_inputs makes them: the samples lie in an attribute, deflated, and methods give
 // them back.
+#include "base/budget.h"
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 
@@ -72,10 +73,9 @@ static taper_status check_method(const taper_draft *draft, const char *method, s
     return TAPER_OK;
 }
 
-taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
-                                taper_error *error)
+static taper_status add_sample(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
+                               taper_error *error)
 {
-    TAPER_NEED(draft, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     const char *name = method != NULL ? method : "forward";
     taper_draft_bundle_entry *entry = find_entry(draft, name);
@@ -110,6 +110,13 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
         sample->items[all + i] = taper_val_int(format);
     }
     return taper_list_append(entry->samples, TAPER_VAL(sample), error);
+}
+
+taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
+                                taper_error *error)
+{
+    TAPER_NEED(draft, error);
+    return taper_budget_explain(draft->model->budget, add_sample(draft, method, inputs, count, error), error);
 }
 
 // ---- samples that are there already
