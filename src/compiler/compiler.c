@@ -3,6 +3,7 @@
 #include <taper/taper_compile.h>
 
 #ifdef TAPER_WITH_DRAFTS
+#include "base/charge.h"
 #include "compiler/emit_bytecode.h"
 #include "compiler/quantization.h"
 #endif
@@ -85,7 +86,7 @@ static const pass passes[] = {
 };
 // clang-format on
 
-enum { PASSES = sizeof passes / sizeof passes[0] };
+enum { PASSES = sizeof passes / sizeof passes[0], STEPS_A_NODE = 8 };
 
 static bool is_disabled(const char *list, const char *name)
 {
@@ -144,6 +145,8 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
             if (graph == NULL) {
                 continue;
             }
+            TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
+                                   compilation->error)); // each pass looks at all, and so does the verifier
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);
             if (status != TAPER_OK) {

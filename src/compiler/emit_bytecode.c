@@ -7,12 +7,16 @@
 //   8      short operators are instructions
 #include "compiler/emit_bytecode.h"
 
+#include "base/charge.h"
+#include "base/hash.h"
 #include "base/pointer_map.h"
 #include "format/bytecode_rows.h"
 #include "ir/effects.h"
 #include "ir/liveness.h"
 #include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
+
+enum { STEPS_A_NODE = 300 }; // to be emitted and written
 
 typedef struct call_site { // an operator of the function's table
     const taper_schema *schema;
@@ -49,17 +53,15 @@ static TAPER_COLD taper_status cannot(const emitter *e, const taper_node *node, 
 
 // ---- tables
 
-static size_t hash_constant(taper_val value)
+static size_t hash_constant(const emitter *e, taper_val value)
 {
-    size_t h = value.tag * 31u;
+    const uint64_t seed = taper_hash_seed(e) + value.tag;
     if (value.tag == TAPER_STRING) {
-        for (size_t i = 0; i < value.as.string->length; i++) {
-            h = (h ^ (unsigned char)value.as.string->data[i]) * 16777619u;
-        }
-        return h;
+        return (size_t)taper_hash_keyed(seed, value.as.string->data, value.as.string->length);
     }
-    const uint64_t bits = (uint64_t)value.as.i ^ (uint64_t)value.as.i >> 32; // doubles differ in their high bits alone
-    return value.tag == TAPER_NONE ? h : h + (size_t)(bits * 0x9E3779B97F4A7C15u >> 32);
+    return (size_t)taper_hash_spread(value.tag == TAPER_NONE      ? seed
+                                     : value.tag == TAPER_BOOLEAN ? seed ^ value.as.b
+                                                                  : seed ^ (uint64_t)value.as.i);
 }
 
 // Whether one entry of the table serves both: numbers bit by bit, strings by their text, everything else by identity.
@@ -87,7 +89,7 @@ static taper_status grow_index(emitter *e)
         return taper_fail_memory(e->error);
     }
     for (size_t i = 0; i < e->constant_count; i++) {
-        size_t at = hash_constant(e->constants[i]) & (e->constant_index_size - 1);
+        size_t at = hash_constant(e, e->constants[i]) & (e->constant_index_size - 1);
         while (e->constant_index[at] != 0) {
             at = (at + 1) & (e->constant_index_size - 1);
         }
@@ -101,7 +103,7 @@ static taper_status constant_number(emitter *e, taper_val value, int32_t *number
     if (e->constant_index_size < 2 * (e->constant_count + 1)) {
         TAPER_TRY(grow_index(e));
     }
-    size_t at = hash_constant(value) & (e->constant_index_size - 1);
+    size_t at = hash_constant(e, value) & (e->constant_index_size - 1);
     for (; e->constant_index[at] != 0; at = (at + 1) & (e->constant_index_size - 1)) {
         if (same_constant(e->constants[e->constant_index[at] - 1], value)) {
             *number = (int32_t)e->constant_index[at] - 1;
@@ -518,6 +520,7 @@ static taper_status fill_function(const emitter *e, taper_module_function *funct
 static taper_status emit_function(emitter *e, taper_module_function *function)
 {
     taper_block *body = e->graph->body;
+    TAPER_TRY(taper_charge(e->target->allocator, STEPS_A_NODE * (uint64_t)e->graph->node_count, e->error));
     number_block(e, body);
     TAPER_TRY(taper_liveness(e->graph, e->error));
     TAPER_TRY(collect_calls(e, body));

@@ -169,6 +169,15 @@ static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
     return TAPER_OK;
 }
 
+// Functions may share the parts of their tables, so what is done with each part of each function is charged: reading
+// it here, and what the loader does with it later.
+enum { STEPS_AN_INSTRUCTION = 20, STEPS_AN_OPERATOR = 200, STEPS_A_CONSTANT = 4, STEPS_A_TYPE = 20 };
+
+static taper_status charge(const reader *r, uint64_t steps, size_t count)
+{
+    return taper_charge(r->module->allocator, steps * count, r->error);
+}
+
 static taper_status read_instructions(reader *r, const taper_tuple *from, taper_module_function *function)
 {
     r->instructions += from->count;
@@ -181,6 +190,7 @@ static taper_status read_instructions(reader *r, const taper_tuple *from, taper_
         return taper_fail_memory(r->error);
     }
     function->instruction_count = from->count;
+    TAPER_TRY(charge(r, STEPS_AN_INSTRUCTION, from->count));
     for (size_t i = 0; i < from->count; i++) {
         const taper_tuple *item = as_tuple(from->items[i]);
         if (item == NULL || item->count != 3 || item->items[1].tag != TAPER_INT || item->items[2].tag != TAPER_INT) {
@@ -206,6 +216,7 @@ static taper_status read_operators(reader *r, const taper_tuple *from, taper_mod
         return taper_fail_memory(r->error);
     }
     function->operator_count = from->count;
+    TAPER_TRY(charge(r, STEPS_AN_OPERATOR, from->count));
     for (size_t i = 0; i < from->count; i++) {
         const taper_tuple *item = as_tuple(from->items[i]);
         if (item == NULL || item->count < 2 || item->count > 3) {
@@ -233,6 +244,7 @@ static taper_status read_constants(reader *r, const taper_tuple *from, taper_mod
         return taper_fail_memory(r->error);
     }
     function->constant_count = from->count;
+    TAPER_TRY(charge(r, STEPS_A_CONSTANT, from->count));
     for (size_t i = 0; i < from->count; i++) {
         function->constants[i] = taper_val_retain(from->items[i]);
     }
@@ -246,6 +258,7 @@ static taper_status read_types(reader *r, const taper_tuple *from, taper_module_
         return taper_fail_memory(r->error);
     }
     function->type_count = from->count;
+    TAPER_TRY(charge(r, STEPS_A_TYPE, from->count));
     for (size_t i = 0; i < from->count; i++) {
         const char *text;
         TAPER_TRY(read_type(r, from->items[i], &function->types[i], &text));

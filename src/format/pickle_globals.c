@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the names in a pickle stand for: the complete list. A name that is not here is refused, so a pickle cannot reach
 // anything else.
+#include "base/charge.h"
 #include "format/pickle.h"
 #include "format/pickle_machine.h"
 #include "format/saved_value.h"
@@ -139,7 +140,7 @@ static taper_status count_checks(taper_pickle *p, size_t items)
     if (p->checked > FACTOR * (uint64_t)p->reader.size + LEAST) {
         REFUSE(p, "the same containers are given types again and again");
     }
-    return TAPER_OK;
+    return taper_charge(p->allocator, 2 * (uint64_t)items, p->error);
 }
 
 static taper_status type_list(taper_pickle *p, taper_list *list, const taper_type *element)

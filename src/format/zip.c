@@ -10,6 +10,7 @@
 // local header (its padding is not in the directory).
 #include "format/zip.h"
 
+#include "base/charge.h"
 #include "base/inflate.h"
 #include "base/limits.h"
 #include "base/reader.h"
@@ -295,6 +296,7 @@ taper_status taper_zip_check(const taper_zip *zip, const taper_zip_entry *entry,
 static taper_status inflate_to(const taper_zip *zip, const taper_zip_entry *entry, const uint8_t *packed,
                                uint64_t offset, uint8_t *to, taper_error *error)
 {
+    TAPER_TRY(taper_charge(zip->allocator, entry->size / 2, error));
     const taper_status status = taper_inflate(zip->allocator, packed, entry->packed, to, entry->size);
     if (status == TAPER_ERROR_RESOURCE) {
         return taper_fail_memory(error);

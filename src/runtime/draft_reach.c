@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which functions a saved draft needs: the methods of the root, and what is called by name from these. A call may mean
 // the method of that name of any class. Linear in the nodes: once a name was called, its functions leave the index.
+#include "base/hash.h"
 #include "runtime/draft.h"
 
 typedef struct reach {
@@ -13,11 +14,7 @@ typedef struct reach {
 
 static size_t bucket_of(const reach *r, const char *method)
 {
-    uint32_t h = 2166136261u;
-    for (; *method != '\0'; method++) {
-        h = (h ^ (unsigned char)*method) * 16777619u;
-    }
-    return h & (r->buckets - 1);
+    return (size_t)taper_hash_keyed(taper_hash_seed(r), method, strlen(method)) & (r->buckets - 1);
 }
 
 static void enter(reach *r, size_t function)
