@@ -3,134 +3,207 @@
 """mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--only PATH]: changes one place of src after the other, and says which
 changes no test notices.
 
-A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. In
-a copy of the tree (build-mutate) the object is built again and the tests of its room run, the quick ones first; then the file
-is as before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason.
+A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. All
+of them are drawn first. In a copy of the tree (build-mutate) each test runs once to learn which of them it reaches (mutate_reach.py). Then
+they are tried one by one: the object is built again, and the tests that reach the change run, the fast ones first; then the file is as
+before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason.
 
---quick runs the quick tier alone, with the samples that it takes. --compare then runs every test that needs no PyTorch, with whole sweeps, on
-what survived: a change that they notice is one that the quick tier has lost."""
+--quick runs the quick tier alone, with the samples that it takes. --compare then runs what the quick tier leaves out of the tests that need
+no PyTorch, the whole sweeps and other tests, on what survived: a change that they notice is one that the quick tier has lost."""
 import argparse
+import collections
+import functools
+import json
 import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import time
 
+import mutate_draw
+import mutate_reach
+
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORK = TOP / "build-mutate"
 SOURCE, BUILD = WORK / "source", WORK / "build"
+STRIDE = 7  # of the quick tier
 ROOMS = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "^(oracle|full)$"]
 QUICK = ["-L", "^quick$"]
-# Every test without PyTorch, but for those that build the tree again or run elsewhere.
-WHOLE = ["-LE", "^(oracle|package|wasm|docs|style|apple|android|python)$"]
-STRIDE = 7  # of the quick tier
-NUMERIC = ("ops", "backends")  # rooms of operators and kernels
+# Every test without PyTorch, but for those that build the tree again, run elsewhere, or read no more than headers and shaders.
+WHOLE = ["-LE", "^(oracle|package|wasm|docs|style|apple|android|python)$", "-E", "^(foreign_.*|kernels_(arm.*|wasm)|cpp_headers.*|gpu_spirv)$"]
+# What scripts run, beside the programs that ctest names.
+SCRIPTS = ["taper_program", "taper_shared", "room_tools", "taper_python_package", "pytorch_jni"]
+JOBS = str(os.cpu_count() or 1)
+MEMORY = 16 << 30  # bytes that a process may have: a change may ask for ever more
 # The tests with PyTorch that are about a room.
 ORACLE = {"backends": "samples|zoo|ops_cpu|ops_conv|ops_linear|ops_linalg|ops_pool|ops_quantized.*|ops_edges",
           "compiler": "optimize|quantize|random_programs|generated_programs|listing|apps|gpu_files", "format": "samples|convert|write|debug_info|gpu_files|old_bytecode",
           "frontend": "samples|torchscript|language|listing|old_bytecode|ops_as_torchscript|generated_programs", "ops": "ops_(?!as_torchscript).*|opinfo"}
 OTHERS = "samples|torchscript|language|optimize|convert|quantize"
 
-SWAPS = {"comparison": {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}, "sign": {"+": "-", "-": "+", "+=": "-=", "-=": "+="},
-         "condition": {"&&": "||", "||": "&&"}}
-STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|const\b|static\b|struct\b|enum\b|else\b)[\w>.\[\]*()-]+ (?:[-+*/|&]?= .*|)\S*;$|^\s+\(?void\)?\s*\w+\(.*\);$")
-SKIPPED = re.compile(r"^\s*(#|//|\*|TAPER_FAIL|return taper_fail)|\b(assert|_Static_assert|printf|snprintf|TAPER_FAIL|taper_fail\w*)\b|^\s*\"")
+def drawn(options):
+    """The changes to try: those that compile without a warning, in files that this machine's build has."""
+    listed = json.loads(subprocess.run(["ninja", "-C", str(BUILD), "-t", "compdb"], capture_output=True, text=True, check=True).stdout)
+    objects = {entry["file"]: entry["output"] for entry in listed if entry["output"].startswith("CMakeFiles/taper_objects.dir/src/")}
+    if not any(options.only in str(pathlib.Path(file).relative_to(SOURCE)) for file in objects):
+        sys.exit(f"no file that is built here has \"{options.only}\" in its path")
+    changes = []
+    for change in mutate_draw.draws(SOURCE, random.Random(options.seed), options.only):
+        if len(changes) == options.count:
+            return changes
+        if change.draw > options.skip and str(change.path) in objects:
+            with change.made():
+                if build(objects[str(change.path)]):
+                    changes.append(change)
 
 
-def blanked(line):
-    """The line with texts and comments as blanks, of the same length."""
-    line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'', lambda m: " " * len(m[0]), line)
-    return re.sub(r"//.*|/\*.*?\*/", lambda m: " " * len(m[0]), line)
-
-
-def places(line):
-    """(kind, changed line) of all that can be changed in a line."""
-    code, found = blanked(line), []
-    if SKIPPED.search(line) or not code.strip():
-        return found
-    for kind, swaps in SWAPS.items():
-        for m in re.finditer(r"(?<= )(<=|>=|==|!=|\+=|-=|&&|\|\||[<>+-])(?= )", code):
-            if m[1] in swaps:
-                found.append((kind, line[:m.start()] + swaps[m[1]] + line[m.end():]))
-    for m in re.finditer(r"(?<![\w.])(\d+)(\.\d+)?(?=[^\w.]|f\b)", code):
-        other = f"{int(m[1]) + 2}{m[2]}" if m[2] else str(int(m[1]) + 1)
-        found.append(("constant", line[:m.start()] + other + line[m.end():]))
-    for m in re.finditer(r"(?<=\w)\[(\w+)\]", code):
-        if not re.match(r"\s*(static |const )*[\w ]+\*? \w+\[", code) and not m[1].isupper():
-            found.append(("index", line[:m.start(1)] + m[1] + " + 1" + line[m.end(1):]))
-    if STATEMENT.match(code.rstrip()):
-        found.append(("statement", re.match(r"\s*", line)[0] + ";"))
-    return found
-
-
-def draw(rng, only):
-    """(path, line number, kind, old line, new line)"""
-    files = sorted(p for p in (SOURCE / "src").rglob("*.c") if only in str(p.relative_to(SOURCE)))
-    numeric = [p for p in files if p.relative_to(SOURCE).parts[1] in NUMERIC]
-    others = [p for p in files if p not in set(numeric)]
-    while True:
-        group = (numeric if rng.random() < 0.5 else others) or files
-        path = rng.choices(group, [p.stat().st_size for p in group])[0]
-        lines = path.read_text().split("\n")
-        at = rng.randrange(len(lines))
-        options = places(lines[at])
-        if options:
-            kinds = sorted({kind for kind, _ in options})
-            kind = rng.choice(kinds)
-            return path, at, kind, lines[at], rng.choice([new for k, new in options if k == kind])
-
-
-def run(command, limit=3600, stride=1):
+def run(command, limit=7200, stride=1):
+    """(whether the command did it, what it printed)"""
     environment = os.environ | {"TAPER_STRIDE": str(stride)}
     try:
-        return subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=limit, env=environment).returncode
+        done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, errors="replace", timeout=limit, env=environment)
+        return done.returncode == 0, done.stdout
     except subprocess.TimeoutExpired:
-        return -1
+        return False, ""
 
 
 def build(*targets):
-    return run(["cmake", "--build", str(BUILD)] + [t for target in targets for t in ("--target", target)]) == 0
+    return run(["cmake", "--build", str(BUILD), "-j", JOBS] + [t for target in targets for t in ("--target", target)])[0]
 
 
-def test(arguments, limit=600, stride=1):
-    return run(["ctest", "--test-dir", str(BUILD), "-j3", "--stop-on-failure", "--timeout", str(limit)] + arguments, stride=stride) == 0
+def configure(*settings):
+    # Counts carry whole paths: those of the build as they are.
+    return run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTAPER_WARNINGS_AS_ERRORS=ON",
+                "-DTAPER_KNOWS_PREFIX_MAP=OFF", *settings])[0]
 
 
-def noticed(path, options):
-    """Which step of the tests fails; None: none."""
-    if not test(["-R", "^recorded$"], 60):  # which takes a second
-        return "recorded cases"
-    if not build():
-        return "the build"
-    if options.quick:
-        if not test(QUICK, 150, STRIDE):
-            return "quick tests"
-        return "whole sweeps, and not by quick tests" if options.compare and not test(WHOLE, 900) else None
-    if not test(ROOMS, 150):
-        return "tests without PyTorch"
-    return None if test(["-R", f"^({ORACLE.get(path.relative_to(SOURCE).parts[1], OTHERS)})$"]) else "PyTorch"
+def failed(selection, limit, stride):
+    """Names of tests that fail, twice: other work on the machine may let one fail once."""
+    command = ["ctest", "--test-dir", str(BUILD), "-j", JOBS, "--stop-on-failure", "--repeat", "until-pass:2", "--timeout", str(int(limit))]
+    passed, output = run([*command, *selection], stride=stride)
+    return [] if passed else re.findall(r"^\s*\d+ - (\S+) \(", output.partition("tests FAILED:")[2], re.M) or ["ctest"]
+
+
+def failing(tests, stride):
+    names = "|".join(re.escape(test.name) for test in tests)
+    return failed(["-R", f"^({names})$"], 30 + 10 * max(test.seconds for test in tests), stride)
+
+
+@functools.cache
+def for_scripts():
+    known = run(["ninja", "-C", str(BUILD), "-t", "targets", "all"])[1]
+    return [target for target in SCRIPTS if f"\n{target}: " in known]
+
+
+def targets(tests):
+    """What is built for tests."""
+    return sorted({target for test in tests for target in test.targets}) + (for_scripts() if any(test.is_script for test in tests) else [])
+
+
+def learn(selection, changes, stride):
+    """{change: tests that reach it} of the tests that are selected."""
+    covered = WORK / "covered.cmake"
+    mutate_reach.covering(covered, {change.path for change in changes})
+    if not configure(f"-DCMAKE_PROJECT_taper_INCLUDE={covered}") or not build():
+        sys.exit(f"the tree does not build with counters: see {covered}")
+    tests = mutate_reach.listed(BUILD, selection)
+    if selection is WHOLE:  # all others were the same in the quick tier
+        tests = [test for test in tests if "quick" not in test.labels or test.takes_steps]
+    found = mutate_reach.learn(BUILD, tests, changes, stride, say)
+    if not configure("-UCMAKE_PROJECT_taper_INCLUDE") or not build():
+        sys.exit("the tree does not build any more without counters")
+    return found
+
+
+def with_torch(changes):
+    """{change: tests with PyTorch about its room}: what these run is not counted."""
+    rooms = {change.room for change in changes}
+    tests = {room: mutate_reach.listed(BUILD, ["-R", f"^({ORACLE.get(room, OTHERS)})$"]) for room in rooms}
+    return {change: tests[change.room] for change in changes}
+
+
+def batches(tests):
+    """The tests in lots that grow: many a change is noticed by the first, and each lot has its programs linked."""
+    first = [test for test in tests if test.name == "recorded"]
+    rest, size = [test for test in tests if test.name != "recorded"], 4
+    if first:
+        yield first
+    while rest:
+        yield rest[:size]
+        rest, size = rest[size:], 2 * size
+
+
+def noticed(tests, stride):
+    """What fails, of the tests that reach a change that is made; None: nothing."""
+    for lot in batches(tests):
+        if not build(*targets(lot)):
+            return "the build"
+        names = failing(lot, stride)
+        if names:
+            return ", ".join(names)
+    return None
+
+
+def fails_as_it_is(test, stride, passing):
+    """Whether a test that failed with a change fails without it, too; passing: tests that are known not to."""
+    if test not in passing and build(*targets([test])) and not failing([test], stride):
+        passing.add(test)
+    return test not in passing
+
+
+def tried(step, changes, reaching, stride, passing):
+    """Makes one change after the other; returns those that nothing notices."""
+    survivors, unreached, who, broken = [], 0, collections.Counter(), set()
+    for number, change in enumerate(changes):
+        begin, by, left = time.time(), None, True
+        while left:
+            tests = [test for test in reaching[change] if test not in broken]
+            with change.made():
+                by = noticed(tests, stride)
+            left = {test for test in tests if by and test.name in by.split(", ") and fails_as_it_is(test, stride, passing)}
+            for test in left:
+                say(f"{test.name} fails as it is, and is left out")
+            broken |= left
+        who[by if by in ("recorded", "the build") else step] += by is not None
+        what = f"noticed by {by}" if by else "survived" if tests else "survived, as no test reaches it"
+        say(f"{number + 1}/{len(changes)} (draw {change.draw}) {what}: {change} ({time.time() - begin:.0f} s)")
+        if by is None:
+            survivors.append(change)
+            unreached += not tests
+            say("  -" + change.old.strip() + "\n  +" + change.new.strip())
+    say(f"{len(changes)} changes: " + "".join(f"{count} noticed by {name}, " for name, count in who.items() if count) +
+        f"{len(survivors)} survived {step}, {unreached} of them unreached")
+    return survivors
+
+
+def say(text):
+    print(text, flush=True)
 
 
 def prepare(options):
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True, check=True).stdout.split("\n")
-    shutil.rmtree(SOURCE, ignore_errors=True)
-    for file in filter(None, files):
-        if (TOP / file).is_file():
-            (SOURCE / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(TOP / file, SOURCE / file)  # new times: an object of a change that was broken off is built again
+    files = [file for file in files if file and (TOP / file).is_file()]
+    for old in [p for p in SOURCE.rglob("*") if p.is_file() and str(p.relative_to(SOURCE)) not in set(files)]:
+        old.unlink()
+    for file in files:
+        copy = SOURCE / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if not copy.is_file() or copy.read_bytes() != (TOP / file).read_bytes():  # a change that was broken off, too
+            shutil.copy(TOP / file, copy)
+            copy.touch()
     tests = "core" if options.quick and not options.compare else "ON"
-    if run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DTAPER_BUILD_TESTS={tests}"]) != 0 or not build():
+    if not configure("-UCMAKE_PROJECT_taper_INCLUDE", f"-DTAPER_BUILD_TESTS={tests}") or not build():
         sys.exit("the tree does not build; see ./dev build")
     if options.quick:
-        if not test(QUICK, stride=STRIDE):
-            sys.exit("its quick tests fail as it is; see ./dev test --quick")
-        return
-    # What PyTorch answers now is kept (tests/ops/kept.py).
-    if not test(ROOMS) or not test(["-R", f"^({ORACLE['ops']})$"]):
-        sys.exit("its tests fail as it is; see ./dev test")
+        bad = failed(QUICK, 600, STRIDE)
+    else:  # what PyTorch answers now is kept (tests/ops/kept.py)
+        bad = failed(ROOMS, 600, 1) or failed(["-R", f"^({ORACLE['ops']})$"], 600, 1)
+    if bad:
+        sys.exit(f"{', '.join(bad)}: fails as it is; see ./dev test")
 
 
 def main():
@@ -142,33 +215,20 @@ def main():
     parser.add_argument("--skip", type=int, default=0, help="changes that are drawn first and not tried")
     parser.add_argument("--only", default="", help="files whose path has this")
     options = parser.parse_args()
-    rng = random.Random(options.seed)
-    print(f"building {BUILD}", flush=True)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    say(f"building {BUILD}")
     prepare(options)
-    survivors, done, drawn = [], 0, 0
-    while done < options.count:
-        path, at, kind, old, new = draw(rng, options.only)
-        drawn += 1
-        if drawn <= options.skip:
-            continue
-        text, begin = path.read_text(), time.time()
-        lines = text.split("\n")
-        lines[at] = new
-        path.write_text("\n".join(lines))
-        try:
-            if not build("recorded_cases"):  # or a warning, which is an error
-                continue
-            step = noticed(path, options)
-        finally:
-            path.write_text(text)
-        done += 1
-        where = f"{path.relative_to(SOURCE)}:{at + 1}"
-        print(f"{done}/{options.count} (draw {drawn}) {'survived' if step is None else 'noticed by ' + step}: {kind} in {where} ({time.time() - begin:.0f} s)", flush=True)
-        if step is None:
-            survivors.append(f"{where} ({kind})\n-{old}\n+{new}")
-            print("  -" + old.strip() + "\n  +" + new.strip(), flush=True)
-    print("\n\n".join([""] + survivors))
-    print(f"{done} changes, {len(survivors)} survived")
+    say(f"drawing {options.count} changes")
+    changes = drawn(options)
+    passing = set()
+    if options.quick:
+        survivors = tried("the quick tier", changes, learn(QUICK, changes, STRIDE), STRIDE, passing)
+        if options.compare and survivors:
+            survivors = tried("whole sweeps", survivors, learn(WHOLE, survivors, 1), 1, passing)
+    else:
+        survivors = tried("tests without PyTorch", changes, learn(ROOMS, changes, 1), 1, passing)
+        survivors = tried("PyTorch", survivors, with_torch(survivors), 1, passing)
+    say("\n\n".join(["", *(f"{change}\n-{change.old}\n+{change.new}" for change in survivors)]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which tests reach which lines of src, for mutate.py: a test that does not run a line cannot notice a change of it.
+
+The files that have a change are compiled with --coverage, and each test runs once with a folder of its own for what it counts. Where counts
+say nothing, a test is taken to reach the line: it failed or ended a process that leaves no counts, or is a script that reads the source."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+# They kill a process at work, or leave it by _exit(), on purpose: what that process did is not counted.
+UNCOUNTED = {"unit_pool_test", "unit_packs_file_test", "tools_failures_test", "limits_long_calls", "load_families"}
+LIMIT = 1200  # seconds for one test, with counters
+
+
+class Test:
+    def __init__(self, entry, build):
+        properties = {p["name"]: p["value"] for p in entry["properties"]}
+        self.name, self.command = entry["name"], entry["command"]
+        self.environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+        self.folder = properties.get("WORKING_DIRECTORY", str(build))
+        self.skipped = properties.get("SKIP_RETURN_CODE")
+        self.labels = set(properties.get("LABELS", []))
+        programs = [pathlib.Path(word) for word in self.command]
+        self.targets = {str(p.relative_to(build)) for p in programs if build in p.parents and p.is_file() and p.parts[len(build.parts)] in ("bin", "lib")}
+        self.is_script = build not in programs[0].parents
+        self.takes_steps = any(p.is_file() and re.search(rb"TAPER_STRIDE|import sampling", p.read_bytes()) for p in programs)
+        self.seconds = 60.0  # until it is measured
+
+
+def listed(build, selection):
+    """The tests that a selection of ctest has; their programs are built."""
+    answer = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", *selection], capture_output=True, text=True, check=True)
+    return [Test(entry, build) for entry in json.loads(answer.stdout)["tests"]]
+
+
+def covering(file, paths):
+    """Writes what CMake includes so that these files count their lines. Functions are left whole until they count: each has its own lines."""
+    lines = [f'set_property(SOURCE {path} APPEND_STRING PROPERTY COMPILE_FLAGS "--coverage -fno-early-inlining -w")' for path in sorted(map(str, paths))]
+    file.write_text("\n".join([*lines, "add_link_options(--coverage)", ""]))
+
+
+def run(test, counts, stride):
+    """None where the test passed, or was skipped; otherwise why its counts say nothing."""
+    environment = os.environ | test.environment | {"TAPER_STRIDE": str(stride), "GCOV_PREFIX": str(counts)}
+    begin = time.time()
+    try:
+        status = subprocess.run(test.command, cwd=test.folder, env=environment, capture_output=True, timeout=LIMIT).returncode
+    except subprocess.TimeoutExpired:
+        return "it ran out of time"
+    test.seconds = time.time() - begin
+    return None if status in (0, test.skipped) else f"it ended with {status}"
+
+
+def counted(counts):
+    """{file: ({line: times}, [(first line, last line, times) of a function])} out of a folder of counts; copies of a file are added up."""
+    found, objects = {}, []
+    for data in counts.rglob("*.gcda"):
+        notes = pathlib.Path("/", data.relative_to(counts)).with_suffix(".gcno")
+        data.with_suffix(".gcno").symlink_to(notes)
+        objects.append(str(data))
+    for first in range(0, len(objects), 50):
+        text = subprocess.run(["gcov", "--json-format", "--stdout", *objects[first:first + 50]], cwd=counts, check=True, capture_output=True, text=True).stdout
+        for report in map(json.loads, text.splitlines()):
+            for file in report["files"]:
+                path = os.path.normpath(os.path.join(report["current_working_directory"], file["file"]))
+                if not path.endswith(".c"):
+                    continue
+                lines, functions = found.setdefault(path, ({}, []))
+                for line in file["lines"]:
+                    lines[line["line_number"]] = lines.get(line["line_number"], 0) + line["count"]
+                functions += [(f["start_line"], f["end_line"], f["execution_count"]) for f in file["functions"]]
+    return found
+
+
+def code_of(counts, change):
+    """How often the line ran; where it has no code of its own, its function; None for a line of no function, of a table say."""
+    lines, functions = counts.get(str(change.path), ({}, []))
+    around = [times for first, last, times in functions if first <= change.line <= last]
+    return lines.get(change.line, max(around, default=None))
+
+
+def learn(build, tests, changes, stride, say):
+    """{change: tests that reach it, the fast ones first}; a change has a path and a line, and its file counts in this build."""
+    root = build.parent / "counts"
+    shutil.rmtree(root, ignore_errors=True)
+    ran, near, everything, code = {}, {}, {}, set()
+
+    def one(test):
+        folder = root / test.name
+        folder.mkdir(parents=True)
+        why = run(test, folder, stride)
+        counts = counted(folder)
+        shutil.rmtree(folder)
+        if why is None and not counts and test.is_script:
+            why = "it counts nothing"  # as scripts that read the source
+        if why:
+            everything[test] = why
+        code.update(change for change in changes if code_of(counts, change) is not None)
+        ran[test] = {change for change in changes if code_of(counts, change)}
+        near[test] = {change for change in changes if any(counts.get(str(change.path), ({},))[0].values())}
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, tests))
+    for why in sorted(set(everything.values())):
+        say(f"taken to reach every line, as {why}: {' '.join(test.name for test in tests if everything.get(test) == why)}")
+
+    def reaches(test, change):
+        """A line without code is reached by all that run any of its file; if none does, its file may be a table that others read: by all."""
+        if test in everything or (test.name in UNCOUNTED and change in near[test]):
+            return True
+        if change in code:
+            return change in ran[test]
+        return change in near[test] or not any(change in changes for changes in near.values())
+
+    # Those that are taken to reach everything come last: few notice anything.
+    return {change: sorted((t for t in tests if reaches(t, change)), key=lambda t: (t in everything, t.seconds)) for change in changes}
