@@ -119,7 +119,8 @@ int64_t taper_checked_rank(const taper_ir_value *value)
         if (asked == NULL || asked->kind != TAPER_NODE_OP || asked->output_count != 1) {
             continue;
         }
-        for (const taper_value_use *test = asked->outputs[0].uses; test != NULL && left > 0; test = test->next, left--) {
+        for (const taper_value_use *test = asked->outputs[0].uses; test != NULL && left > 0;
+             test = test->next, left--) {
             bool equal;
             const int64_t rank = wanted_rank(test->user, value, &equal);
             const taper_value_use *branch = rank >= 0 ? test->user->outputs[0].uses : NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// unwind_probe: calls an operator that looks at who called it. Prints how many functions there were, and ends with 0 when
-// the one that called the library was among them: then a crash report from inside a kernel says from where it was called.
+// unwind_probe: calls an operator that looks at who called it. Prints how many functions there were, and ends with 0
+// when the one that called the library was among them: then a crash report from inside a kernel says from where it was
+// called.
 #include <stdio.h>
 #include <unwind.h>
 
