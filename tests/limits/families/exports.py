@@ -37,7 +37,7 @@ def pack(kind, context, *children):
     return {"type": kind, "context": context, "children_spec": list(children)}
 
 
-def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False, programs=1):
+def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False, programs=1, named=()):
     """An archive: `inputs` tensors x, x1, … or the packing `given`; programs: so often, by other names."""
     names = [name["as_tensor"]["name"] for name in main["inputs"]][len(weights):]
     specs = [{"parameter": {"arg": {"name": f"w{i}"}, "parameter_name": w}} for i, w in enumerate(weights)]
@@ -46,7 +46,7 @@ def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, give
         "input_specs": specs + [{"user_input": {"arg": tensor(n)}} for n in names],
         "output_specs": [{"user_output": {"arg": o}} for o in main["outputs"]]},
         "module_call_graph": [{"fqn": "", "signature": {
-            "in_spec": json.dumps([1, pack("builtins.tuple", "null", args, pack("builtins.dict", "[]"))]),
+            "in_spec": json.dumps([1, pack("builtins.tuple", "null", args, pack("builtins.dict", json.dumps(list(named)), *[LEAF] * len(named)))]),
             "out_spec": json.dumps([1, outputs]), "forward_arg_names": []}}]},
         "opset_version": {"aten": 10}, "range_constraints": ranges or {}, "schema_version": {"major": 8, "minor": 20},
         "torch_version": "2.15", "guards_code": list(guards)}
@@ -104,6 +104,22 @@ def symbols(size):
                  ranges={f"s{i}": {"min_val": 3, "max_val": 9} for i in range(count)})
 
 
+def ranges_by_symbols(size):
+    """Symbols in all sizes of all inputs, whose ranges stand in reverse order."""
+    count, rank = len(numbers(size, 900)), 8
+    names = [f"x{i}" for i in range(count)]
+    return whole(graph([relu("x0", "y")], inputs=names, tensor_values={n: meta([f"S{i}_{d}" for d in range(rank)]) for i, n in enumerate(names)}),
+                 ranges={f"S{i}_{d}": {"min_val": 3, "max_val": 9} for i in reversed(range(count)) for d in reversed(range(rank))})
+
+
+def long_symbols(size):
+    """A long symbol in sizes of all inputs."""
+    name, count = "S" * (size // 3), len(numbers(size // 3, 300))
+    names = [f"x{i}" for i in range(count)]
+    return whole(graph([relu("x0", "y")], inputs=names, tensor_values={n: meta([name]) if i == 0 else meta([f"S{i}"]) for i, n in enumerate(names)}),
+                 ranges={name: {"min_val": 3, "max_val": 9}})
+
+
 def guards(size):
     return whole(graph([relu("x", "y")]), guards=["L['args'][0].size()[0] > 1"] * len(numbers(size, 40)))
 
@@ -120,6 +136,15 @@ def guards_of_many(size):
     count = len(numbers(size, 150))
     names = [f"x{i}" for i in range(count)]
     return whole(graph([relu("x0", "y")], inputs=names), guards=[f"L['args'][{count - 1}].size()[0] > 1"] * count)
+
+
+def guards_by_name(size):
+    """Guards that name the last of many inputs that are given by name."""
+    count = len(numbers(size, 190))
+    names = [f"x{i}" for i in range(count)]
+    data = whole(graph([relu("x0", "y")], inputs=names), given=pack("builtins.tuple", "null"), guards=[f"L['k{count - 1}'].size()[0] > 1"] * count,
+                 named=[f"k{i}" for i in range(count)])
+    return data
 
 
 def weights(size):
@@ -174,6 +199,7 @@ def packed_small(size):
     return whole(graph([relu("x" if i == 0 else f"y{i - 1}", f"y{i}") for i in numbers(size * 12, 190)], outputs=("y0",)), deflated=True)
 
 
-FAMILIES = {f"pt2_{f.__name__}": f for f in (chain, unknown_operators, branches, loops_in_conditions, inputs_of_one_symbol, symbols, guards, long_guard,
-                                            deep_guard, guards_of_many, weights, deep_weights, wide_result, deep_result, many_arguments, programs,
+FAMILIES = {f"pt2_{f.__name__}": f for f in (chain, unknown_operators, branches, loops_in_conditions, inputs_of_one_symbol, symbols, ranges_by_symbols,
+                                            long_symbols, guards, long_guard,
+                                            deep_guard, guards_of_many, guards_by_name, weights, deep_weights, wide_result, deep_result, many_arguments, programs,
                                             many_programs_packed, autocast, packed_small)}

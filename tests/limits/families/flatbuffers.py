@@ -78,10 +78,31 @@ def flat_shared_dict_key(size):
     return module(values + [obj(0, 0, [n + 1])], n + 2, [net("a")])
 
 
+def flat_class_name(size):
+    """One object of a class of a long name, again and again; each waits for its __setstate__."""
+    name = "__torch__." + "N" * (size // 2)
+    state = function(name + ".__setstate__", [instruction(fb.STOREN, 1, 2), instruction(fb.LOADC, 0), instruction(fb.RET)], constants=(0,),
+                     arguments=[("self", "Any", 0), ("state", "Any", 0)])
+    one, n = Late(obj(1, 0, (), 1)), max(size // 8, 1)
+    return module([NONE, state] + [one] * n + [obj(0, 0, [n])], n + 2, [net("a"), Table(name, i8(3), [])])
+
+
+def flat_handles(size):
+    """Functions that share their handles."""
+    shared = Late(Table(fb.Numbers("q", list(range(size // 2 // 8)))))
+    n = max(size // 2 // 350, 1)
+    def with_handles(i):
+        whole = forward(f"__torch__.Net.f{i}")
+        whole.fields[1].fields = whole.fields[1].fields[:7] + (shared,) + whole.fields[1].fields[8:]
+        return whole
+    return module([NONE] + [with_handles(i) for i in range(n)] + [obj(0, 0, [0])], n + 1, [net("a")])
+
+
 def flat_extras(size):
     n = max(size // 60, 1)
     return module([NONE, forward(), obj(0, 0, [0])], 2, [net("a")], extras=[(f"e{i}", "text") for i in range(n)])
 
 
 FAMILIES = {f.__name__: f for f in (flat_numbers, flat_lists_that_double, flat_wide_lists, flat_shared_vector, flat_functions, flat_shared_functions,
-                                    flat_objects_of_wide_type, flat_strings, flat_shared_string, flat_shared_dict_key, flat_extras)}
+                                    flat_objects_of_wide_type, flat_strings, flat_shared_string, flat_shared_dict_key,
+                                    flat_class_name, flat_handles, flat_extras)}

@@ -91,6 +91,17 @@ def long_keys(size):
     return lite(obj("__torch__", "M", attributes(a=put(9, text(key)), b=items(each * (size // 2 // len(each))))))
 
 
+def complex_keys(size):
+    """Keys of a dict that a hash which adds the parts' bits cannot tell apart: re ^ 31 im is the same for all."""
+    def part(bits):
+        return b"G" + struct.pack(">Q", bits)
+
+    def key(i):
+        im = 0x3ff0000000000000 + i
+        return (get(9) if i else put(9, glob("builtins", "complex"))) + part(0x4050000000000000 ^ im * 31 & 2**64 - 1) + part(im) + b"\x86RN"
+    return lite(obj("__torch__", "M", attributes(a=b"}(" + repeat(size, key) + b"u")))
+
+
 def objects_with_shared_state(size):
     """Many objects of a state of many attributes."""
     n = size // 2 // 12
@@ -185,6 +196,24 @@ def debug_maps(size):
         ("m/callstack_debug_map.pkl", whole(many(put(3, frame), repeat(size, lambda i: many(wide(i), number(0), text("aten::add"), get(3))))))])
 
 
+def debug_handles(size):
+    """Functions whose handles are one list of pairs, none of which has any."""
+    each = put(5, many(text("function_debug_handles"), number(0)))
+    pairs = put(6, many(each, get(5) * (size // 2 // 5)))
+    count = max(size // 2 // 110, 1)
+    functions = function("__torch__.M.f", put(7, table())) + b"".join(function(f"__torch__.M.f{i}", get(7)) for i in range(count))
+    handles = many(number(8), many(text("__torch__.M.f"), pairs), b"".join(many(text(f"__torch__.M.f{i}"), get(6)) for i in range(count)))
+    return lite(ROOT, functions, extra=[("m/mobile_debug_handles.pkl", whole(handles))])
+
+
+def handles_of_long_name(size):
+    """Entries and functions that all have one long name."""
+    name, count = "f" * (size // 3), max(size // 3 // 60, 1)
+    functions = function(put(5, text(name)), put(7, table())) + function(get(5), get(7)) * count
+    handles = many(number(8), many(put(5, text(name)), b")"), many(get(5), b")") * (size // 3 // 8))
+    return lite(ROOT, functions, extra=[("m/mobile_debug_handles.pkl", whole(handles))])
+
+
 def deep_debug_maps(size):
     """Frames within frames, shared by all handles."""
     frame = b"N"
@@ -244,9 +273,9 @@ def code(lines):
     return b"".join(many(text(name), wide(int(x)), wide(int(n))) for name, x, n in (line.split() for line in lines.split(";") if line.strip()))
 
 
-def big_function(instructions, constants=b"K\x01", operators=b"", types=b"", setstate=False, counts=True):
+def big_function(instructions, constants=b"K\x01", operators=b"", types=b"", setstate=False, takes=()):
     names = "__torch__.N.__setstate__" if setstate else "__torch__.M.forward"
-    parts = schema(SELF, argument(text("state"), text("Any"))) if setstate else schema(SELF)
+    parts = schema(SELF, argument(text("state"), text("Any"))) if setstate else schema(SELF, *takes)
     return function(names, table(instructions, operators=operators, constants=constants, types=types, registers=8), parts)
 
 
@@ -300,6 +329,19 @@ def big_constant_again(size):
 PENDING = obj("__torch__", "M", attributes(a=obj("__torch__", "N", number(5))))
 
 
+def laughs(make, **options):
+    """forward returns a container that holds the one before it twice, and so on."""
+    def family(size):
+        depth = 24 if size < 10000 else 60 if size < 100000 else 150
+        return lite(ROOT, big_function(code("STOREN 1 2; LOAD 2 0") + code(make) * depth + code("RET 0 0"), takes=[argument(text("x"), text("Any"))], **options))
+    return family
+
+
+laughs_returned = laughs("STORE 3 0; LOAD 3 0; LOAD 3 0; TUPLE_CONSTRUCT 2 0")
+laughs_of_lists = laughs("STORE 3 0; LOAD 3 0; LOAD 3 0; LIST_CONSTRUCT 0 2", types=text("List[Any]"))
+laughs_of_dicts = laughs("STORE 3 0; LOADC 0 0; LOAD 3 0; LOADC 1 0; LOAD 3 0; DICT_CONSTRUCT 0 4", types=text("Dict[int, Any]"), constants=b"K\x01K\x02")
+
+
 def setstate(instructions, operators, constants=b"K\x01", types=b"", pending=PENDING):
     def family(size):
         padding = many(b"N" * max(size - 2000, 0)) if size > 3000 else b""
@@ -331,6 +373,16 @@ growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 3 0; LOADC 1 0; LO
                    operator("aten::append", "t", 2), b"K\x01" + wide(2**62) + b"\x88K\x00", text("List[int]"))
 
 
+def states_of_long_class(size):
+    """Objects of a class of a long name that wait for its __setstate__."""
+    name = "N" * (size // 2)
+    first = put(3, glob("__torch__", name)) + b")\x81K\x05b"
+    pending = obj("__torch__", "M", attributes(a=items(first + (get(3) + b")\x81K\x05b") * (size // 2 // 14))))
+    state = function(f"__torch__.{name}.__setstate__", table(code("STOREN 1 2; LOADC 0 0; RET 0 0"), constants=b"K\x01", registers=8),
+                     schema(SELF, argument(text("state"), text("Any"))))
+    return lite(pending, state)
+
+
 def many_states(size):
     """Objects that share a __setstate__ that takes its time."""
     first = put(3, glob("__torch__", "N")) + b")\x81K\x05b"
@@ -341,9 +393,10 @@ def many_states(size):
 
 
 FAMILIES = {f.__name__: f for f in (
-    numbers, strings, tuples_of_tuples, shared_list, typed_again, long_type_again, long_keys, objects_with_shared_state, objects_of_long_class, classes,
+    numbers, strings, tuples_of_tuples, shared_list, typed_again, long_type_again, long_keys, complex_keys, objects_with_shared_state, objects_of_long_class, classes,
     attributes_of_one, globals_again, tensors, shared_scales, empty_records, deflated_none, deflated_strings, deflated_weights, deflated_extras,
-    one_record_many_names, debug_maps, deep_debug_maps, functions, same_name, shared_name, shared_schema, registers, unpacked, branches, nested_branches,
-    tall_stack, type_tests, long_method_name, big_constant_again, many_states)}
+    one_record_many_names, debug_maps, debug_handles, handles_of_long_name, deep_debug_maps, functions, same_name, shared_name, shared_schema, registers, unpacked, branches, nested_branches,
+    tall_stack, type_tests, long_method_name, big_constant_again, states_of_long_class, many_states)}
 FAMILIES |= {f"shared_{part}": shared_table(part) for part in ("instructions", "operators", "constants", "types")}
-FAMILIES |= {"endless": endless, "products": products, "pooling": pooling, "doubling": doubling, "growing": growing}
+FAMILIES |= {"endless": endless, "products": products, "pooling": pooling, "doubling": doubling, "growing": growing,
+             "laughs_returned": laughs_returned, "laughs_of_lists": laughs_of_lists, "laughs_of_dicts": laughs_of_dicts}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Families of TorchScript archives: sources, classes and objects of about `size` bytes that hold as much of one thing as fits."""
+import struct
 import zipfile
 
 from make_corpus_archive import archive, attributes, glob, items, many, number, obj, text, whole
@@ -141,6 +142,44 @@ def objects_of_wide_class(size):
     return script(FORWARD + "    return x\n" + child, data, head=HEAD + "  a : List[__torch__.N]\n")
 
 
+def enum_members(size):
+    """An enum of many members, and references to the last of them in data.pkl."""
+    n = max(size // 4 // 12, 2)
+    state = put(3, glob("__torch__", "E")) + b"J" + struct.pack("<i", n - 1) + b"\x85R"
+    data = obj("__torch__", "M", attributes(training=b"\x89", a=items(state + (get(3) + b"J" + struct.pack("<i", n - 1) + b"\x85R") * (size // 2 // 12))))
+    return script(FORWARD + "    return x\nclass E(Enum):\n" + "".join(f"  m{i} = {i}\n" for i in range(n)), data,
+                  head=HEAD + "  a : List[__torch__.E]\n")
+
+
+def enum_names(size):
+    """The same in the sources."""
+    n = max(size // 2 // 12, 2)
+    return script(FORWARD + f"    y = __torch__.E.m{n - 1}\n" * (size // 2 // 30) + "    return x\nclass E(Enum):\n" +
+                  "".join(f"  m{i} = {i}\n" for i in range(n)))
+
+
+def last_attribute(size):
+    """The last of many attributes is read and written, again and again."""
+    n = max(size // 3 // 30, 1)
+    head = HEAD + "".join(f"  a{i} : int\n" for i in range(n))
+    state = b"}(" + text("training") + b"\x89" + b"".join(text(f"a{i}") + number(1) for i in range(n)) + b"u"
+    return script(FORWARD + f"    self.a{n - 1} = torch.add(self.a{n - 1}, 1)\n" * (size // 3 // 40) + "    return x\n", obj("__torch__", "M", state), head=head)
+
+
+def last_field(size):
+    """The last of the fields of a named tuple is read, again and again."""
+    n = max(min(size // 2 // 12, 4000), 1)
+    tuples = "class T(NamedTuple):\n" + "".join(f"  f{i} : int\n" for i in range(n))
+    return script(f"  def forward(self: __torch__.M,\n    t: __torch__.T) -> int:\n" + f"    x = t.f{n - 1}\n" * (size // 2 // 14) + "    return x\n" + tuples)
+
+
+def last_method(size):
+    """The last of many methods is called, again and again."""
+    n = max(size // 2 // 60, 1)
+    return script("".join(f"  def f{i}(self: __torch__.M, x: Tensor) -> Tensor:\n    return x\n" for i in range(n)) + FORWARD +
+                  f"    x = (self).f{n - 1}(x, )\n" * (size // 2 // 26) + "    return x\n")
+
+
 def files(size):
     n = max(size // 400, 1)
     body = "class N(Module):\n  __parameters__ = []\n  __buffers__ = []\n  def forward(self, x: Tensor) -> Tensor:\n    return x\n"
@@ -199,4 +238,4 @@ def lists_written(size):
 FAMILIES = {f"script_{f.__name__}": f for f in (
     statements, chain, long_expression, nested_expression, comments, methods, calls, calls_of_one, names_in_branches, nested_ifs, nested_loops, unrolled,
     long_loop, types_that_double, lists_that_double, strings_that_double, constant_tensors, classes, modules, attributes_of_class, objects_of_wide_class,
-    files, chained_files, deflated_source, long_names, long_types, setstate_of_script, unused_functions, dicts, written_in_place, lists_written)}
+    enum_members, enum_names, last_attribute, last_field, last_method, files, chained_files, deflated_source, long_names, long_types, setstate_of_script, unused_functions, dicts, written_in_place, lists_written)}
