@@ -193,13 +193,13 @@ TAPER_KERNEL(taper_op_fill_diagonal)
     }
     const int64_t item = (int64_t)taper_tensor_item(self);
     char *p = taper_tensor_mutable(self);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(call->run, i, 4); i++) {
         taper_scalar_store((taper_dtype)self->dtype, p + i * step * item, &value);
     }
-    // A tall matrix goes on, one row left out.
-    if (wrap && self->rank == 2 && self->sizes[0] > self->sizes[1] + 1) {
+    // A tall matrix goes on, one row left out. One without columns may have any number of rows.
+    if (wrap && self->rank == 2 && self->sizes[1] != 0 && self->sizes[0] > self->sizes[1] + 1) {
         const int64_t columns = self->sizes[1];
-        for (int64_t row = columns + 1; row < self->sizes[0]; row++) {
+        for (int64_t row = columns + 1; row < self->sizes[0] && taper_run_step(call->run, row, 4); row++) {
             const int64_t column = row % (columns + 1);
             if (column < columns) {
                 taper_scalar_store((taper_dtype)self->dtype,
