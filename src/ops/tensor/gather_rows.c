@@ -22,11 +22,13 @@ struct gather_job {
 enum { PIECE = 16384 };         // elements of a row that are done at a time
 static const double EACH = 1.5; // nanoseconds
 
-// Calls the loop with steps that the compiler knows where they are as usual.
+// Calls the loop with steps that the compiler knows where they are as usual. A dimension of one element may have any
+// stride, which no pointer takes.
+#define STEP(step) (n > 1 ? job->step : 0)
 #define CALL(loop, ...)                                                                                                \
     (!TAPER_SMALL && job->g.step == 1 && job->index_step == 1 && job->other_step == 1 && job->table_step == 0          \
          ? loop(__VA_ARGS__, 1, 1, 1, 0)                                                                               \
-         : loop(__VA_ARGS__, job->g.step, job->index_step, job->other_step, job->table_step))
+         : loop(__VA_ARGS__, job->g.step, STEP(index_step), STEP(other_step), STEP(table_step)))
 
 #define GATHER(type)                                                                                                   \
     static inline bool gather_steps_##type(const type *t, type *o, const int64_t *index, size_t n, uint64_t size,      \
