@@ -185,6 +185,37 @@ class Map(torch.nn.Module):
         return torch.arange(self.seen).reshape(1, 1, -1)
 
 
+class Branches(torch.nn.Module):
+    """Of what stands in branches and loops, some has effects, and some is looked at by nobody."""
+    def __init__(self):
+        super().__init__()
+        self.kept: List[torch.Tensor] = [torch.zeros(2)]
+
+    def forward(self, x: torch.Tensor, n: int):
+        if n > 1:
+            first = self.kept[0]
+            first.mul_(2)
+        for i in range(n):
+            if i == 2:
+                self.kept.append(torch.sigmoid(x))
+                torch.tanh(x)
+        if n > 100:
+            print("many", torch.relu(x))
+        known: Any = x
+        if isinstance(known, torch.Tensor):
+            return known + 1
+        return x
+
+
+class Whole(torch.nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+
+    def forward(self, x: torch.Tensor, n: int):
+        return self.part(x, n)
+
+
 def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
@@ -198,6 +229,9 @@ def main():
         torch.jit.script(model.eval())._save_for_lite_interpreter(os.path.join(DATA, name + ".ptl"))
     torch.jit.script(Endless().eval())._save_for_lite_interpreter(os.path.join(DATA, "endless.ptl"))
     torch.jit.script(torch.nn.Sequential(torch.nn.BatchNorm1d(2)))._save_for_lite_interpreter(os.path.join(DATA, "training.ptl"))
+    scripted = torch.jit.script(Whole(Branches()))
+    scripted.save(os.path.join(DATA, "branches.pt"))
+    print(torch.jit.export_opnames(scripted))  # what ops_test.py wants
     torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 

@@ -43,6 +43,12 @@ class Config(ToolCase):
         self.assertIn("prepacked_conv2d_clamp_run", rows)
         self.assertFalse([row for row in rows if "class_" in row or "div" in row], rows)
 
+    def test_branches(self):
+        """Operators of branches and loops whose results nobody looks at: those with effects are needed. PyTorch's own list."""
+        wanted = ["aten::__getitem__.t", "aten::add.Scalar", "aten::append.t", "aten::eq.int", "aten::gt.int", "aten::mul_.Scalar",
+                  "aten::relu", "aten::sigmoid", "prim::Print"]
+        self.assertEqual(self.call("ops", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "branches.pt")).stdout.split(), wanted)
+
     def test_upgraders(self):
         rows = self.sample("s20_div_v3")
         wanted = {"aten_div_Tensor", "aten_div_Tensor_mode", "aten_is_floating_point"}
