@@ -13,7 +13,7 @@ import subprocess
 import time
 
 # They kill a process at work, or leave it by _exit(), on purpose: what that process did is not counted.
-UNCOUNTED = {"unit_pool_test", "unit_packs_file_test", "tools_failures_test", "limits_long_calls", "load_families"}
+UNCOUNTED = {"unit_pool_test", "unit_packs_file_test", "tools_failures_test"}
 LIMIT = 1200  # seconds for one test, with counters
 
 
@@ -30,6 +30,7 @@ class Test:
         self.is_script = build not in programs[0].parents
         self.takes_steps = any(p.is_file() and re.search(rb"TAPER_STRIDE|import sampling", p.read_bytes()) for p in programs)
         self.seconds = 60.0  # until it is measured
+        self.counts = True  # until it counts nothing
 
 
 def listed(build, selection):
@@ -97,7 +98,7 @@ def learn(build, tests, changes, stride, say):
         counts = counted(folder)
         shutil.rmtree(folder)
         if why is None and not counts and test.is_script:
-            why = "it counts nothing"  # as scripts that read the source
+            why, test.counts = "it counts nothing", False  # as scripts that read the source
         if why:
             everything[test] = why
         code.update(change for change in changes if code_of(counts, change) is not None)
