@@ -68,7 +68,7 @@ HEADS = "4, 2, torch.cat([m, m, m]), torch.cat([r, r, v]), m, r"
 CASES += forms("_native_multi_head_attention", "t, t, t, " + HEADS, outs="out0 out1") + forms("_transformer_encoder_layer_fwd", "t, " + HEADS + ", False, False, 1e-5, r, v, r, v, m, r, m, v", outs="out")
 CASES += forms("_pack_padded_sequence", "t, torch.tensor([3, 2]), True", outs="out0 out1")
 # What scripts say of tensors, lists and the interpreter.
-for name in ("_tensor_to_list(i[0].to(torch.int32))", "_list_to_tensor([1, 2])", "_size_if_not_equal([1, 2], [2, 1])", "_size_if_not_equal([1], [1])", "Size([1, 2])", "is_scripting()", "is_autocast_enabled()", "_get_tracing_state()", "result_type(1, 2.5)", "Float(3)",
+for name in ("_tensor_to_list(i[0].to(torch.int32))", "_list_to_tensor([1, 2])", "_size_if_not_equal([1, 2], [2, 1])", "_size_if_not_equal([1], [1])", "_infer_size([2, 1, 3], [4, 1])", "_infer_size([2], [3])", "Size([1, 2])", "is_scripting()", "is_autocast_enabled()", "_get_tracing_state()", "result_type(1, 2.5)", "Float(3)",
              "sorted([s, s - 1])", "__round_to_zero_floordiv(-7, 2)", "hash('a') == torch.ops.aten.hash('a')", "_nnpack_available() or True", "to(x, torch.device('cpu'))", "to(x, 7)", "copy_(x.clone(), y)", "rsub(x, y)", "cuda(x)"):
     CASES.append(plain(name, A + name))
 for name in ("rangelist(3)", "infer_squeeze_size([1, 2, 1])", "infer_squeeze_size([1, 2], 0)", "infer_unsqueeze_size([2, 3], -1)", "StringIndex('abc', -1)", "abs(x)", "is_cpu(x)", "is_nested(x)"):

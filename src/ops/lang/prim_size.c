@@ -25,11 +25,12 @@ static taper_status append_int(taper_call *call, taper_list *list, int64_t numbe
     return taper_list_append(list, taper_val_int(number), call->run->error);
 }
 
+// PyTorch takes the second argument first, and calls it a where they do not fit.
 TAPER_KERNEL(taper_op_infer_size)
 {
     taper_list *a, *b, *out = NULL;
-    TAPER_TRY(arg_sizes(call, 0, &a));
-    TAPER_TRY(arg_sizes(call, 1, &b));
+    TAPER_TRY(arg_sizes(call, 1, &a));
+    TAPER_TRY(arg_sizes(call, 0, &b));
     const size_t rank = taper_max_size(a->count, b->count);
     TAPER_TRY(taper_ret_list(call, &taper_type_int, rank, &out));
     for (size_t i = 0; i < rank; i++) {
