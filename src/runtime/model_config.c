@@ -27,7 +27,14 @@ typedef struct weight_walk {
     bool transforms, planes;
 } weight_walk;
 
-enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16, MOST_GROUP = 64, MOST_SIDE = 24 };
+enum {
+    KERNEL_SIZE_LIMIT = 8,
+    VALUES_LOOKED_AT = 1 << 20,
+    LEAST_CHANNELS = 16,
+    FEW_OUTPUTS = 8,
+    MOST_GROUP = 64,
+    MOST_SIDE = 24
+};
 
 static void look(weight_walk *walk, taper_val value, int depth);
 
@@ -60,6 +67,9 @@ static void look(weight_walk *walk, taper_val value, int depth)
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
             (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
+        // Few outputs of single pixels, whose images are lines.
+        walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[0] < FEW_OUTPUTS &&
+                        t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
         // Depthwise ones over one dimension, as they are and as layers over two.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;

@@ -181,6 +181,9 @@ def main():
         for channels, groups, planes in (64, 32, True), (64, 8, True), (64, 64, False), (256, 1, False):
             torch.jit.script(nn.Conv2d(channels, channels, 3, 1, 1, groups=groups).eval()).save(model)
             check(("TAPER_USE_conv_planar" in run(taper, "ops", model, "--config")) == planes, f"--config: {channels} channels in {groups} groups")
+        for outputs, planes in (1, True), (64, False):
+            torch.jit.script(nn.Conv2d(64, outputs, 1).eval()).save(model)
+            check(("TAPER_USE_conv_planar" in run(taper, "ops", model, "--config")) == planes, f"--config: pixels to {outputs} channels")
     for algorithm in ("f2", "f4", "s4"):
         check(algorithm in chosen or sampling.stride() > 1, f"{algorithm} was never chosen")
     print(f"{passed} passed, {failed} failed; kernels: {chosen}")

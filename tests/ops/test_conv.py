@@ -56,6 +56,16 @@ for i, (n, c, o, h, w, g, (kh, kw), s, p, e, d) in enumerate(COLLECTED):
             .replace("F.conv_transpose2d[", "F.conv_transpose2d(", 1)[:-1] + ")", (n, c, h, w), (c, o // g, kh, kw), (o,), before=LAYOUTS[layout])
 add("transposed2d-collected-nan", "F.conv_transpose2d(x / (x > -2), w, None, 2, 1, 1)", (1, 9, 5, 6), (9, 16, 3, 3))
 add("transposed2d-collected-relu", "F.relu(F.conv_transpose2d(F.conv2d(x, torch.ones(8, 4, 1, 1)), w, b, 2, 1))", (2, 4, 5, 6), (8, 16, 3, 3), (16,))
+# Of each pixel by itself: images as lines, to few channels by dot products. batch, in, out, height, width, then what is behind.
+PIXELS = [(1, 2, 1, 33, 40), (3, 70, 1, 9, 14), (2, 130, 2, 40, 17), (1, 256, 4, 1, 3), (1, 200, 3, 1, 1), (2, 64, 9, 18, 18), (1, 16, 24, 50, 7), (1, 300, 5, 20, 20)]
+for i, (n, c, o, h, w) in enumerate(PIXELS):
+    for layout in LAYOUTS:
+        for behind in ("", "relu", "sigmoid"):
+            expression = "F.conv2d(x, w, b)" if i % 2 else "F.conv2d(x * 1, w)"  # whose memory is the caller's, or ours
+            add(f"conv2d-pixels-{i}-{layout}-{behind}", f"torch.{behind}({expression})" if behind else expression, (n, c, h, w), (o, c, 1, 1),
+                *([(o,)] if i % 2 else []), before=LAYOUTS[layout])
+    add(f"linear-few-{i}", "F.linear(x, w, b)" if i % 2 else "F.relu(F.linear(x, w))", (n, h * w, c), (o, c), *([(o,)] if i % 2 else []))
+    add(f"conv1d-pixels-{i}", "F.conv1d(x, w)", (n, c, h * w), (o, c, 1))
 # Activations behind few channels, which are applied to many pixels at a time: by planes, by rows, group by group.
 for i, (n, c, o, h, w, g, k, a) in enumerate([(1, 8, 2, 33, 21, 1, 3, "tanh"), (2, 32, 1, 9, 11, 1, 1, "sigmoid"), (1, 16, 16, 13, 14, 4, 3, "silu"),
                                               (1, 6, 3, 20, 15, 3, 5, "elu"), (2, 40, 5, 6, 7, 1, 1, "hardswish"), (1, 12, 24, 9, 8, 12, 3, "gelu")]):

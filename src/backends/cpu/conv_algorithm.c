@@ -110,3 +110,22 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows + slack * in_planes < product;
 }
+
+bool taper_conv2d_lines_pay(const taper_conv2d *job)
+{
+    if (job->groups != 1) {
+        return false;
+    }
+    const double store = 10, float_moved = 1.4;
+    const taper_run *run = job->call->run;
+    const taper_planar_entry *planar = taper_planar_f32_select(run->cpu);
+    const taper_gemm_entry *gemm = taper_conv2d_entry(job, 1);
+    const double lanes = planar->lanes, inputs = (double)job->in_c, outputs = (double)job->out_c;
+    const double vectors = ceil(outputs / lanes);
+    const double pixels = (double)job->batch * (double)job->out_w;
+    const double product = pixels * (inputs * vectors * (1 + ROW_OVERHEAD / (double)gemm->mr) * taper_gemm_cost(gemm) +
+                                     store * vectors + float_moved * (inputs + outputs));
+    const double blocks = ceil(outputs / planar->block), loads = 1.0;
+    const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * inputs * (outputs + loads * blocks);
+    return lines < product;
+}

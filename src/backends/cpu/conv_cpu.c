@@ -397,6 +397,8 @@ static taper_status run_path(taper_conv2d *job)
         const taper_winograd_entry *winograd = winograd_of(job);
         if (is_depthwise(job)) {
             status = taper_conv2d_depthwise(job);
+        } else if (taper_conv2d_is_few(job)) {
+            status = taper_conv2d_few(job);
         } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
             status = taper_conv2d_winograd(job, winograd);
         } else {
@@ -423,7 +425,7 @@ static taper_status run_fused(taper_conv2d *job, const float *summand)
     const bool hidden = !job->args.out_channels_last;
     TAPER_TRY(taper_epilogue_make(job->call, job->args.clamped, job->args.min, job->args.max, 4, job->args.out_sizes,
                                   true, hidden, summand, &job->epilogue));
-    job->lines = TAPER_HAS_OP(conv_planar) && !job->args.params.transposed && taper_conv2d_is_lines(job);
+    job->lines = TAPER_HAS_OP(conv_planar) && !job->args.params.transposed && taper_conv2d_as_lines(job);
     taper_tensor *y;
     TAPER_TRY(job->lines ? taper_ret_new(job->call, 0, TAPER_F32, 4, job->args.out_sizes, NULL, &y)
                          : taper_ret_new_nhwc(job->call, 0, TAPER_F32, 4, job->args.out_sizes, hidden, &y));

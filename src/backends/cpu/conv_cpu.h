@@ -55,6 +55,9 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
+// Many channels into at most four, of each pixel by itself.
+bool taper_conv2d_is_few(const taper_conv2d *job);
+TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
@@ -70,9 +73,13 @@ bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry
                               taper_pack_request *request);
 // The same kernel for lines, depthwise ones too, that lie in PyTorch's order: so does the result (job->y), contiguous.
 bool taper_conv2d_is_lines(const taper_conv2d *job);
+// The same, of images too whose pixels are computed by themselves: where it is true these are lines in the job.
+bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Whether planes are faster than a product over merged groups (conv_algorithm.c).
 bool taper_conv2d_planar_pays(const taper_conv2d *job);
+// Whether lines, for kernels of one pixel, are faster than a product behind a transposition.
+bool taper_conv2d_lines_pay(const taper_conv2d *job);
 // How many groups the dense path takes at a time: as many as give a vector's worth of outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);
 // Its kernel: of the model's precision, but for merged groups, whose weights are few.

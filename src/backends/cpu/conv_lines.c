@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions over one dimension of lines that lie in PyTorch's order: depthwise ones, and those that would go over
-// planes (conv_planar.c), by the same kernel. A line is a plane of one row, so nothing is transposed: the result lies
-// as the input does, and pixels whose windows are inside the line are read where they are. Ends of a line, and lines
-// with a stride, are laid out with their padding first.
+// Convolutions over one dimension of lines that lie in PyTorch's order: depthwise ones, those that would go over planes
+// (conv_planar.c), and those of single pixels where that is faster, by the same kernel. A line is a plane of one row,
+// so nothing is transposed: the result lies as the input does, and pixels whose windows are inside the line are read
+// where they are. Ends of a line, and lines with a stride, are laid out with their padding first. To a convolution of
+// single pixels a whole image is a line.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
+#include "ir/storage.h"
 
 enum {
     SEGMENT = 4096,       // positions of a piece at most
@@ -70,6 +72,16 @@ static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, 
     taper_epilogue_finish(&job->epilogue, plan->group_out, positions, y, job->out_w);
 }
 
+// Whether all lines of an image are read where they are: windows are single pixels, and behind the last one there are
+// other images or what every storage of ours has (TAPER_OVERREAD).
+static bool reads_all(const lines_plan *plan, size_t image)
+{
+    const taper_conv2d *job = plan->head.job;
+    const uint8_t kind = job->args.input->storage->kind;
+    return plan->reach == 0 && job->stride_w == 1 && job->pad_left == 0 &&
+           (image + 1 < job->batch || kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED);
+}
+
 // Positions [first, end) of a group of an image.
 static void make_segment(const lines_plan *plan, size_t image, size_t group, size_t first, size_t end, float *place)
 {
@@ -84,10 +96,11 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
                       .max = job->epilogue.max};
     // Those from pad on and before near_end see nothing outside of the line, nor do their kernels.
     const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
+    const bool all_near = reads_all(plan, image);
     const size_t near_end =
-        taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
+        all_near ? end : taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
     const size_t near_begin = taper_min_size(taper_max_size(first, taper_round_up(pad, TAPER_PLANAR_SLACK)), end);
-    const bool near = near_begin + LEAST_SEGMENT <= near_end;
+    const bool near = all_near || near_begin + LEAST_SEGMENT <= near_end;
     while (first < end) {
         size_t stop = end;
         if (near && first < near_begin) {
@@ -148,7 +161,24 @@ bool taper_conv2d_is_lines(const taper_conv2d *job)
            job->in_w > 1 && job->kernel_w <= TAPER_PLANAR_TAPS && job->stride_w <= 4 &&
            job->dilation_w <= MOST_REACH / job->kernel_w && job->epilogue.add == NULL &&
            taper_tensor_is_contiguous(x) && !x->hidden_nhwc && !taper_tensor_is_channels_last(x) &&
-           !job->args.out_channels_last && (depthwise || taper_conv2d_is_planar(job));
+           !job->args.out_channels_last &&
+           (depthwise || taper_conv2d_is_planar(job) || (job->kernel_w == 1 && taper_conv2d_lines_pay(job)));
+}
+
+bool taper_conv2d_as_lines(taper_conv2d *job)
+{
+    if (job->kernel_h != 1 || job->kernel_w != 1 || job->stride_h != 1 || job->stride_w != 1 || job->pad_top != 0 ||
+        job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
+        return taper_conv2d_is_lines(job);
+    }
+    taper_conv2d line = *job;
+    line.in_w = line.out_w = job->in_h * job->in_w;
+    line.in_h = line.out_h = 1;
+    if (!taper_conv2d_is_lines(&line)) {
+        return false;
+    }
+    *job = line;
+    return true;
 }
 
 taper_status taper_conv2d_lines(taper_conv2d *job)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file; more
-// rows, and any where weights are halves, use packed weights and the gemm kernels, in the tiles of tiles.h.
+// Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file, and so
+// are few outputs of many inputs; all others, and any where weights are halves, use packed weights and the gemm
+// kernels, in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
 #include "backends/cpu/epilogue.h"
+#include "backends/cpu/few_outputs.h"
 #include "ops/call/prepared.h"
 #include "ops/engine/linear_rows.h"
 #include "ops/engine/tiles.h"
@@ -17,7 +19,7 @@ typedef struct linear_job {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     const float *x, *weight, *bias;
-    const float *packed; // NULL: one row, straight from the weights
+    const float *packed; // NULL: one row or few outputs, straight from the weights
     float *y;
     size_t rows, in, out;
     size_t panel_floats;
@@ -50,6 +52,24 @@ static void gemv_range(void *argument, size_t begin, size_t end)
     taper_epilogue_finish(&job->epilogue, 1, end - begin, job->y + begin, 0);
 }
 
+// ---- few outputs
+
+static void few_range(void *argument, size_t begin, size_t end)
+{
+    const linear_job *job = argument;
+    const taper_few_outputs layer = {.vector = job->vector,
+                                     .in = job->in,
+                                     .out = job->out,
+                                     .weights = job->weight,
+                                     .weights_step = out_stride(job),
+                                     .bias = job->bias,
+                                     .min = job->epilogue.min,
+                                     .max = job->epilogue.max};
+    float *y = job->y + begin * job->out;
+    taper_few_outputs_rows(&layer, end - begin, job->x + begin * job->in, y);
+    taper_epilogue_finish(&job->epilogue, end - begin, job->out, y, job->out);
+}
+
 // ---- several rows
 
 static void run_tiles(void *argument, size_t begin, size_t end)
@@ -80,8 +100,11 @@ static taper_status run(linear_job *job)
     taper_run *const run = job->call->run;
     run->kernel = job->packed == NULL ? job->vector->name : job->entry->name;
     run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
-    return job->packed == NULL ? taper_run_range(run, gemv_range, job, job->out, GEMV_GRAIN, job->work)
-                               : taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
+    if (job->packed != NULL) {
+        return taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
+    }
+    return job->rows == 1 ? taper_run_range(run, gemv_range, job, job->out, GEMV_GRAIN, job->work)
+                          : taper_run_range(run, few_range, job, job->rows, TAPER_FEW_OUTPUTS_GRAIN, job->work);
 }
 
 static taper_status run_kept(taper_call *call, void *data)
@@ -163,9 +186,10 @@ taper_status taper_cpu_linear(taper_call *call)
         const bool keeps = x == a->input && taper_call_has_constant_weights(call, a->weight, a->bias);
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
-        if (job.rows == 1 && call->run->precision == TAPER_PRECISION_fp32 && job.epilogue.add == NULL &&
+        if ((job.rows == 1 || taper_few_outputs_pay(job.rows, job.in, job.out)) &&
+            call->run->precision == TAPER_PRECISION_fp32 && job.epilogue.add == NULL &&
             (in_stride(&job) == 1 || job.in == 1)) {
-            job.work = taper_floats_work((double)job.in * (double)job.out);
+            job.work = taper_floats_work((double)job.rows * (double)job.in * (double)job.out);
             status = run_and_keep(&job, keeps, NULL);
         } else {
             status = run_packed(&job, keeps);

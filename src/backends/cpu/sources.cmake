@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_cpu.c
     src/backends/cpu/conv_dense.c
     src/backends/cpu/conv_depthwise.c
+    src/backends/cpu/conv_few.c
     src/backends/cpu/conv_lines.c
     src/backends/cpu/conv_planar.c
     src/backends/cpu/conv_stem.c
@@ -10,6 +11,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_transposed.c
     src/backends/cpu/conv_windows.c
     src/backends/cpu/conv_winograd.c
+    src/backends/cpu/few_outputs.c
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c

@@ -11,7 +11,7 @@
 // - Outputs are made in blocks of at most entry->block. Weights of a block of n: {bias[n], then for each input, for
 // each
 //   tap: w[n]}.
-// - Reads at most TAPER_PLANAR_SLACK floats behind the last position of a tap.
+// - Reads less than a vector behind the last position of a tap.
 #ifndef TAPER_KERNELS_PLANAR_F32_H
 #define TAPER_KERNELS_PLANAR_F32_H
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "backends/cpu/few_outputs.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+
+void taper_few_outputs_rows(const taper_few_outputs *f, size_t rows, const float *x, float *y)
+{
+    float made[TAPER_FEW_OUTPUTS * TAPER_FEW_OUTPUTS_GRAIN];
+    for (size_t count; rows != 0; rows -= count, x += count * f->in, y += count * f->out) {
+        count = taper_min_size(rows, TAPER_FEW_OUTPUTS_GRAIN);
+        float *to = f->out == 1 ? y : made;
+        for (size_t o = 0; o < f->out; o++) {
+            f->vector->gemv(count, f->in, f->weights + o * f->weights_step, x, f->in, NULL, to + o * count, -INFINITY,
+                            INFINITY);
+        }
+        if (f->out != 1) {
+            f->vector->transpose(f->out, count, made, count, y, f->out);
+        }
+        if (f->bias != NULL || f->min > -INFINITY || f->max < INFINITY) {
+            f->vector->channels(count, f->out, y, f->out, NULL, f->bias, y, f->out, f->min, f->max);
+        }
+    }
+}
