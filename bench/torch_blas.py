@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which BLAS a PyTorch multiplies with. Debian's python3-torch calls whatever libblas.so.3 is, and the default, the reference BLAS, takes
+15 to 20 times as long for products: a comparison with it says nothing. Every benchmark with PyTorch as a peer asks here first."""
+import os
+import sys
+
+FAST = (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS"))
+WAY_OUT = ("python3-torch multiplies with Debian's reference BLAS, 15 to 20 times slower than what people run: install "
+           "libopenblas0-pthread, or set LD_LIBRARY_PATH to a folder with an OpenBLAS as libblas.so.3 (--any-blas measures all the same)")
+
+
+def environment(threads):
+    """Of a process that runs PyTorch with so many threads: OpenBLAS has a number of its own."""
+    return dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads),
+                MKL_NUM_THREADS=str(threads))
+
+
+def loaded():
+    """The name of the BLAS in this process, None if it is the reference one. A PyTorch that links MKL into itself says so in its
+    configuration. Call it after `import torch`."""
+    import torch
+
+    if torch.backends.mkl.is_available():
+        return "MKL"
+    with open("/proc/self/maps") as maps:
+        # The links in Debian's alternatives are followed here: the reference BLAS lies in .../blas/libblas.so.3.*.
+        files = {os.path.realpath(line.split(None, 5)[5].strip()) for line in maps if "blas" in line or "mkl" in line or "blis" in line}
+    for file in files:
+        for key, name in FAST:
+            if key in os.path.basename(file) or key in os.path.dirname(file).split(os.sep)[-1]:
+                return name
+    return None
+
+
+def require(any_blas=False):
+    """Says which BLAS PyTorch has, on standard error; ends the program where it is the reference one, unless any_blas."""
+    name = loaded()
+    if name is None and not any_blas:
+        sys.exit(WAY_OUT)
+    print(f"PyTorch's BLAS: {name or 'the reference BLAS, 15 to 20 times slower'}", file=sys.stderr, flush=True)
