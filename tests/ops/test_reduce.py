@@ -113,6 +113,17 @@ for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16
         case("%s/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape))
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
+# Short lines and few neighbours, which are turned on the way; several dimensions as one line.
+for shape in ((33, 17, 3), (4, 100, 7), (70, 5), (5, 70), (3, 1, 70), (2, 33, 31), (2, 3, 4, 5), (1, 65, 32), (300, 1), (2, 6, 40), (2, 300, 2)):
+    for dim in range(len(shape)):
+        for op in ("softmax", "log_softmax", "logsumexp"):
+            case("%s/turned/%s/%d" % (op, shape, dim), ("x", "[torch.%s(x, %d), torch.%s(x * 50, %d)]" % (op, dim, op, dim)), plain(shape))
+for op in ("softmax(x, %d)", "log_softmax(x, %d)", "logsumexp(x, [%d])"):
+    for dim in (0, 1, 2):
+        case("turned/special/%s/%d" % (op[:-6], dim), ("x", "torch." + op % dim), lambda: [torch.tensor(INFINITE * 6).view(6, 5, 4)])
+for dims in ((0, 1), (1, 2), (0, 2), (1, 3), (0, 1, 2, 3), (0, 3)):
+    for keep in (False, True):
+        case("logsumexp/%s/%s" % (dims, keep), ("x", "torch.logsumexp(x, %s, %s)" % (list(dims), keep)), plain((5, 4, 6, 7)))
 for op, (shape, dim) in itertools.product(("softmax", "log_softmax"), (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((3, 9000), -1), ((40, 7), -1), ((9, 64), 1), ((), 0))):
     case("%s/double/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape, torch.float64))
 case("softmax/double/special", ("x", "torch.softmax(x, 1), torch.log_softmax(x, 1), torch.softmax(x * 300, 0)"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Either lines lie in one piece each, and kernels do one after the other; or neighbours do, and kernels go along rows
 // of neighbours: their maxima, the exponentials that are written and added up, the quotients. A group of neighbours is
-// so wide that what is written is still in the cache when it is divided.
+// so wide that what is written is still in the cache when it is divided. Short lines are faster side by side and few
+// neighbours one after the other, so that those are turned on the way, in the cache.
 #include "ops/engine/softmax_lines.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 
 // Floats of a row of neighbours, at most; of all its rows, about.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
+// A line of so many elements is short, so many neighbours are few; of a block that is turned.
+enum { SHORT = 32, FEW = 32, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
 typedef struct soft_job {
@@ -37,13 +40,10 @@ static void whole_lines(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
-static void rows_of_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
+// Rows of neighbours, line.in and line.out bytes apart; x and y may be the same.
+static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x, char *y, size_t lanes)
 {
-    const soft_job *job = argument;
     const taper_vector_entry *v = job->vector;
-    const taper_reduce_dim line = job->lines->line;
-    const char *x = job->x + in;
-    char *y = job->y + out;
     float top[MOST_LANES], sum[MOST_LANES] = {0}, spare[MOST_LANES];
     taper_binary_f32_function *const sub = v->binary[TAPER_BINARY_SUB][TAPER_OPERANDS_VV],
                                      *const add = v->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV],
@@ -78,6 +78,89 @@ static void rows_of_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
+static void rows_of_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const soft_job *job = argument;
+    make_rows(job, job->lines->line, job->x + in, job->y + out, lanes);
+}
+
+// Elements [row][column] from steps of floats into rows of `width`, or back.
+static void gather(const soft_job *job, size_t rows, size_t row_step, size_t columns, size_t column_step,
+                   const float *x, float *to, size_t width)
+{
+    if (row_step == 1) {
+        job->vector->transpose(columns, rows, x, column_step, to, width);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            to[r * width + c] = x[r * row_step + c * column_step];
+        }
+    }
+}
+
+static void scatter(const soft_job *job, size_t rows, size_t row_step, size_t columns, size_t column_step,
+                    const float *from, size_t width, float *y)
+{
+    if (row_step == 1) {
+        job->vector->transpose(rows, columns, from, width, y, column_step);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            y[r * row_step + c * column_step] = from[r * width + c];
+        }
+    }
+}
+
+static size_t floats_of(int64_t bytes)
+{
+    return (size_t)bytes / sizeof(float);
+}
+
+// Short lines, of which `lanes` lie kept[0] apart: side by side in a block.
+static void short_lines(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const soft_job *job = argument;
+    const taper_reduce_dim line = job->lines->line, next = job->lines->kept[0];
+    const size_t n = (size_t)line.size;
+    float block[SHORT * FEWEST_LANES];
+    const taper_reduce_dim rows = {line.size, FEWEST_LANES * sizeof(float), FEWEST_LANES * sizeof(float)};
+    float *y = (float *)(void *)(job->y + out);
+    gather(job, n, floats_of(line.in), lanes, floats_of(next.in), (const float *)(const void *)(job->x + in), block,
+           FEWEST_LANES);
+    make_rows(job, rows, (const char *)block, (char *)block, lanes);
+    if (job->kind != TAPER_LOG_SUM_EXP) {
+        scatter(job, n, floats_of(line.out), lanes, floats_of(next.out), block, FEWEST_LANES, y);
+        return;
+    }
+    for (size_t i = 0; i < lanes; i++) {
+        y[i * floats_of(next.out)] = block[i];
+    }
+}
+
+// Few neighbours whose lines are long: one line after the other in a block.
+static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const soft_job *job = argument;
+    const taper_reduce_dim line = job->lines->line;
+    const size_t n = (size_t)line.size;
+    float block[TURNED];
+    job->vector->transpose(n, lanes, (const float *)(const void *)(job->x + in), floats_of(line.in), block, n);
+    float *y = (float *)(void *)(job->y + out);
+    for (size_t i = 0; i < lanes; i++) {
+        if (job->kind == TAPER_LOG_SUM_EXP) {
+            y[i] = job->vector->log_sum_exp(n, block + i * n);
+        } else {
+            (job->kind == TAPER_LOG_SOFTMAX ? job->vector->log_softmax : job->vector->softmax)(n, block + i * n,
+                                                                                               block + i * n);
+        }
+    }
+    if (job->kind != TAPER_LOG_SUM_EXP) {
+        job->vector->transpose(lanes, n, block, n, y, floats_of(line.out));
+    }
+}
+
 static bool in_floats(const taper_reduce_dim *dim)
 {
     return dim->in % (int64_t)sizeof(float) == 0 && dim->out % (int64_t)sizeof(float) == 0;
@@ -87,20 +170,37 @@ taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper
                                  float *y)
 {
     const int64_t item = sizeof(float);
-    soft_job job = {taper_vector_f32_select(run->cpu), lines, kind, (const char *)x, (char *)y};
-    const bool results = kind != TAPER_LOG_SUM_EXP;
-    if (run->portable || job.vector->softmax == NULL || !in_floats(&lines->line)) {
+    taper_lines own = *lines;
+    soft_job job = {taper_vector_f32_select(run->cpu), &own, kind, (const char *)x, (char *)y};
+    const bool results = kind != TAPER_LOG_SUM_EXP, many = own.kept_count != 0;
+    taper_reduce_dim *next = &own.kept[0];
+    if (run->portable || job.vector->softmax == NULL || !in_floats(&own.line) || (many && !in_floats(next))) {
         return TAPER_DECLINED;
     }
     run->kernel = job.vector->name;
-    if (!lines->side_by_side) {
-        const bool dense = lines->line.size == 1 || (lines->line.in == item && (!results || lines->line.out == item));
-        return dense ? taper_lines_run(run, lines, TOGETHER, whole_lines, &job, EXP_WORK) : TAPER_DECLINED;
+    const bool beside = many && next->in == item && next->out == item && (own.side_by_side || own.line.size == 1);
+    if (many && own.line.size <= SHORT && !(beside && next->size >= FEW)) {
+        for (size_t d = 1; d < own.kept_count; d++) { // most lines together
+            if (own.kept[d].size > next->size && in_floats(&own.kept[d])) {
+                const taper_reduce_dim larger = own.kept[d];
+                own.kept[d] = *next;
+                *next = larger;
+            }
+        }
+        return taper_lines_run(run, &own, FEWEST_LANES, short_lines, &job, EXP_WORK);
     }
-    if (lines->kept[0].in != item || lines->kept[0].out != item) {
+    if (!own.side_by_side && !beside) {
+        const bool dense = own.line.size == 1 || (own.line.in == item && (!results || own.line.out == item));
+        return dense ? taper_lines_run(run, &own, TOGETHER, whole_lines, &job, EXP_WORK) : TAPER_DECLINED;
+    }
+    if (!beside) {
         return TAPER_DECLINED;
     }
-    const size_t fit = GROUP / (size_t)taper_min_i64(lines->line.size, GROUP) / FEWEST_LANES * FEWEST_LANES;
+    if (next->size < FEW && own.line.size <= TURNED) {
+        const size_t width = taper_min_size(TURNED / (size_t)own.line.size, (size_t)next->size);
+        return taper_lines_run(run, &own, width, few_lanes, &job, EXP_WORK);
+    }
+    const size_t fit = GROUP / (size_t)taper_min_i64(own.line.size, GROUP) / FEWEST_LANES * FEWEST_LANES;
     const size_t width = fit < FEWEST_LANES ? FEWEST_LANES : taper_min_size(fit, MOST_LANES);
-    return taper_lines_run(run, lines, width, rows_of_lanes, &job, EXP_WORK);
+    return taper_lines_run(run, &own, width, rows_of_lanes, &job, EXP_WORK);
 }

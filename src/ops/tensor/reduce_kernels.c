@@ -397,7 +397,35 @@ TAPER_KERNEL(taper_op_vector_norm)
     return taper_op_norm(call);
 }
 
-// Floats over one dimension, by the kernels of softmax.
+// The dimensions that stay, then those that go as one line.
+static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_tensor **lines)
+{
+    const taper_tensor *x = r->x;
+    int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK], shape[2] = {1, 1};
+    size_t rank = 0;
+    for (int over = 0; over < 2; over++) {
+        for (size_t i = 0; i < x->rank; i++) {
+            if (r->over[i] == (over != 0)) {
+                sizes[rank] = x->sizes[i];
+                strides[rank++] = x->strides[i];
+                shape[over] *= x->sizes[i]; // at most the number of elements
+            }
+        }
+    }
+    taper_tensor *turned, *dense;
+    TAPER_TRY(taper_tensor_view(run->heap, x->storage, (taper_dtype)x->dtype, x->offset, rank, sizes, strides, &turned,
+                                run->error));
+    const taper_status status = taper_run_contiguous(run, turned, &dense);
+    taper_tensor_drop(turned);
+    TAPER_TRY(status);
+    const int64_t steps[2] = {shape[1], 1};
+    const taper_status viewed =
+        taper_tensor_view(run->heap, dense->storage, TAPER_F32, dense->offset, 2, shape, steps, lines, run->error);
+    taper_tensor_drop(dense);
+    return viewed;
+}
+
+// Floats, by the kernels of softmax: over one dimension where it lies, over several as lines.
 static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
 {
     taper_tensor *x = r->x, *out;
@@ -408,14 +436,25 @@ static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
         dim = r->over[i] ? i : dim;
         count += r->over[i];
     }
-    if (count != 1 || x->dtype != TAPER_F32 || r->dtype != TAPER_F32 || x->hidden_nhwc || call->run->portable ||
+    if (count == 0 || x->dtype != TAPER_F32 || r->dtype != TAPER_F32 || x->hidden_nhwc || call->run->portable ||
         !taper_tensor_is_contiguous(x) || taper_tensor_numel(x) == 0 || taper_ret_target(call, 0) != NULL) {
         return TAPER_DECLINED;
     }
     const size_t rank = taper_reduce_sizes(x, r->over, r->keep, sizes);
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, rank, sizes, NULL, &out));
-    taper_lines_make(&lines, x, dim, out, true, r->keep);
-    return taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(x), taper_tensor_mutable(out));
+    if (count == 1) {
+        taper_lines_make(&lines, x, dim, out, true, r->keep);
+        return taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(x),
+                                   taper_tensor_mutable(out));
+    }
+    taper_tensor *turned;
+    TAPER_TRY(turn_to_lines(call->run, r, &turned));
+    const int64_t item = sizeof(float), n = turned->sizes[1];
+    lines = (taper_lines){.line = {n, item, 0}, .kept = {{turned->sizes[0], n * item, item}}, .kept_count = 1};
+    const taper_status status =
+        taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(turned), taper_tensor_mutable(out));
+    taper_tensor_drop(turned);
+    return status;
 }
 
 TAPER_KERNEL(taper_op_logsumexp)
