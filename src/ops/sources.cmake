@@ -139,6 +139,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/pool_avg.c
     src/ops/nn/pool_index.c
     src/ops/nn/pool_max.c
+    src/ops/nn/pool_narrow.c
     src/ops/nn/pool_planes.c
     src/ops/nn/prepacked.c
     src/ops/nn/recurrent.c

@@ -135,3 +135,20 @@ CASES += [("whole/exact", "def f(x: Tensor):\n    return torch.ops.aten.max_pool
            {"expect": lambda x: torch.stack([torch.stack([x[0, :, 2], x[0, :, 3], x[0, :, 1]], 1)])}),
           ("whole/one dimension", "def f(x: Tensor):\n    return torch.max_pool1d(x, [2])\n", (torch.arange(8).reshape(1, 2, 4),)),
           ("whole/adaptive", "def f(x: Tensor):\n    return torch.ops.aten.adaptive_max_pool2d(x, [2, 2])\n", (torch.arange(16).reshape(1, 4, 4),))]
+# Small planes, as many side by side as there are lanes, and some left over; equal maxima and NaN among them.
+TIES = "    x = torch.where(x > 1.5, x / 0 - x / 0, x.mul(2).round())\n"
+for h, w in ((3, 3), (6, 6), (7, 7), (1, 5), (2, 64), (4, 20), (14, 14), (9, 16)):
+    for window in ("[2, 2], [2, 2], [1, 1]", "[3, 3], [2, 2], [1, 1]", "[3, 3], [1, 1], [1, 1]", "[5, 5], [1, 1], [2, 2]", "[1, 1], [1, 2]", "[3, 3], [2, 2], [1, 1], %s True"):
+        for channels in (19, 70):
+            most = f"torch.ops.aten.max_pool2d_with_indices(x, {window.replace('%s', '[1, 1],')})"
+            mean = f"torch.ops.aten.avg_pool2d(x, {window.replace('%s', '')})"
+            CASES.append((f"small-{h}x{w}-{channels}-{window}", f"def f(x: Tensor):\n    y = {mean}\n{TIES}    return {most}, y\n", lambda h=h, w=w, c=channels: (image(2, c, h, w),)))
+    for size in ("[1, 1]", "[2, 2]", "[3, 3]", "[7, 7]", "[4, 1]"):
+        CASES.append((f"small-adaptive-{h}x{w}-{size}", f"def f(x: Tensor):\n    y = torch.ops.aten._adaptive_avg_pool2d(x, {size}), torch.ops.aten.adaptive_max_pool2d(x, {size})\n{TIES}"
+                      f"    return torch.ops.aten.adaptive_max_pool2d(x, {size}), y\n", lambda h=h, w=w: (image(3, 21, h, w),)))
+add("small-3d", "torch.ops.aten.avg_pool3d(x, [2, 2, 2], [2, 1, 2], [1, 0, 1]), torch.ops.aten.max_pool3d_with_indices(x, [2, 3, 2], [1, 2, 1], [1, 1, 0])", 2, 20, 3, 4, 5,
+    result="Tuple[Tensor, Tuple[Tensor, Tensor]]", layouts=["contiguous", "channels_last", "nan"])
+add("average-apart", "torch.ops.aten._adaptive_avg_pool2d(x, [5, 7])", 2, 3, 33, 64, layouts=["contiguous"])
+add("average-half", "torch.ops.aten.avg_pool2d(x, [2, 3], [2, 2], [0, 1])", 2, 3, 40, 14, layouts=["contiguous"])
+# Windows of more elements than a kernel takes at once, of neighbouring channels.
+CASES.append(("wide-window", source("torch.ops.aten.adaptive_max_pool2d(x, [2, 1])", result=PAIR, before=NAN), lambda: (image(2, 70, 27, 31),)))

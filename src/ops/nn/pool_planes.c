@@ -14,8 +14,8 @@
 
 // Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; windows
 // that are added side by side; taps of all windows side by side that are compared one by one; elements of a plane that
-// is done in one go.
-enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18 };
+// is done in one go; windows of any places that are added at a time.
+enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18, APART = 4 };
 
 typedef struct place {
     taper_pool_window d, h;
@@ -97,23 +97,68 @@ static inline float add_one(const taper_volume *x, const place *at, const taper_
     return sum;
 }
 
-// The same of BLOCK windows, of which one begins `stride` elements behind another.
-static inline void add_block(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
-                             const size_t stride, float *restrict out)
+// The same of `count` windows, BLOCK at most, of which one begins `stride` elements behind another.
+static inline void add_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
+                            const size_t stride, const size_t count, float *restrict out)
 {
     float sums[BLOCK] = {0.0f};
     for (int64_t i = 0; i < at->d.taps; i++) {
         const float *row = first + i * at->d.step * x->stride[0];
         for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
             for (int64_t k = 0; k < w->taps; k++) {
-                for (size_t c = 0; c < BLOCK; c++) {
+                for (size_t c = 0; c < count; c++) {
                     sums[c] += row[k * w->step + (int64_t)(c * stride)];
                 }
             }
         }
     }
-    for (size_t c = 0; c < BLOCK; c++) {
+    for (size_t c = 0; c < count; c++) {
         out[c] = sums[c];
+    }
+}
+
+// Of APART windows with as many elements each, wherever they begin: a sum need not wait for another.
+static void add_apart(const taper_volume *x, const place *at, const taper_pool_window *w, float *restrict out)
+{
+    const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
+    float sums[APART] = {0.0f};
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        const float *row = first + i * at->d.step * x->stride[0];
+        for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
+            for (int64_t k = 0; k < w->taps; k++) {
+                for (size_t c = 0; c < APART; c++) {
+                    sums[c] += row[w[c].first + k * w->step];
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < APART; c++) {
+        out[c] = sums[c];
+    }
+}
+
+static bool are_alike(const taper_pool_window *w)
+{
+    for (size_t c = 1; c < APART; c++) {
+        if (w[c].taps != w->taps || w[c].step != w->step) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Of BLOCK windows or half as many: constants, with which loops become vectors.
+static void add_block(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
+                      size_t stride, bool half, float *out)
+{
+    if (stride == 1 && half) {
+        add_some(x, at, w, first, 1, BLOCK / 2, out);
+    } else if (stride == 1) {
+        add_some(x, at, w, first, 1, BLOCK, out);
+    } else if (half) {
+        add_some(x, at, w, first, 2, BLOCK / 2, out);
+    } else {
+        add_some(x, at, w, first, 2, BLOCK, out);
     }
 }
 
@@ -123,40 +168,22 @@ static void add_windows(const taper_pool_planes *job, const place *at, const tap
 {
     const taper_volume *x = &job->x;
     const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1] + w->first;
+    const bool half = n < BLOCK;
+    const size_t block = half ? BLOCK / 2 : BLOCK;
     size_t o = 0;
-    for (; stride <= 2 && o + BLOCK <= n; o += BLOCK) {
-        if (stride == 1) {
-            add_block(x, at, w, first + o, 1, out + o);
-        } else {
-            add_block(x, at, w, first + 2 * o, 2, out + o);
-        }
-    }
-    if (o < n && o != 0 && stride <= 2) { // the last block goes over some windows once more
-        o = n - BLOCK;
-        if (stride == 1) {
-            add_block(x, at, w, first + o, 1, out + o);
-        } else {
-            add_block(x, at, w, first + 2 * o, 2, out + o);
-        }
-        return;
+    for (; stride <= 2 && n >= block && o < n; o += block) {
+        o = taper_min_size(o, n - block); // the last block goes over some windows once more
+        add_block(x, at, w, first + o * stride, stride, half, out + o);
     }
     for (; o < n; o++) {
         out[o] = add_one(x, at, w, first + o * stride);
     }
 }
 
-static float divisor_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w)
-{
-    const taper_pool_window *d = &at->d, *h = &at->h;
-    return job->divisor != 0    ? (float)job->divisor
-           : job->count_padding ? (float)((double)d->padded * (double)h->padded * (double)w->padded)
-                                : (float)(d->taps * h->taps * w->taps);
-}
-
 static void divide(const taper_pool_planes *job, const place *at, const taper_pool_window *w, size_t n, float *out)
 {
     if (!job->adaptive) {
-        const float divisor = divisor_of(job, at, w);
+        const float divisor = taper_pool_divisor(job, &at->d, &at->h, w);
         for (size_t o = 0; o < n; o++) {
             out[o] /= divisor;
         }
@@ -278,6 +305,10 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
             for (int64_t i = 0; i < count; i++) {
                 out[o + i] = greatest_one(&job->x, at, &w, first + i * axis->stride);
             }
+        } else if (!job->max && axis->adaptive && axis->output - o >= APART && are_alike(&job->windows[2][o])) {
+            count = APART;
+            add_apart(&job->x, at, &job->windows[2][o], out + o);
+            divide(job, at, &w, APART, out + o);
         } else if (job->max) {
             const float *t = once ? whole + w.first : join_rows(job, at, w.first, columns, joined);
             slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
@@ -331,12 +362,18 @@ static void whole_range(void *argument, size_t begin, size_t end)
     const taper_volume *x = &job->x, *y = &job->y, *to = &job->where;
     const size_t count = (size_t)(x->size[0] * x->size[1] * x->size[2]);
     const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    int64_t n = (int64_t)begin / x->c, c = (int64_t)begin % x->c - 1;
     for (size_t i = begin; i < end; i++) {
-        const int64_t n = (int64_t)i / x->c, c = (int64_t)i % x->c;
+        if (++c == x->c) {
+            c = 0;
+            n++;
+        }
         const float *plane = job->in + n * x->stride_n + c * x->stride_c;
         float *out = job->out + n * y->stride_n + c * y->stride_c;
         double sum = 0;
-        for (size_t at = 0; at < count && !job->max; at += job->adder.block) {
+        const float folded = job->max || count <= job->adder.block ? job->vector->fold[kind](count, plane) : INFINITY;
+        const bool all = fabsf(folded) < INFINITY;
+        for (size_t at = 0; at < count && !job->max && !all; at += job->adder.block) {
             const size_t some = taper_min_size(count - at, job->adder.block);
             if (!taper_reduce_vector_fold(&job->adder, &sum, plane + at, some)) {
                 for (size_t k = 0; k < some; k++) {
@@ -344,8 +381,9 @@ static void whole_range(void *argument, size_t begin, size_t end)
                 }
             }
         }
-        *out = job->max ? job->vector->fold[kind](count, plane)
-                        : (float)(sum / (job->divisor != 0 ? (double)job->divisor : (double)count));
+        *out = job->max
+                   ? folded
+                   : (float)((all ? (double)folded : sum) / (job->divisor != 0 ? (double)job->divisor : (double)count));
         if (job->indices != NULL) {
             const taper_pool_axis *axis = job->pooling->axis;
             const place at = {taper_pool_window_at(&axis[0], 0), taper_pool_window_at(&axis[1], 0), plane};
@@ -430,6 +468,10 @@ static taper_status run_rows(taper_run *run, taper_pool_planes *job)
     taper_status status = find_windows(job, windows);
     if (status == TAPER_OK) {
         run->kernel = job->vector->name;
+    }
+    if (status == TAPER_OK && taper_pool_is_narrow(job)) {
+        status = taper_pool_narrow_run(run, job);
+    } else if (status == TAPER_OK) {
         const int64_t taps = job->windows[0]->taps * job->windows[1]->taps * job->windows[2]->taps;
         status = taper_run_floats(run, rows_range, job, (size_t)rows,
                                   (double)axis[2].output * (double)(taps * (job->indices != NULL ? 2 : 1) + 2));
@@ -449,7 +491,8 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
     job.vector = v;
-    if (is_whole(&job) && taper_reduce_vector_find(&job.adder, run, TAPER_REDUCTION_SUM)) {
+    const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS; // which are no vectors
+    if (!few && is_whole(&job) && taper_reduce_vector_find(&job.adder, run, TAPER_REDUCTION_SUM)) {
         run->kernel = v->name;
         const double floats = (double)(job.x.size[0] * job.x.size[1] * job.x.size[2]);
         return taper_run_floats(run, whole_range, &job, (size_t)(job.x.n * job.x.c),

@@ -25,6 +25,20 @@ typedef struct taper_pool_planes {
     int64_t inner, outer;
 } taper_pool_planes;
 
+// By what the sum of a window is divided, where that is one number.
+static inline float taper_pool_divisor(const taper_pool_planes *job, const taper_pool_window *d,
+                                       const taper_pool_window *h, const taper_pool_window *w)
+{
+    return job->divisor != 0    ? (float)job->divisor
+           : job->count_padding ? (float)((double)d->padded * (double)h->padded * (double)w->padded)
+                                : (float)(d->taps * h->taps * w->taps);
+}
+
+// Small planes, many of them side by side as lanes (pool_narrow.c): faster than row by row where rows are shorter than
+// vectors. The windows are known.
+bool taper_pool_is_narrow(const taper_pool_planes *job);
+TAPER_MUST_USE taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job);
+
 // Declines other layouts, windows without an element, very wide ones, and averages of windows so large that floats
 // would not do for their sums, unless they are the whole plane.
 TAPER_MUST_USE taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *job);
