@@ -198,3 +198,31 @@ for groups, ins, outs in ((2, 2, 2), (4, 1, 2), (4, 3, 4), (8, 2, 1), (16, 2, 2)
                       "    return (F.conv2d(x, w, b, groups=%d), F.conv2d(y, w, b, groups=%d), F.conv2d(z, w, b, padding=1, groups=%d),\n            F.relu(F.conv2d(z, w, b, groups=%d)),"
                       " F.hardswish(F.conv2d(y.contiguous(memory_format=torch.channels_last), w, groups=%d)))\n" % ((v, v) + (groups,) * 5))
             CASES.append((f"grouped/{groups}x{ins}x{outs}/{k}/{v}", source, lambda g=groups, i=ins, o=outs, k=k: (*(torch.randn(*s, generator=torch.Generator().manual_seed(0)) for s in ((2, g * i, 9, 8), (g * o, i, k, k), (g * o,))),)))
+# Volumes, and transposed ones to few channels: drawn by chance, so that planes of all sizes, strides, paddings and groups meet; taps in the padding alone too.
+DRAW = __import__("random").Random(54)
+for i in range(120):
+    transposed, rank = DRAW.random() < 0.5, DRAW.choice((1, 2, 3, 3))
+    groups = DRAW.choice((1, 1, 1, 2, 3))
+    c, o = groups * DRAW.choice((1, 2, 3, 7, 20)), groups * DRAW.choice((1, 2, 5, 9, 33))
+    kernel = [DRAW.choice((1, 2, 3, 3, 4)) for _ in range(rank)]
+    stride, dilation = [DRAW.choice((1, 1, 2, 3)) for _ in range(rank)], [DRAW.choice((1, 1, 2)) for _ in range(rank)]
+    pad = [DRAW.choice((0, 1, min(2, k))) for k in kernel]
+    size = [max(DRAW.choice((1, 2, 3, 5, 9, 20)), 1 if transposed else d * (k - 1) + 1 - 2 * p) for k, d, p in zip(kernel, dilation, pad)]
+    if transposed:
+        pad = [min(p, (d * (k - 1)) // 2) for k, d, p in zip(kernel, dilation, pad)]
+    more = [DRAW.randrange(max(s, d)) if transposed and DRAW.random() < 0.3 else 0 for s, d in zip(stride, dilation)]
+    bias, layout = DRAW.random() < 0.7, DRAW.choice(("contiguous", "contiguous", "transposed", "weight_last"))
+    call = f"F.conv{'_transpose' if transposed else ''}{rank}d(x, w, {'b' if bias else 'None'}, {stride}, {pad}, {f'{more}, ' if transposed else ''}{f'{groups}, {dilation}' if transposed else f'{dilation}, {groups}'})"
+    weight = (c, o // groups, *kernel) if transposed else (o, c // groups, *kernel)
+    before = LAYOUTS["transposed"] if layout == "transposed" and rank > 1 and groups == 1 else LAYOUTS["weight_last"] if layout == "weight_last" and rank == 2 else ""
+    add(f"volume-{i}-{layout}", call if DRAW.random() < 0.7 else f"F.relu({call})", (DRAW.choice((1, 2, 3)), c, *size), weight, *([(o,)] if bias else []), before=before)
+for i, (n, c, o, size, k, s, p) in enumerate([(1, 40, 6, (3, 40, 50), 3, 1, 1), (2, 3, 24, (5, 33, 70), (3, 7, 7), (1, 2, 2), (1, 3, 3)), (1, 70, 20, (1, 9, 9), 3, 1, 1), (1, 2, 3, (30, 9, 60), 3, 1, 1),
+                                              (1, 130, 70, (4, 3, 3), 3, 2, 1), (3, 9, 5, (2, 64, 3), (1, 3, 3), 1, (0, 1, 1)), (1, 10, 6, (1, 30, 31), 1, 1, 0), (1, 3, 2, (9, 5, 5), (5, 1, 1), 1, (4, 0, 0))]):
+    kernel = (k,) * 3 if isinstance(k, int) else k
+    stride, pad = f"[{', '.join(map(str, (s,) * 3 if isinstance(s, int) else s))}]", f"[{', '.join(map(str, (p,) * 3 if isinstance(p, int) else p))}]"
+    for before in ("", "    x = torch.where(x > 2.5, x / 0 - x / 0, x)\n"):
+        add(f"volume-large-{i}-{'nan' if before else 'plain'}", f"F.conv3d(x, w, b, {stride}, {pad})", (n, c, *size), (o, c, *kernel), (o,), before=before)
+for i, (n, c, o, h, w, k, s, p) in enumerate([(1, 24, 4, 28, 28, 3, 1, 1), (2, 14, 1, 80, 70, 4, 2, 1), (1, 3, 7, 6, 200, (1, 5), (1, 3), (0, 2)), (1, 40, 2, 40, 6, 2, 2, 0)]):
+    for layout in LAYOUTS:
+        add(f"transposed2d-few-{i}-{layout}", f"F.conv_transpose2d(F.relu(x), w, b, {list(s) if isinstance(s, tuple) else s}, {list(p) if isinstance(p, tuple) else p})", (n, c, h, w),
+            (c, o, *(k if isinstance(k, tuple) else (k, k))), (o,), before=LAYOUTS[layout])

@@ -2,6 +2,7 @@
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
 // dtypes, ranks, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/conv_volume.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/call/prepared.h"
@@ -82,15 +83,16 @@ static bool norm_is_plain(const taper_conv2d *job)
 
 static bool weights_are_regular(const taper_tensor *w)
 {
-    return w->dtype == TAPER_F32 && w->rank == 4 &&
-           (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]));
+    return w->dtype == TAPER_F32 && (w->rank != 4 || w->sizes[2] == 1 || w->sizes[3] == 1 ||
+                                     w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]));
 }
 
 static bool does(const taper_conv2d *job)
 {
     const taper_conv_args *a = &job->args;
-    return a->params.rank == 2 && !a->unbatched && a->input->dtype == TAPER_F32 && a->input->rank == 4 &&
-           weights_are_regular(a->weight) && plain_vector(a->bias, (size_t)a->out_sizes[1]) &&
+    return (a->params.rank == 2 || taper_conv_is_pixels(a)) && !a->unbatched && a->input->dtype == TAPER_F32 &&
+           a->input->rank == a->params.rank + 2 && weights_are_regular(a->weight) &&
+           plain_vector(a->bias, (size_t)a->out_sizes[1]) &&
            (!a->params.transposed || (TAPER_CONVOLVES_TRANSPOSED && taper_conv2d_does_transposed(job))) &&
            taper_ret_target(job->call, 0) == NULL && taper_tensor_numel(a->input) > 0 &&
            taper_tensor_numel(a->weight) > 0;
@@ -103,9 +105,9 @@ static void describe(taper_conv2d *job)
     job->in_c = (size_t)a->input->sizes[1];
     job->in_h = (size_t)a->input->sizes[2];
     job->in_w = (size_t)a->input->sizes[3];
-    job->out_c = (size_t)a->out_sizes[1];
     job->out_h = (size_t)a->out_sizes[2];
     job->out_w = (size_t)a->out_sizes[3];
+    job->out_c = (size_t)a->out_sizes[1];
     job->kernel_h = (size_t)a->weight->sizes[2];
     job->kernel_w = (size_t)a->weight->sizes[3];
     job->groups = (size_t)a->params.groups;
@@ -115,6 +117,10 @@ static void describe(taper_conv2d *job)
     job->dilation_w = (size_t)a->params.dilation[1];
     job->pad_top = a->params.padding[0];
     job->pad_left = a->params.padding[1];
+    if (a->params.rank == 3) { // of single pixels, whose order does not matter
+        job->in_w *= (size_t)a->input->sizes[4];
+        job->out_w *= (size_t)a->out_sizes[4];
+    }
 }
 
 // ---- NHWC input
@@ -423,11 +429,11 @@ static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;
     const bool hidden = !job->args.out_channels_last;
-    TAPER_TRY(taper_epilogue_make(job->call, job->args.clamped, job->args.min, job->args.max, 4, job->args.out_sizes,
-                                  true, hidden, summand, &job->epilogue));
+    TAPER_TRY(taper_epilogue_make(job->call, job->args.clamped, job->args.min, job->args.max, job->args.out_rank,
+                                  job->args.out_sizes, true, hidden, summand, &job->epilogue));
     job->lines = TAPER_HAS_OP(conv_planar) && !job->args.params.transposed && taper_conv2d_as_lines(job);
     taper_tensor *y;
-    TAPER_TRY(job->lines ? taper_ret_new(job->call, 0, TAPER_F32, 4, job->args.out_sizes, NULL, &y)
+    TAPER_TRY(job->lines ? taper_ret_new(job->call, 0, TAPER_F32, job->args.out_rank, job->args.out_sizes, NULL, &y)
                          : taper_ret_new_nhwc(job->call, 0, TAPER_F32, 4, job->args.out_sizes, hidden, &y));
     if (taper_tensor_numel(y) == 0) {
         return TAPER_OK;
@@ -455,10 +461,17 @@ taper_status taper_cpu_conv2d(taper_call *call)
     taper_run *run = call->run;
     taper_conv2d job = {.call = call};
     TAPER_TRY(taper_conv_parse(call, &job.args));
+    if (taper_conv_volume_does(call, &job.args)) {
+        return taper_conv_volume_is_dense(call, &job.args) ? taper_conv_volume_dense(call, &job.args)
+                                                           : taper_conv_volume(call, &job.args);
+    }
     if (!does(&job)) {
         return TAPER_DECLINED;
     }
     describe(&job);
+    if (job.args.params.rank != 2 && !taper_conv2d_as_lines(&job)) {
+        return TAPER_DECLINED;
+    }
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }

@@ -9,6 +9,9 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_stem.c
     src/backends/cpu/conv_strips.c
     src/backends/cpu/conv_transposed.c
+    src/backends/cpu/conv_volume.c
+    src/backends/cpu/conv_volume_dense.c
+    src/backends/cpu/conv_volume_plan.c
     src/backends/cpu/conv_windows.c
     src/backends/cpu/conv_winograd.c
     src/backends/cpu/few_outputs.c

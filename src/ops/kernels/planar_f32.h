@@ -22,9 +22,10 @@ enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 }; // TAPS: that callers
 typedef struct taper_planar {
     size_t inputs, taps, outputs; // outputs: of the block
     const float *x;
-    size_t x_plane;        // floats between planes
-    const size_t *offsets; // of the taps, in floats
-    const float *w;
+    size_t x_plane;         // floats between planes
+    const size_t *offsets;  // of the taps, in floats
+    const float *w;         // of the block, as above
+    size_t w_first, w_taps; // `taps` are those from w_first on of w_taps; 0 and 0: all there are
     float *y;
     size_t y_plane;
     float min, max; // clamp; -INFINITY and INFINITY for none. NaN stays NaN

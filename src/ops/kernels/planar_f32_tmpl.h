@@ -22,9 +22,11 @@ TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper
         for (size_t v = 0; v < vectors; v++)
             acc[o][v] = v_set(w[o]);
     }
-    w += outputs;
+    // What is left out of an input's weights lies between it and the next one.
+    const size_t left_out = p->w_taps != 0 ? (p->w_taps - p->taps) * outputs : 0;
+    w += (1 + p->w_first) * outputs;
     TAPER_NO_UNROLL
-    for (size_t input = 0; input < p->inputs; input++, x += p->x_plane) {
+    for (size_t input = 0; input < p->inputs; input++, x += p->x_plane, w += left_out) {
         TAPER_NO_UNROLL
         for (size_t tap = 0; tap < p->taps; tap++, w += outputs) {
             const float *from = x + p->offsets[tap];

@@ -51,6 +51,18 @@ TAPER_MUST_USE taper_status taper_conv_finish(taper_call *call, taper_conv_args 
 // The result tensor of the call, with the layout decided above.
 TAPER_MUST_USE taper_status taper_conv_result(taper_call *call, const taper_conv_args *args, taper_tensor **result);
 
+// Whether each element of the result is of the one at its place in all channels.
+static inline bool taper_conv_is_pixels(const taper_conv_args *args)
+{
+    for (size_t i = 0; i < args->params.rank; i++) {
+        if (args->weight->sizes[2 + i] != 1 || args->params.stride[i] != 1 || args->params.padding[i] != 0 ||
+            args->params.padding_end[i] != 0) {
+            return false;
+        }
+    }
+    return !args->params.transposed;
+}
+
 // The reference: computes into result, which has the sizes of args in any strides and the dtype of the input.
 TAPER_MUST_USE taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, taper_tensor *result);
 // parse, result, compute.
