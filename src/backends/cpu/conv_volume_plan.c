@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The taps along each axis, the phases of the result with their weights, and how large a piece of work is.
 #include "backends/cpu/conv_volume_plan.h"
 
 #include "base/checked.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A few dot products for each row, whose results are turned into rows of outputs.
 #include "backends/cpu/few_outputs.h"
 
 #include <math.h>
