@@ -226,3 +226,11 @@ for i, (n, c, o, h, w, k, s, p) in enumerate([(1, 24, 4, 28, 28, 3, 1, 1), (2, 1
     for layout in LAYOUTS:
         add(f"transposed2d-few-{i}-{layout}", f"F.conv_transpose2d(F.relu(x), w, b, {list(s) if isinstance(s, tuple) else s}, {list(p) if isinstance(p, tuple) else p})", (n, c, h, w),
             (c, o, *(k if isinstance(k, tuple) else (k, k))), (o,), before=LAYOUTS[layout])
+# Groups of pixels; short lines of several images; strips through images and down columns, where taps lie in the padding.
+for i, (n, c, o, h, w, g, k, s, p, d) in enumerate([(2, 24, 8, 9, 40, 4, 1, 1, 0, 1), (1, 12, 36, 17, 5, 12, 1, 1, 0, 1), (19, 12, 12, 1, 8, 12, (1, 5), 2, (0, 2), 1), (7, 6, 18, 1, 40, 3, (1, 3), 1, (0, 1), 1),
+                                                    (5, 4, 4, 1, 9, 4, (1, 4), 3, (0, 1), 1), (20, 16, 40, 6, 5, 1, 5, 1, 2, 1), (9, 20, 33, 7, 7, 1, 3, 2, 1, 1), (1, 16, 32, 50, 7, 1, 7, 1, 6, 2),
+                                                    (3, 17, 24, 40, 4, 1, (1, 5), 1, (0, 2), 1), (30, 32, 20, 3, 3, 2, 3, 1, 1, 1), (4, 1, 3, 20, 30, 1, 1, 1, 0, 1)]):
+    for layout in ("contiguous", "input_last"):
+        for behind in ("", "F.silu"):
+            add(f"conv2d-cut-{i}-{layout}-{behind}", f"{behind}(F.conv2d(x, w, b, {s}, {list(p) if isinstance(p, tuple) else p}, {d}, {g}))", (n, c, h, w),
+                (o, c // g, *(k if isinstance(k, tuple) else (k, k))), (o,), before=LAYOUTS[layout])

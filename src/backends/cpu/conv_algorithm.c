@@ -93,9 +93,11 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
     const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
-    const double product =
-        pixels * groups / (double)merged *
-        (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) + pointer * taps + store * vectors);
+    // Of groups so many are zeros that what is left out in the padding counts for little.
+    const double share = job->groups == 1 ? taper_conv_strips_share(job, gemm->mr) : 1;
+    const double product = pixels * groups / (double)merged *
+                           (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) * share +
+                            pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
     // Of all the phases of the strides, with what lies in the padding; and the slack behind each plane.
     const double phases = (double)(job->stride_h * job->stride_w),
@@ -113,19 +115,21 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
 
 bool taper_conv2d_lines_pay(const taper_conv2d *job)
 {
-    if (job->groups != 1) {
-        return false;
-    }
     const double store = 10, float_moved = 1.4;
     const taper_run *run = job->call->run;
     const taper_planar_entry *planar = taper_planar_f32_select(run->cpu);
-    const taper_gemm_entry *gemm = taper_conv2d_entry(job, 1);
-    const double lanes = planar->lanes, inputs = (double)job->in_c, outputs = (double)job->out_c;
-    const double vectors = ceil(outputs / lanes);
+    const size_t merged = taper_conv2d_merged_groups(job);
+    const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
+    const double lanes = planar->lanes, groups = (double)job->groups, together = (double)merged;
+    const double inputs = (double)(job->in_c / job->groups), outputs = (double)(job->out_c / job->groups);
+    const double vectors = ceil(outputs * together / lanes);
     const double pixels = (double)job->batch * (double)job->out_w;
-    const double product = pixels * (inputs * vectors * (1 + ROW_OVERHEAD / (double)gemm->mr) * taper_gemm_cost(gemm) +
-                                     store * vectors + float_moved * (inputs + outputs));
+    const double strip = 1 + ROW_OVERHEAD / (double)gemm->mr;
+    const double product = pixels * groups *
+                           ((inputs * together * vectors * strip * taper_gemm_cost(gemm) + store * vectors) / together +
+                            float_moved * (inputs + outputs));
     const double blocks = ceil(outputs / planar->block), loads = 1.0;
-    const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * inputs * (outputs + loads * blocks);
+    const double lines =
+        (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + loads * blocks);
     return lines < product;
 }

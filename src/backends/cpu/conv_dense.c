@@ -82,10 +82,12 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
                 *out = inside ? line + (size_t)x * job->in_c : plan->head.job->zero;
             }
         }
-        if (strip->step == 1) {
+        if (strip->way == TAPER_CONV_ALONG) {
             next_pixel(job, &p);
-        } else {
+        } else if (strip->way == TAPER_CONV_DOWN) {
             p.y++;
+        } else {
+            p.image++;
         }
     }
 }
@@ -143,7 +145,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     const float *pointers[STRIP_POINTERS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &tile)) {
-        taper_conv_strip strip = {tile.first, tile.count, 1};
+        taper_conv_strip strip = {tile.first, tile.count, 1, TAPER_CONV_ALONG};
         if (plan->pointwise) {
             i += taper_tile_join(&plan->tiles, &tile, strips_at_once(plan, end - i));
             strip.count = tile.count;

@@ -13,6 +13,7 @@ enum {
     SEGMENT = 4096,       // positions of a piece at most
     LEAST_SEGMENT = 256,  // worth a piece, or being read where they are
     LAID_OUT = 16 * 1024, // floats, about
+    SHORT = 128,          // a line of which several images' are made together
     MOST_REACH = 4096
 };
 
@@ -21,6 +22,7 @@ typedef struct lines_plan {
     const taper_planar_entry *entry;
     size_t group_in, group_out, group_floats; // group_floats: of packed weights
     size_t segment, segments;                 // positions of a piece; pieces of a line
+    size_t images, pitch;                     // lines that are made together, of as many images, so far apart
     size_t reach;                             // pixels from the first to the last of a window
     size_t plane, place_bytes;                // floats of a line that is laid out, in one phase of the stride
     size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS]; // offsets
@@ -125,6 +127,63 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     }
 }
 
+// Short lines of a group of `count` images, one behind the other.
+static void make_images(const lines_plan *plan, size_t image, size_t count, size_t group, float *place)
+{
+    const taper_conv2d *job = plan->head.job;
+    const float *x =
+        (const float *)taper_tensor_data(job->args.input) + (image * job->in_c + group * plan->group_in) * job->in_w;
+    float *y = job->y + (image * job->out_c + group * plan->group_out) * job->out_w;
+    const size_t lines = plan->group_in * job->stride_w, positions = count * plan->pitch;
+    float *made = place + lines * plan->plane;
+    for (size_t i = 0; i < plan->group_in; i++) {
+        for (size_t k = 0; k < count; k++) {
+            lay_out(plan, x + (k * job->in_c + i) * job->in_w, 0, job->out_w,
+                    place + i * job->stride_w * plan->plane + k * plan->pitch);
+        }
+    }
+    taper_planar p = {.inputs = plan->group_in,
+                      .taps = plan->taps,
+                      .x = place,
+                      .x_plane = job->stride_w * plan->plane,
+                      .offsets = plan->laid_out,
+                      .w = plan->head.packed + group * plan->group_floats,
+                      .y = made,
+                      .y_plane = plan->images * plan->pitch,
+                      .min = job->epilogue.min,
+                      .max = job->epilogue.max};
+    for (size_t o = 0; o < plan->group_out; o += p.outputs) {
+        p.outputs = taper_min_size(plan->entry->block, plan->group_out - o);
+        p.y = made + o * p.y_plane;
+        plan->entry->run(&p, positions);
+        p.w += p.outputs * (1 + plan->group_in * plan->taps);
+    }
+    taper_epilogue_finish(&job->epilogue, plan->group_out, positions, made, p.y_plane);
+    for (size_t k = 0; k < count; k++) {
+        for (size_t o = 0; o < plan->group_out; o++) {
+            const float *from = made + o * p.y_plane + k * plan->pitch;
+            float *to = y + (k * job->out_c + o) * job->out_w;
+            for (size_t i = 0; i < job->out_w; i++) {
+                to[i] = from[i];
+            }
+        }
+    }
+}
+
+static void run_images(void *argument, size_t begin, size_t end)
+{
+    const lines_run *r = argument;
+    const lines_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
+    const size_t bunches = (job->batch - 1) / plan->images + 1;
+    float *place = taper_place_take(&r->places, begin, job->groups * bunches);
+    for (size_t piece = begin; piece < end; piece++) {
+        const size_t image = piece / job->groups * plan->images;
+        make_images(plan, image, taper_min_size(plan->images, job->batch - image), piece % job->groups, place);
+    }
+    taper_place_leave(place);
+}
+
 static void run_pieces(void *argument, size_t begin, size_t end)
 {
     const lines_run *r = argument;
@@ -143,12 +202,14 @@ static taper_status run_plan(const taper_conv2d_plan *head)
 {
     const lines_plan *plan = (const lines_plan *)(const void *)head;
     taper_run *run = head->job->call->run;
-    const size_t pieces = head->job->batch * head->job->groups * plan->segments;
+    const size_t bunches = (head->job->batch - 1) / plan->images + 1;
+    const size_t pieces = bunches * head->job->groups * plan->segments;
     lines_run r = {.plan = plan};
     if (!taper_places_open(run, plan->place_bytes, pieces, &r.places)) {
         return taper_fail_memory(run->error);
     }
-    const taper_status status = taper_run_range(run, run_pieces, &r, pieces, 1, head->work);
+    const taper_status status =
+        taper_run_range(run, plan->images != 1 ? run_images : run_pieces, &r, pieces, 1, head->work);
     taper_places_close(run, &r.places);
     return status;
 }
@@ -160,7 +221,7 @@ bool taper_conv2d_is_lines(const taper_conv2d *job)
     return job->in_h == 1 && job->out_h == 1 && job->kernel_h == 1 && job->pad_top == 0 && job->pad_left >= 0 &&
            job->in_w > 1 && job->kernel_w <= TAPER_PLANAR_TAPS && job->stride_w <= 4 &&
            job->dilation_w <= MOST_REACH / job->kernel_w && job->epilogue.add == NULL &&
-           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && !taper_tensor_is_channels_last(x) &&
+           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && (job->in_c == 1 || !taper_tensor_is_channels_last(x)) &&
            !job->args.out_channels_last &&
            (depthwise || taper_conv2d_is_planar(job) || (job->kernel_w == 1 && taper_conv2d_lines_pay(job)));
 }
@@ -193,8 +254,15 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
     plan.segments = (job->out_w - 1) / plan.segment + 1;
     plan.segment = taper_min_size(plan.segment, job->out_w);
-    plan.plane = plan.segment + plan.reach / job->stride_w + TAPER_PLANAR_SLACK;
+    plan.pitch = plan.segment + plan.reach / job->stride_w;
+    plan.images = 1;
+    if (job->out_w <= SHORT) {
+        const size_t floats = (lines + plan.group_out) * plan.pitch;
+        plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
+    }
+    plan.plane = plan.images * plan.pitch + TAPER_PLANAR_SLACK;
     plan.place_bytes = lines * plan.plane * sizeof(float); // at most 256 by 9,000
+    plan.place_bytes += plan.images != 1 ? plan.group_out * plan.images * plan.pitch * sizeof(float) : 0;
     for (size_t tap = 0; tap < plan.taps; tap++) {
         const size_t x = tap * job->dilation_w;
         plan.near[tap] = x;

@@ -5,27 +5,32 @@
 
 enum {
     STRIP_OVERHEAD = 2, // a strip of r pixels costs as r + 2: it loads all weights
+    LEAST_IMAGES = 4,   // in a strip
+    MOST_WIDE = 64,     // an axis whose outputs are looked at one by one
     MOST_TAPS = 7,      // of an axis: more of them than two or three have more ranges than fit
 };
+
+// Pixels of several images are further apart than those of one.
+static const double WORTH = 0.9;
 
 typedef struct range {
     size_t first, end, taps; // taps: inside, of the axis
 } range;
 
 typedef struct axis {
-    size_t in, out, kernel, dilation;
+    size_t in, out, kernel, dilation, stride;
     int64_t padding;
 } axis;
 
 static axis axis_of(const taper_conv2d *job, bool down)
 {
-    return down ? (axis){job->in_h, job->out_h, job->kernel_h, job->dilation_h, job->pad_top}
-                : (axis){job->in_w, job->out_w, job->kernel_w, job->dilation_w, job->pad_left};
+    return down ? (axis){job->in_h, job->out_h, job->kernel_h, job->dilation_h, job->stride_h, job->pad_top}
+                : (axis){job->in_w, job->out_w, job->kernel_w, job->dilation_w, job->stride_w, job->pad_left};
 }
 
 static bool is_inside(const axis *a, size_t out, size_t tap)
 {
-    const int64_t at = (int64_t)(out + tap * a->dilation) - a->padding;
+    const int64_t at = (int64_t)(out * a->stride + tap * a->dilation) - a->padding;
     return at >= 0 && at < (int64_t)a->in;
 }
 
@@ -65,8 +70,10 @@ static double cost_of(double pixels, double strips, double taps)
 }
 
 // Of an image whose pixels are cut one behind the other, which rows are not: near enough, and not too little.
-static double plain_cost(const axis *down, const axis *across, size_t mr)
+// joined: a strip goes on in the next line.
+static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
+    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // of a part
     const size_t parts = (across->out - 1) / mr + 1;
     double rows = 0, columns = 0; // taps that some pixel of a strip has, of all rows and of the strips of one
     for (size_t y = 0; y < down->out; y++) {
@@ -81,7 +88,7 @@ static double plain_cost(const axis *down, const axis *across, size_t mr)
             for (size_t x = first; x < end && !any; x++) {
                 any = is_inside(across, x, tap);
             }
-            columns += any ? cost_of((double)(end - first), 1, 1) : 0;
+            columns += any ? cost_of((double)(end - first), strips, 1) : 0;
         }
     }
     return rows * columns;
@@ -124,28 +131,71 @@ static bool has_ranges(const taper_conv2d *job)
            job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
 }
 
-// The regions, or false where that would not be less work. *cost is the lesser one.
+// Of pixels of all images at a time: taps of all pixels that lie inside. The rows and columns of an image are few here.
+static double images_cost(const axis *down, const axis *across, size_t batch, size_t mr)
+{
+    double rows = 0, columns = 0;
+    for (size_t y = 0; y < down->out; y++) {
+        for (size_t tap = 0; tap < down->kernel; tap++) {
+            rows += is_inside(down, y, tap);
+        }
+    }
+    for (size_t x = 0; x < across->out; x++) {
+        for (size_t tap = 0; tap < across->kernel; tap++) {
+            columns += is_inside(across, x, tap);
+        }
+    }
+    return cost_of((double)batch, (double)((batch - 1) / mr + 1), rows * columns) / (double)batch;
+}
+
+// Of strips that are parts of columns, or pixels of several images: *cost is the lesser one's.
+static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *across, size_t mr,
+                       taper_conv_strips *strips, double *cost)
+{
+    const double columns = job->kernel_w > 1 && job->out_w <= MOST_WIDE ? plain_cost(across, down, mr, false) : *cost;
+    const bool many = job->batch >= LEAST_IMAGES && job->kernel_h * job->kernel_w > 1 && job->out_h <= MOST_WIDE &&
+                      job->out_w <= MOST_WIDE;
+    const double images = many ? images_cost(down, across, job->batch, mr) : *cost;
+    const bool by_images = images <= columns;
+    const double least = by_images ? images : columns;
+    if (least >= WORTH * *cost) {
+        return false;
+    }
+    *cost = least;
+    if (strips != NULL) {
+        strips->way = by_images ? TAPER_CONV_IMAGES : TAPER_CONV_DOWN;
+        strips->parts = ((by_images ? job->batch : job->out_h) - 1) / mr + 1;
+        strips->per_image = job->out_w * strips->parts * (by_images ? job->out_h : 1);
+    }
+    return true;
+}
+
+// The strips, or false where pixels one behind the other are not more work. *cost is the least one.
 static bool cut(const taper_conv2d *job, size_t mr, taper_conv_strips *strips, double *cost)
 {
     range down[TAPER_CONV_RANGES], across[TAPER_CONV_RANGES];
     const axis y = axis_of(job, true), x = axis_of(job, false);
     const size_t rows = has_ranges(job) ? ranges_of(&y, down) : 0, columns = rows != 0 ? ranges_of(&x, across) : 0;
-    *cost = plain_cost(&y, &x, mr);
-    if (columns == 0 || rows > TAPER_CONV_RANGES || columns > TAPER_CONV_RANGES) {
-        return false;
+    *cost = plain_cost(&y, &x, mr, true);
+    const bool evenly = cut_evenly(job, &y, &x, mr, strips, cost);
+    if (columns == 0 || rows > TAPER_CONV_RANGES || columns > TAPER_CONV_RANGES ||
+        region_cost(down, rows, across, columns, mr, NULL) >= *cost) {
+        return evenly;
     }
-    const double regions = region_cost(down, rows, across, columns, mr, strips);
-    const bool less = regions < *cost;
-    *cost = less ? regions : *cost;
-    return less;
+    *cost = region_cost(down, rows, across, columns, mr, strips);
+    if (strips != NULL) {
+        strips->parts = 0;
+    }
+    return true;
 }
 
 bool taper_conv_strips_make(const taper_conv2d *job, size_t mr, taper_conv_strips *strips)
 {
     double cost;
     *strips = (taper_conv_strips){.count = 0};
-    return has_ranges(job) && cut(job, mr, strips, &cost) &&
-           taper_mul_size(strips->per_image, job->batch, &strips->count);
+    const bool are_cut = cut(job, mr, strips, &cost);
+    const bool all = strips->parts != 0 && strips->way == TAPER_CONV_IMAGES;
+    return are_cut && taper_mul_size(strips->per_image, all ? 1 : job->batch, &strips->count);
 }
 
 double taper_conv_strips_share(const taper_conv2d *job, size_t mr)
@@ -158,6 +208,17 @@ double taper_conv_strips_share(const taper_conv2d *job, size_t mr)
 
 taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const taper_conv2d *job, size_t index)
 {
+    if (strips->parts != 0) {
+        const bool images = strips->way == TAPER_CONV_IMAGES;
+        const size_t plane = job->out_h * job->out_w, all = images ? job->batch : job->out_h;
+        const size_t part = index % strips->parts, line = index / strips->parts;
+        const size_t first = all * part / strips->parts, count = all * (part + 1) / strips->parts - first;
+        // A line is a pixel of all images, or a column of one.
+        const size_t pixel =
+            images ? first * plane + line : line / job->out_w * plane + first * job->out_w + line % job->out_w;
+        return (taper_conv_strip){
+            .pixel = pixel, .count = count, .step = images ? plane : job->out_w, .way = strips->way};
+    }
     const size_t image = index / strips->per_image, own = index % strips->per_image;
     const taper_conv_region *r = &strips->regions[strips->region_count - 1];
     while (r->first > own) {
@@ -166,6 +227,8 @@ taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const tape
     const size_t line = (own - r->first) / r->parts, part = (own - r->first) % r->parts;
     const size_t first = (size_t)r->length * part / r->parts, end = (size_t)r->length * (part + 1) / r->parts;
     const size_t y = r->y + (r->down ? first : line), x = r->x + (r->down ? line : first);
-    return (taper_conv_strip){
-        .pixel = (image * job->out_h + y) * job->out_w + x, .count = end - first, .step = r->down ? job->out_w : 1};
+    return (taper_conv_strip){.pixel = (image * job->out_h + y) * job->out_w + x,
+                              .count = end - first,
+                              .step = r->down ? job->out_w : 1,
+                              .way = r->down ? TAPER_CONV_DOWN : TAPER_CONV_ALONG};
 }

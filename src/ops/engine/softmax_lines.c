@@ -22,6 +22,7 @@ typedef struct soft_job {
     taper_softmax_kind kind;
     const char *x;
     char *y;
+    taper_reduce_dim inner; // neighbours of a block (block_lines)
 } soft_job;
 
 static void whole_lines(void *argument, int64_t in, int64_t out, size_t lanes)
@@ -139,6 +140,49 @@ static void short_lines(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
+static bool in_floats(const taper_reduce_dim *dim)
+{
+    return dim->in % (int64_t)sizeof(float) == 0 && dim->out % (int64_t)sizeof(float) == 0;
+}
+
+// Lines and neighbours that fill small blocks, of which `lanes` lie kept[0] apart: turned as a whole, so that all
+// neighbours of all blocks are rows.
+static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const soft_job *job = argument;
+    const taper_reduce_dim line = job->lines->line, next = job->lines->kept[0];
+    const size_t n = (size_t)line.size, beside = (size_t)job->inner.size;
+    const int64_t step = (int64_t)(beside * FEWEST_LANES * sizeof(float));
+    float block[TURNED];
+    float *y = (float *)(void *)(job->y + out);
+    job->vector->transpose(lanes, n * beside, (const float *)(const void *)(job->x + in), floats_of(next.in), block,
+                           FEWEST_LANES);
+    for (size_t at = 0, some; at < beside * FEWEST_LANES; at += some) {
+        some = taper_min_size(beside * FEWEST_LANES - at, MOST_LANES);
+        make_rows(job, (taper_reduce_dim){line.size, step, step}, (const char *)(block + at), (char *)(block + at),
+                  some);
+    }
+    job->vector->transpose(job->kind == TAPER_LOG_SUM_EXP ? beside : n * beside, lanes, block, FEWEST_LANES, y,
+                           floats_of(next.out));
+}
+
+// Whether lines and their neighbours are dense blocks that fit, and there are many of them, which are kept[0] then.
+static bool take_blocks(soft_job *job, taper_lines *lines)
+{
+    const taper_reduce_dim line = lines->line, next = lines->kept[0];
+    const int64_t item = sizeof(float);
+    const bool results = job->kind != TAPER_LOG_SUM_EXP;
+    if (lines->kept_count != 2 || next.in != item || next.out != item || line.in != next.size * item ||
+        (results && line.out != line.in) || line.size * next.size > TURNED / FEWEST_LANES ||
+        lines->kept[1].size < FEWEST_LANES / 4 || !in_floats(&lines->kept[1])) {
+        return false;
+    }
+    job->inner = next;
+    lines->kept[0] = lines->kept[1];
+    lines->kept_count = 1;
+    return true;
+}
+
 // Few neighbours whose lines are long: one line after the other in a block.
 static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
 {
@@ -161,17 +205,12 @@ static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
-static bool in_floats(const taper_reduce_dim *dim)
-{
-    return dim->in % (int64_t)sizeof(float) == 0 && dim->out % (int64_t)sizeof(float) == 0;
-}
-
 taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper_softmax_kind kind, const float *x,
                                  float *y)
 {
     const int64_t item = sizeof(float);
     taper_lines own = *lines;
-    soft_job job = {taper_vector_f32_select(run->cpu), &own, kind, (const char *)x, (char *)y};
+    soft_job job = {taper_vector_f32_select(run->cpu), &own, kind, (const char *)x, (char *)y, {0, 0, 0}};
     const bool results = kind != TAPER_LOG_SUM_EXP, many = own.kept_count != 0;
     taper_reduce_dim *next = &own.kept[0];
     if (run->portable || job.vector->softmax == NULL || !in_floats(&own.line) || (many && !in_floats(next))) {
@@ -179,6 +218,9 @@ taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper
     }
     run->kernel = job.vector->name;
     const bool beside = many && next->in == item && next->out == item && (own.side_by_side || own.line.size == 1);
+    if (own.side_by_side && own.line.size <= SHORT && next->size < FEW && take_blocks(&job, &own)) {
+        return taper_lines_run(run, &own, FEWEST_LANES, block_lines, &job, EXP_WORK * (double)job.inner.size);
+    }
     if (many && own.line.size <= SHORT && !(beside && next->size >= FEW)) {
         for (size_t d = 1; d < own.kept_count; d++) { // most lines together
             if (own.kept[d].size > next->size && in_floats(&own.kept[d])) {
