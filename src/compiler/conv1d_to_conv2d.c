@@ -64,18 +64,24 @@ static bool is_of_minus_two(const taper_node *node)
     return dim != NULL && dim->tag == TAPER_INT && dim->as.i == -2;
 }
 
+// It gives one tensor, and none that it was given beside its operands: such a one is to have the row's sizes.
+static bool gives_result(const taper_node *node)
+{
+    return node->kind == TAPER_NODE_OP && node->output_count == 1 && node->schema->out_count == 0;
+}
+
 // What is done to each element, or to each channel, of its first argument.
 static bool is_function(const taper_node *node)
 {
     const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
-    return node->output_count == 1 && function >= TAPER_FUNCTION_RELU && function <= TAPER_FUNCTION_LEAKY_RELU;
+    return gives_result(node) && function >= TAPER_FUNCTION_RELU && function <= TAPER_FUNCTION_LEAKY_RELU;
 }
 
 static bool is_sum(const taper_node *node)
 {
     const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
     double alpha;
-    return node->output_count == 1 && function == TAPER_FUNCTION_ADD && taper_node_constant_is_number(node, 2, &alpha);
+    return gives_result(node) && function == TAPER_FUNCTION_ADD && taper_node_constant_is_number(node, 2, &alpha);
 }
 
 static bool is_norm(const taper_node *node)
