@@ -273,6 +273,10 @@ static taper_shape shape_of(const taper_infer_call *call)
         return broadcast_all(call);
     case TAPER_SHAPE_SAME:
         return taper_infer_tensor(call, 0);
+    case TAPER_SHAPE_MASKED: {
+        const taper_shape x = taper_infer_tensor(call, 0), mask = taper_infer_tensor(call, 1);
+        return broadcast(&x, &mask);
+    }
     case TAPER_SHAPE_MATMUL:
         return product_at(call, 0);
     case TAPER_SHAPE_ADDED_PRODUCT:

@@ -114,6 +114,7 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_INDEXED,   // of one tensor of whole numbers in list 1, then those of argument 0 but the first: x[i]
     TAPER_SHAPE_NARROW,    // length of dimension dim
     TAPER_SHAPE_UNFLATTEN, // dimension dim becomes those of sizes, one of which may be -1
+    TAPER_SHAPE_MASKED,    // of arguments 0 and 1, which broadcast: masked_scatter
     TAPER_SHAPE_COUNT
 } taper_op_shape;
 
