@@ -144,6 +144,9 @@ static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, tape
         return false;
     }
     const taper_ir_value *first = taper_node_in(node, 0);
+    if (node->schema->in_place && !taper_node_has(node, TAPER_OP_RESIZES | TAPER_OP_REPLACES)) {
+        return taper_known_dtype(dtypes, first, dtype); // RESULT is that of the functional form
+    }
     switch ((taper_op_result)TAPER_FIELD(taper_node_facts(node), RESULT)) {
     case TAPER_RESULT_SAME:
         return taper_known_dtype(dtypes, first, dtype);

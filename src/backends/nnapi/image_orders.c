@@ -100,10 +100,13 @@ static uint8_t of_operator(const taper_image_orders *o, const taper_node *node, 
 {
     const uint64_t facts = taper_op_facts(node->op);
     const uint8_t x = node->input_count != 0 ? look_at(o, taper_node_in(node, 0)) : TAPER_ORDER_UNKNOWN;
+    if (node->schema->in_place) { // the very tensor
+        return x & (3 | LOOSE);
+    }
     switch ((taper_op_shape)TAPER_FIELD(facts, SHAPE)) {
     case TAPER_SHAPE_UNKNOWN:
     case TAPER_SHAPE_BROADCAST:
-        return (facts & TAPER_OP_ELEMENTWISE) != 0 || node->schema->in_place ? common(o, node) : TAPER_ORDER_UNKNOWN;
+        return (facts & TAPER_OP_ELEMENTWISE) != 0 ? common(o, node) : TAPER_ORDER_UNKNOWN;
     case TAPER_SHAPE_SAME:
         return same_sizes(o, node);
     case TAPER_SHAPE_POOL:
