@@ -69,7 +69,7 @@ static bool is_tensor(const taper_type *type)
            (type->kind == TAPER_TYPE_LIST && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Of out forms nothing is known: the tensor they are given keeps its own sizes where it has as many elements.
+// Out forms have the rule of their functional form, or stand in forms_that_differ.txt (scripts/check_rows.py).
 static bool says_nothing(const taper_op *op, const taper_schema *schema)
 {
     const bool resizes = taper_op_has(op, TAPER_OP_RESIZES | TAPER_OP_REPLACES);

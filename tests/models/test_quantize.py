@@ -260,6 +260,30 @@ def test_joined():
     check(len(scales) == 2 and len(set(scales)) == 1, f"joined: scales {scales}")
 
 
+class Enlarged(nn.Module):
+    """Images enlarged to sizes that stand in the call, not to multiples of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 3), nn.Conv2d(4, 2, 1)
+
+    def forward(self, x):
+        x = self.b(torch._C._nn.upsample_nearest2d(self.a(x), [12, 15]))
+        return self.c(torch._C._nn.upsample_bilinear2d(x, [21, 20], False))
+
+
+def test_enlarged():
+    torch.manual_seed(9)
+    x = torch.randn(2, 3, 8, 8)
+    torch.jit.script(Enlarged().eval()).save("enlarged.pt")
+    np.save("e.npy", x.numpy())
+    run("quantize", "enlarged.pt", "-o", "e.ptl", "--mode", "core", "--calibrate", "e.npy")
+    same("e.ptl", x, "e.npy", "enlarged")
+    graph = run("inspect", "e.ptl", "--graph", "--no-optimize")
+    check("upsample_nearest2d(" in graph and "upsample_bilinear2d(" in graph, f"enlarged: other overloads: {graph}")
+    check(graph.count("aten::quantize_per_tensor") == 1, f"enlarged: floats between the layers: {graph}")
+
+
 def kinds_of(path):
     return set(run("ops", path).split())
 
@@ -535,7 +559,8 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_joined, test_between, test_packed, test_dynamic, test_diff, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_joined, test_enlarged, test_between, test_packed, test_dynamic, test_diff,
+                 test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")
