@@ -3,17 +3,20 @@
 """The operator list: every row's id is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
 one '_' more for add_out beside add.out; no schema stands twice; what front ends call by name is there. And what an operator is stands in
 its row: outside src/ops no names of operators but those that PyTorch's files have by name (LITERALS: where, and how many today), and no
-list of more than three rows. named_rows.inc lists the rows that code names, each once, in order, and no others."""
+list of more than three rows. named_rows.inc lists the rows that code names, each once, in order, and no others. Rows of one operator with
+one kernel and param, its forms in place and with out tensors among them, say the same facts (ir/op.h) but for those that
+tests/limits/forms_that_differ.txt has."""
+import collections
 import pathlib
 import re
 import subprocess
 import sys
 
 top = pathlib.Path(__file__).resolve().parent.parent
-source = '#define OP(id, schema, kernel, param, flags) @@ id @@ schema @@\n#include "ops/list/op_list.h"\n'
+source = '#define OP(id, schema, kernel, param, flags) @@ id @@ schema @@ #kernel @@ #param @@ #flags @@\n#include "ops/list/op_list.h"\n'
 text = subprocess.run(["cc", "-E", "-P", f"-I{top}/src", f"-I{top}/include", "-x", "c", "-"], input=source, capture_output=True, text=True).stdout
-bad, seen = [], {}
-for row, schema in re.findall(r"@@ (\w+) @@ ((?:\"(?:[^\"\\]|\\.)*\"\s*)+)@@", text):
+bad, seen, groups = [], {}, collections.defaultdict(list)
+for row, schema, kernel, param, flags in re.findall(r'@@ (\w+) @@ ((?:"(?:[^"\\]|\\.)*"\s*)+)@@ (.*?) @@ (.*?) @@ (.*?) @@', text):
     schema = "".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", schema))
     name = schema.split("(")[0]
     want = re.sub(r"\W", "_", name.replace("::", "_"))
@@ -24,6 +27,7 @@ for row, schema in re.findall(r"@@ (\w+) @@ ((?:\"(?:[^\"\\]|\\.)*\"\s*)+)@@", t
     if name in seen:
         bad.append(f"{name}: twice")
     seen[name] = row
+    groups[kernel, param].append((schema, flags))
 names = {full.split(".")[0] for full in seen}
 for path in ("op_names.h", "own_names.inc"):
     for name in re.findall(r'"((?:aten|prim)::\w+)"', (top / "src/ops/list" / path).read_text()):
@@ -60,5 +64,58 @@ for path in sorted(top.glob("src/**/*.[chi]*")):
     for table in re.findall(r"=\s*\{[^;]*?\};", code):
         if len(re.findall(r"TAPER_OP\(|TAPER_ROW_", table)) > 3:
             bad.append(f"{where}: a list of more than three operators: {table[:60]!r}")
+
+# ---- facts of forms
+
+# They say how a form writes: what it does with the sizes, dtype and memory of the tensor that it is given.
+OF_WRITING = {f"TAPER_OP_{fact}" for fact in ("OUT_COPY", "OUT_CAST", "OUT_SAME", "OVERLAP", "APART", "WHOLE", "RESIZES")}
+OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # of a tensor that is made; a form is given one
+
+
+def operator_of(schema):
+    """(name, types of the arguments) of the operator that a row is a form of; whether it writes to what it gives."""
+    name = re.match(r"[^.(]+", schema)[0]
+    arguments = re.findall(r"([\w.]+(?:\(\w!?(?: -> \*)?\))?(?:\[\d*\])*\??(?:\(\w!?\))?(?:\[\d*\])?) (\w+)", schema[schema.index("(") + 1:schema.rindex(" -> ")])
+    written = [argument for argument in arguments if "!" in argument[0]]
+    in_place = bool(written) and name.endswith("_")
+    if in_place or name.endswith("_out"):
+        name = name[:-1] if in_place else name[:-4]
+    types = tuple(re.sub(r"\(.*?\)", "", of) for of, called in arguments if called not in OPTIONS and (in_place or (of, called) not in written))
+    return name, types, bool(written)
+
+
+def facts_of(flags):
+    """By field of ir/op.h, or flag: what a row says."""
+    flags = {flag.strip() for flag in flags.strip('"').split("|")} - OF_WRITING - {"0"}
+    return {flag.split("(")[0]: flag for flag in flags if not flag.startswith("CPP(")}
+
+
+def differing(one, other):
+    return {fact for fact in one.keys() | other.keys() if one.get(fact) != other.get(fact)}
+
+
+listed, met = set(), set()
+for line in (top / "tests/limits/forms_that_differ.txt").read_text().splitlines():
+    who, *what = line.partition("#")[0].split() or [""]
+    listed |= {(who, fact) for fact in what}
+for rows in groups.values():
+    operators = collections.defaultdict(dict)  # by name, then by types: the rows, what does not write first
+    for schema, flags in rows:
+        name, types, writes = operator_of(schema)
+        operators[name].setdefault(types, []).insert(0 if not writes else 99, (schema.split("(")[0], facts_of(flags)))
+    for name, overloads in operators.items():
+        for (first, facts), *forms in overloads.values():
+            for form, others in forms:
+                found = {(form, fact) for fact in differing(facts, others)}
+                bad += [f"{form}: its {fact} is not that of {first}; give it the same, or list it in forms_that_differ.txt with the reason"
+                        for form, fact in sorted(found - listed)]
+                met |= found
+        (first, facts), *others = [rows[0] for rows in overloads.values()]
+        found = {(name, fact): other for other, those in others for fact in differing(facts, those)}
+        bad += [f"{other}: its {fact} is not that of {first}; give it the same, or list {name} in forms_that_differ.txt with the reason"
+                for (name, fact), other in sorted(found.items()) if (name, fact) not in listed]
+        met |= found.keys()
+bad += [f"forms_that_differ.txt: {who} {fact} differs no longer: take it out" for who, fact in sorted(listed - met)]
+
 print("\n".join(bad) if bad else f"names of operators outside src/ops: {literals}\nrows: {len(seen)} in order")
 sys.exit(1 if bad or not seen else 0)
