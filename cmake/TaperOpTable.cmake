@@ -25,7 +25,8 @@ add_custom_command(
     COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
             ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
     DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
-            ${PROJECT_SOURCE_DIR}/src/ops/list/named_rows.inc ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h ${TAPER_OP_CONFIG}
+            ${PROJECT_SOURCE_DIR}/src/ops/list/named_rows.inc ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h
+            ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h

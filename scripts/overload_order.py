@@ -11,36 +11,12 @@ import os
 import re
 import sys
 
+import op_rows
 import torch
 import torchvision  # noqa: F401 (its operators)
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def rows_of(text):
-    """(start, end, "aten::add.Tensor") of every row."""
-    found = []
-    for start in (m.start() for m in re.finditer(r"^OP\(", text, re.M)):
-        depth, at, quoted = 0, start + 2, False
-        while True:
-            c = text[at]
-            if quoted:
-                at += c == "\\"
-                quoted = c != '"'
-            elif c == '"':
-                quoted = True
-            elif c == "(":
-                depth += 1
-            elif c == ")":
-                depth -= 1
-                if depth == 0:
-                    break
-            at += 1
-        schema = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text[start:at]))
-        found.append((start, at + 1, schema.split("(")[0]))
-    return found
-
-
+ROWS = op_rows.rows(TOP)
 C = torch._C
 PLAIN = [C.TensorType.get(), C.IntType.get(), C.FloatType.get(), C.BoolType.get(), C.ComplexType.get(), C.StringType.get()]
 TYPES = PLAIN + [C.NoneType.get(), C.DeviceObjType.get(), C.NumberType.get(), C.AnyType.get(), C.TupleType([PLAIN[1]] * 2), C.ListType(C.ListType(PLAIN[1])),
@@ -91,8 +67,8 @@ def across_files():
     listed = re.findall(r'"ops/list/(list_\w+\.inc)"', open(os.path.join(TOP, "src/ops/list/op_list.h")).read())
     files, by_name, wrong, noticed = collections.defaultdict(set), collections.defaultdict(list), 0, False
     for file in listed:
-        for _, _, key in rows_of(open(os.path.join(TOP, "src/ops/list", file)).read()):
-            name, _, overload = key.partition(".")
+        for row in (row for row in ROWS if row.file.name == file):
+            name, _, overload = row.name.partition(".")
             files[name].add(file)
             by_name[name].append(overload)
     for name in (n for n in by_name if len(files[n]) > 1 and "::" in n):
@@ -114,7 +90,7 @@ def main():
     write, wrong = "--write" in sys.argv, 0
     for path in sorted(glob.glob(os.path.join(TOP, "src/ops/list/list_*.inc"))):
         text = open(path).read()
-        rows = rows_of(text)
+        rows = [(row.start, row.end, row.name) for row in ROWS if str(row.file) == path]
         by_name = collections.defaultdict(list)
         for i, (_, _, key) in enumerate(rows):
             by_name[key.partition(".")[0]].append(i)

@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / "scripts"))
+import op_rows  # noqa: E402
+
 DOCUMENT = TOP / "docs/supported-ops.md"
 ROOMS = {"container": "lists and dicts", "conv": "convolution", "create": "creation and random numbers",
          "elementwise": "elementwise", "fft": "Fourier transforms", "index": "indexing, sorting, searching", "linalg": "linear algebra",
@@ -33,9 +36,8 @@ INSTRUCTIONS = ("prim::TupleIndex", "prim::RaiseException", "prim::unchecked_unw
 def list_names(top=TOP):
     """{list: [NAME.OVERLOAD, …]}: every row of the operator list."""
     names = {}
-    for path in sorted((top / "src/ops").glob("list/list_*.inc")):
-        text = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))
-        names[path.stem[len("list_"):]] = re.findall(r'OP\(\w+,\s*"([\w:.]+)\(', text)
+    for row in op_rows.rows(top):
+        names.setdefault(row.file.stem[len("list_"):], []).append(row.name)
     return names
 
 

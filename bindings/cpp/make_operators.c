@@ -12,15 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct row {
-    const char *schema, *flags;
-} row;
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "make_operators: %s: %s\n", what, which);
+    exit(1);
+}
 
-static const row rows[] = {
-#define OP(id, schema, kernel, param, flags) {schema, #flags},
-#include "ops/list/op_list.h"
-#undef OP
-};
+#include "ops/list/expand_rows.h"
 
 enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // arguments of one operator: fewer
 
@@ -86,12 +84,6 @@ typedef struct operator
     size_t outs;      // arguments that are `out`
 }
 operator;
-
-static void fail(const char *what, const char *which)
-{
-    fprintf(stderr, "make_operators: %s: %s\n", what, which);
-    exit(1);
-}
 
 static void copy(char *to, size_t size, const char *from, size_t length)
 {
@@ -541,7 +533,8 @@ int main(int argc, char **argv)
     fputs("#ifndef TAPER_CPP_GENERATED_FUNCTIONS_H\n#define TAPER_CPP_GENERATED_FUNCTIONS_H\n\n"
           "#include <taper/cpp/call.h>\n\nnamespace at\n{\n\n",
           functions);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const size_t count = expand_rows();
+    for (size_t i = 0; i < count; i++) {
         if (!begins(rows[i].schema, "aten::")) {
             continue;
         }

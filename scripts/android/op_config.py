@@ -4,12 +4,13 @@
 torch.jit.export_opnames gives them, `- aten::add.Tensor` a line. A list says less than a model (`taper ops MODEL --config`): so what
 instructions stand for, what older files are upgraded to, and the kernels for each size of depthwise convolutions come along.
 Operators that Taper does not have are an error: all are named."""
-import glob
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import op_rows  # noqa: E402
 
 
 def read(*path):
@@ -20,11 +21,10 @@ def read(*path):
 def rows():
     """{name with overload: id} of the operators that Taper has."""
     found = {}
-    for path in glob.glob(os.path.join(ROOT, "src", "ops", "list", "list_*.inc")):
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r'"\s*"', "", re.sub(r"^//.*\n", "", file.read(), flags=re.M))
-        for row, name in re.findall(r'\b(?:OP|CLASS)\w*\(\s*(\w+),\s*"([^"(]+)', text):
-            found[name] = row
+    for row, name in re.findall(r'^CLASS\(\s*(\w+),\s*"([^"(]+)', read("src", "ops", "list", "list_class.inc"), re.M):
+        found[name] = row
+    for row in op_rows.rows(ROOT):
+        found[row.name] = row.id
     return found
 
 

@@ -4,7 +4,7 @@
 // op_table.inc, the operator list as small constant tables without pointers, which a
 // process maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
 // of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
-// (TAPER_OP_CONFIG) has small tables too.
+// (TAPER_OP_CONFIG) has small tables too. make_op_table --dump prints the rows, to compare lists.
 //
 // The texts are compressed by replacing pairs: the commonest pair of neighbouring symbols becomes a symbol, again and
 // again (Larsson and Moffat, "Off-line dictionary-based compression", 2000). Any row is then expanded alone, in a
@@ -17,16 +17,13 @@
 #include "ops/list/name_hash.h"
 #include "ops/list/op_config.h"
 
-typedef struct row {
-    const char *id, *schema, *kernel, *param, *flags;
-} row;
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "make_op_table: %s: %s\n", what, which);
+    exit(1);
+}
 
-static row rows[] = {
-#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {#id, schema, #kernel, #param, #flags}, )
-#include "ops/list/op_list.h"
-#undef OP
-    {NULL, NULL, NULL, NULL, NULL},
-};
+#include "ops/list/expand_rows.h"
 
 static const char *const named[] = {
 #define NAMED(id) TAPER_OP_IF(id, #id, )
@@ -36,13 +33,14 @@ static const char *const named[] = {
 };
 
 enum {
-    ROWS = sizeof rows / sizeof rows[0] - 1,
+    ROWS = ALL_ROWS, // at most
     SYMBOLS = 4096,  // at most, letters among them
     LETTERS = 128,   // symbols below are ASCII letters; 0 ends a text
     RARE = 4,        // a pair that is as rare as this is not worth its four bytes in the table
     PAIR_END = 65535 // the second half of a letter in the table of pairs
 };
 
+static size_t row_count;
 static uint16_t *text; // all rows one after the other
 static size_t text_count, text_start[ROWS + 1];
 static uint16_t pairs[SYMBOLS][2]; // by symbol
@@ -53,12 +51,6 @@ static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // of a row of the list 
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1];
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
 static size_t slots = 2;                                     // of the index: a power of two above the number of rows
-
-static void fail(const char *what, const char *which)
-{
-    fprintf(stderr, "make_op_table: %s: %s\n", what, which);
-    exit(1);
-}
 
 // What C++ makes of a row, CPP( ) at the end of its flags, is nothing to the library.
 static void drop_cpp(row *of)
@@ -78,17 +70,54 @@ static void drop_cpp(row *of)
     }
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Rows that say the same share a word of facts, in whatever order they say it.
+static void sort_flags(row *of)
+{
+    enum { MOST_FLAGS = 32 };
+    static const char between[] = " | ";
+    char *const sorted = malloc(strlen(of->flags) + 1), *const words = malloc(strlen(of->flags) + 1);
+    char *flags[MOST_FLAGS], *at = words;
+    size_t count = 0, length = 0;
+    if (sorted == NULL || words == NULL) {
+        fail("out of memory", of->schema);
+    }
+    strcpy(words, of->flags);
+    for (bool last = false; !last; count++) {
+        if (count == MOST_FLAGS) {
+            fail("too many flags", of->schema);
+        }
+        char *const end = strstr(at, between);
+        flags[count] = at;
+        last = end == NULL;
+        if (!last) {
+            *end = '\0';
+            at = end + strlen(between);
+        }
+    }
+    qsort(flags, count, sizeof *flags, compare_texts);
+    for (size_t i = 0; i < count; i++) {
+        length += (size_t)sprintf(sorted + length, "%s%s", i == 0 ? "" : between, flags[i]);
+    }
+    free(words);
+    of->flags = sorted;
+}
+
 static void read_texts(void)
 {
     size_t total = 0;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         total += strlen(rows[i].schema) + 1;
     }
     text = malloc(total * sizeof *text + 1);
     if (text == NULL) {
         fail("out of memory", "texts");
     }
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         for (const char *c = rows[i].schema; *c != '\0'; c++) {
             if ((unsigned char)*c >= LETTERS) {
                 fail("a letter that is not ASCII", rows[i].schema);
@@ -208,7 +237,7 @@ static void print_words(const char *declaration, size_t column, const char *last
 {
     printf("%s = {\n", declaration);
     uint16_t count = 0;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         const char *word = column_of(i, column);
         size_t same = 0;
         while (same < i && strcmp(column_of(same, column), word) != 0) {
@@ -221,14 +250,14 @@ static void print_words(const char *declaration, size_t column, const char *last
             words[i] = words[same];
         }
     }
-    words[ROWS] = count;
+    words[row_count] = count;
     printf("%s%s};\n\n", last, count == 0 ? "0" : "");
 }
 
 // A row's param must be what its kernel takes (param_types.inc).
 static void print_checks(void)
 {
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         const bool has = strcmp(rows[i].param, "0") != 0;
         bool printed = false;
         for (size_t other = 0; other < i; other++) {
@@ -271,10 +300,10 @@ static size_t slot_of(const char *schema)
 
 static void index_names(void)
 {
-    while (slots <= ROWS) {
+    while (slots <= row_count) {
         slots *= 2;
     }
-    for (size_t i = ROWS; i-- != 0;) { // from the back, so that the first row of a name is found first
+    for (size_t i = row_count; i-- != 0;) { // from the back, so that the first row of a name is found first
         const char *schema = rows[i].schema;
         const size_t slot = slot_of(schema);
         for (size_t other = first_row[slot]; other != 0; other = next_row[other - 1]) {
@@ -295,16 +324,16 @@ static void number_rows(void)
     size_t count = 0;
     for (size_t n = 0; named[n] != NULL; n++) {
         size_t i = 0;
-        while (i < ROWS && strcmp(rows[i].id, named[n]) != 0) {
+        while (i < row_count && strcmp(rows[i].id, named[n]) != 0) {
             i++;
         }
-        if (i == ROWS || numbered[i]) {
+        if (i == row_count || numbered[i]) {
             fail("named_rows.inc names it twice, or the list has no such row", named[n]);
         }
         numbered[i] = true;
         row_number[i] = (uint16_t)count++;
     }
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         if (!numbered[i]) {
             row_number[i] = (uint16_t)count++;
         }
@@ -321,10 +350,10 @@ static void write_rows(const char *path)
     const size_t first = sizeof named / sizeof named[0] - 1;
     fprintf(file, "// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n#ifndef TAPER_OPS_OP_ROWS_H\n"
                   "#define TAPER_OPS_OP_ROWS_H\n\n#include \"ops/list/op_table.h\"\n\nenum {\n");
-    for (size_t number = first; number < ROWS; number++) {
+    for (size_t number = first; number < row_count; number++) {
         fprintf(file, "TAPER_ROW_%s%s,\n", rows[row_at[number]].id, number == first ? " = TAPER_ROW_NAMED_COUNT" : "");
     }
-    fprintf(file, "TAPER_ROW_COUNT%s\n};\n\n#endif\n", first == ROWS ? " = TAPER_ROW_NAMED_COUNT" : "");
+    fprintf(file, "TAPER_ROW_COUNT%s\n};\n\n#endif\n", first == row_count ? " = TAPER_ROW_NAMED_COUNT" : "");
     if (fclose(file) != 0) {
         fail("cannot write", path);
     }
@@ -338,7 +367,7 @@ static void write_uses(const char *path)
         fail("cannot write", path);
     }
     fprintf(file, "// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n");
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         const char *param = rows[i].param + 1;
         fprintf(file, "#define TAPER_USES_%s 1\n", rows[i].kernel);
         if (*rows[i].param == '&' && param[strspn(param, "abcdefghijklmnopqrstuvwxyz_0123456789")] == '\0') {
@@ -350,8 +379,23 @@ static void write_uses(const char *path)
     }
 }
 
+// A line for each row: what it is once forms follow from their operators.
+static int dump(void)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        drop_cpp(&rows[i]);
+        sort_flags(&rows[i]);
+        printf("%s\t%s\t%s\t%s\t%s\n", rows[i].id, rows[i].schema, rows[i].kernel, rows[i].param, rows[i].flags);
+    }
+    return fflush(stdout) != 0;
+}
+
 int main(int argc, char **argv)
 {
+    row_count = expand_rows();
+    if (argc == 2 && strcmp(argv[1], "--dump") == 0) {
+        return dump();
+    }
     if (argc != 4 || freopen(argv[1], "w", stdout) == NULL) {
         fail("wanted: the names of the files to write", argc == 4 ? argv[1] : "");
     }
@@ -359,8 +403,9 @@ int main(int argc, char **argv)
     number_rows();
     write_rows(argv[3]);
     size_t longest = 0;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         drop_cpp(&rows[i]);
+        sort_flags(&rows[i]);
         longest = strlen(rows[i].schema) > longest ? strlen(rows[i].schema) : longest;
     }
     printf("// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n\n"
@@ -379,7 +424,7 @@ int main(int argc, char **argv)
         printf("%u,%s", first_row[i] == 0 ? 0U : row_number[first_row[i] - 1] + 1U, i % 32 == 31 ? "\n" : "");
     }
     printf("};\n\nconst taper_op taper_ops[] = {\n");
-    for (size_t number_of = 0; number_of < ROWS; number_of++) {
+    for (size_t number_of = 0; number_of < row_count; number_of++) {
         const size_t i = row_at[number_of];
         size_t next = next_row[i];
         if (next == 0) { // the last one: back to the first
@@ -387,6 +432,6 @@ int main(int argc, char **argv)
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
-    printf("{0, 0, 0, 0, %u}};\n", facts[ROWS]); // behind the rows: what operators of the host are
+    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // behind the rows: what operators of the host are
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
 }

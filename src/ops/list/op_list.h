@@ -6,6 +6,13 @@
 // TAPER_KERNEL(kernel), which declares it too. param is 0 or the address of a `const` object declared in the family's
 // header. A row that code names, as TAPER_OP(id), also stands in named_rows.inc.
 //
+//     IN_PLACE(id, of, flags)
+//     OUT(id, of, flags)
+// is the form of an operator that writes to `self`, or to an out tensor: of is the id of the functional row, which has
+// all arguments but that tensor. Schema, kernel, param and flags follow from it (expand_rows.h); flags here are those
+// that the form adds, on how it writes. A form of another kernel, or with other arguments or several out tensors, is a
+// row of its own.
+//
 // CPP(FUNCTION), METHOD, BOTH or NONE at the end of the flags: whether the C++ binding has at::name( ),
 // Tensor::name( ), both or neither, where that is not what is usual for such a schema (bindings/cpp/make_operators.c).
 // The library drops it.
@@ -13,7 +20,7 @@
 // Of several rows of one name TorchScript source takes the first that fits a call: within a file they stand in
 // PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.
 //
-// This file is included several times with different definitions of OP.
+// This file is included several times with different definitions of OP, IN_PLACE and OUT.
 // clang-format off
 #include "ops/list/list_caffe2.inc"
 #include "ops/list/list_conv.inc"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads the rows of the operator list, src/ops/list/list_*.inc, for scripts: rows(top). Forms, IN_PLACE( ) and OUT( ), get the schema, the
+kernel, the param and the facts that src/ops/list/expand_rows.h gives them while building."""
+import dataclasses
+import pathlib
+import re
+
+
+@dataclasses.dataclass
+class Row:
+    file: pathlib.Path
+    start: int  # the place of the row in its file, from its first letter
+    end: int    # to behind its last one
+    id: str
+    schema: str
+    kernel: str
+    param: str
+    facts: list  # CPP( ) among them
+    of: str      # of a form: the id of the functional row; "": it is none
+
+    @property
+    def name(self):
+        """With its overload: aten::add.Tensor."""
+        return self.schema.partition("(")[0]
+
+
+def pieces(text, start):
+    """(the arguments of the macro whose name begins here, where it ends)."""
+    depth, at, quoted, found, begin = 0, text.index("(", start), False, [], 0
+    begin = at + 1
+    while True:
+        c = text[at]
+        if quoted:
+            at += c == "\\"
+            quoted = c != '"'
+        elif c == '"':
+            quoted = True
+        elif c in "({":
+            depth += 1
+        elif c in ")}":
+            depth -= 1
+            if depth == 0:
+                return [*found, text[begin:at].strip()], at + 1
+        elif c == "," and depth == 1:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+        at += 1
+
+
+def flags_of(text):
+    return [flag for flag in (part.strip() for part in text.split("|")) if flag != "0"]
+
+
+def form_schema(kind, form, of):
+    """As expand_rows.h makes it. ValueError: there is no such form of the operator."""
+    parts = re.fullmatch(r"([^.(]+)(?:\.(\w+))?\((.*)\) -> Tensor", of.schema)
+    if not parts:
+        raise ValueError(f"{of.id} does not give one new tensor")
+    name, overload, taken = parts.groups()
+    if kind == "IN_PLACE":
+        if not taken.startswith("Tensor self"):
+            raise ValueError(f"{of.id} takes no self first")
+        return f"{name}_{'.' + overload if overload else ''}(Tensor(a!) self{taken[len('Tensor self'):]}) -> Tensor(a!)"
+    base = of.id[:len(of.id) - len(overload or "") - bool(overload)]
+    if not form.startswith(base + "_"):
+        raise ValueError(f"{form}: its id is not {base} and the overload")
+    return f"{name}.{form[len(base) + 1:]}({taken}, {'' if '*, ' in taken else '*, '}Tensor(a!) out) -> Tensor(a!)"
+
+
+def rows(top):
+    """All rows, file by file, in their order there."""
+    found, forms, by_id = [], [], {}
+    for path in sorted((pathlib.Path(top) / "src/ops/list").glob("list_*.inc")):
+        text = path.read_text(encoding="utf-8")
+        for match in re.finditer(r"^(OP|IN_PLACE|OUT)\(", text, re.M):
+            given, end = pieces(text, match.start())
+            row = Row(path, match.start(), end, given[0], "", "", "", flags_of(given[-1]), "")
+            if match[1] == "OP":
+                row.schema = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', given[1])).replace('\\"', '"')
+                row.kernel, row.param = given[2:4]
+                by_id[row.id] = row
+            else:
+                row.of = given[1]
+                forms.append((match[1], row))
+            found.append(row)
+    for kind, row in forms:
+        of = by_id[row.of]
+        row.schema, row.kernel, row.param = form_schema(kind, row.id, of), of.kernel, of.param
+        row.facts = [flag for flag in of.facts if not flag.startswith("CPP(")] + row.facts
+    return found

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of op_list.h for programs that run while building: forms of an operator, IN_PLACE( ) and OUT( ), become
+// rows of their own, with a schema that follows from the functional row's, its kernel and param, and its facts beside
+// what the form adds. To be included once, behind a definition of fail( ), which ends the program.
+#ifndef TAPER_OPS_EXPAND_ROWS_H
+#define TAPER_OPS_EXPAND_ROWS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/list/op_config.h"
+
+typedef struct row {
+    const char *id, *schema, *kernel, *param, *flags;
+    const char *of; // the functional row's id; NULL: it stands for itself
+    bool out, wanted;
+} row;
+
+static row rows[] = {
+#define OP(id, schema, kernel, param, flags) {#id, schema, #kernel, #param, #flags, NULL, false, TAPER_HAS_OP(id)},
+#define IN_PLACE(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, false, TAPER_HAS_OP(id)},
+#define OUT(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, true, TAPER_HAS_OP(id)},
+#include "ops/list/op_list.h"
+#undef OP
+#undef IN_PLACE
+#undef OUT
+};
+
+enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // before those that are not wanted go
+
+static const char *joined(const char *first, size_t length, const char *middle, const char *last)
+{
+    const size_t size = length + strlen(middle) + strlen(last) + 1;
+    char *const text = malloc(size);
+    if (text == NULL) {
+        fail("out of memory", first);
+    }
+    snprintf(text, size, "%.*s%s%s", (int)length, first, middle, last);
+    return text;
+}
+
+// How long the flags are without CPP( ) at their end, which is a row's own.
+static size_t inherited_flags(const char *flags)
+{
+    const char *const cpp = strstr(flags, "CPP(");
+    return cpp == NULL ? strlen(flags) : cpp == flags ? 0 : (size_t)(cpp - flags) - strlen(" | ");
+}
+
+static const char *form_flags(const row *form, const row *of)
+{
+    const size_t length = strcmp(of->flags, "0") == 0 ? 0 : inherited_flags(of->flags);
+    return length == 0                     ? form->flags
+           : strcmp(form->flags, "0") == 0 ? joined(of->flags, length, "", "")
+                                           : joined(of->flags, length, " | ", form->flags);
+}
+
+// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu_(Tensor(a!) self) -> Tensor(a!)".
+static const char *in_place_schema(const row *of)
+{
+    static const char self[] = "(Tensor self";
+    const size_t name = strcspn(of->schema, ".("), full = strcspn(of->schema, "(");
+    if (strncmp(of->schema + full, self, strlen(self)) != 0) {
+        fail("a form in place of an operator that takes no self first", of->schema);
+    }
+    const char *const named =
+        joined(of->schema, name, "_", joined(of->schema + name, full - name, "(Tensor(a!) self", ""));
+    return joined(named, strlen(named), of->schema + full + strlen(self), "(a!)");
+}
+
+// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)": the
+// overload is what the form's id has behind the operator's name.
+static const char *out_schema(const row *form, const row *of)
+{
+    static const char end[] = ") -> Tensor";
+    const size_t name = strcspn(of->schema, ".("), full = strcspn(of->schema, "("), length = strlen(of->schema),
+                 id = strlen(of->id) - (full - name);
+    if (strncmp(form->id, of->id, id) != 0 || form->id[id] != '_') {
+        fail("the id of an out form is that of its operator and the overload", form->id);
+    }
+    const char *const named = joined(of->schema, name, ".", form->id + id + 1);
+    const char *const taken = joined(of->schema + full, length - full - strlen(end), "", "");
+    const char *const star = strstr(taken, "*, ") != NULL ? "" : "*, ";
+    return joined(named, strlen(named), taken, joined(", ", 2, star, "Tensor(a!) out) -> Tensor(a!)"));
+}
+
+// Gives every row what it is; those that are wanted are the first ones then. Returns how many there are.
+static size_t expand_rows(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        row *const form = &rows[i];
+        size_t at = 0;
+        while (form->of != NULL && at < ALL_ROWS && (rows[at].of != NULL || strcmp(rows[at].id, form->of) != 0)) {
+            at++;
+        }
+        static const char end[] = ") -> Tensor";
+        const row *const of = &rows[at];
+        if (form->of == NULL) {
+            continue;
+        }
+        if (at == ALL_ROWS) {
+            fail("a form of a row that the list does not have", form->id);
+        }
+        const size_t length = strlen(of->schema);
+        if (length < strlen(end) || strcmp(of->schema + length - strlen(end), end) != 0) {
+            fail("a form of an operator that does not give one new tensor", of->schema);
+        }
+        form->schema = form->out ? out_schema(form, of) : in_place_schema(of);
+        form->kernel = of->kernel;
+        form->param = of->param;
+        form->flags = form_flags(form, of);
+    }
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        if (rows[i].wanted) {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
+#endif
