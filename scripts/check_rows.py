@@ -9,16 +9,14 @@ tests/limits/forms_that_differ.txt has."""
 import collections
 import pathlib
 import re
-import subprocess
 import sys
 
+import op_rows
+
 top = pathlib.Path(__file__).resolve().parent.parent
-source = '#define OP(id, schema, kernel, param, flags) @@ id @@ schema @@ #kernel @@ #param @@ #flags @@\n#include "ops/list/op_list.h"\n'
-text = subprocess.run(["cc", "-E", "-P", f"-I{top}/src", f"-I{top}/include", "-x", "c", "-"], input=source, capture_output=True, text=True).stdout
 bad, seen, groups = [], {}, collections.defaultdict(list)
-for row, schema, kernel, param, flags in re.findall(r'@@ (\w+) @@ ((?:"(?:[^"\\]|\\.)*"\s*)+)@@ (.*?) @@ (.*?) @@ (.*?) @@', text):
-    schema = "".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", schema))
-    name = schema.split("(")[0]
+for one in op_rows.rows(top):
+    row, name = one.id, one.name
     want = re.sub(r"\W", "_", name.replace("::", "_"))
     if row == want + "_" and name.endswith("_out") and name[:-4] + ".out" in seen:
         want = row
@@ -27,7 +25,7 @@ for row, schema, kernel, param, flags in re.findall(r'@@ (\w+) @@ ((?:"(?:[^"\\]
     if name in seen:
         bad.append(f"{name}: twice")
     seen[name] = row
-    groups[kernel, param].append((schema, flags))
+    groups[one.kernel, one.param].append(one)
 names = {full.split(".")[0] for full in seen}
 for path in ("op_names.h", "own_names.inc"):
     for name in re.findall(r'"((?:aten|prim)::\w+)"', (top / "src/ops/list" / path).read_text()):
@@ -84,14 +82,22 @@ def operator_of(schema):
     return name, types, bool(written)
 
 
-def facts_of(flags):
+def facts_of(row):
     """By field of ir/op.h, or flag: what a row says."""
-    flags = {flag.strip() for flag in flags.strip('"').split("|")} - OF_WRITING - {"0"}
-    return {flag.split("(")[0]: flag for flag in flags if not flag.startswith("CPP(")}
+    return {fact.split("(")[0]: fact for fact in row.facts if fact not in OF_WRITING and not fact.startswith("CPP(")}
 
 
 def differing(one, other):
+    one, other = facts_of(one), facts_of(other)
     return {fact for fact in one.keys() | other.keys() if one.get(fact) != other.get(fact)}
+
+
+def follows(kind, form, of):
+    """Whether the form's row can be made of the operator's."""
+    try:
+        return op_rows.form_schema(kind, form.id, of) == form.schema
+    except ValueError:
+        return False
 
 
 listed, met = set(), set()
@@ -100,19 +106,21 @@ for line in (top / "tests/limits/forms_that_differ.txt").read_text().splitlines(
     listed |= {(who, fact) for fact in what}
 for rows in groups.values():
     operators = collections.defaultdict(dict)  # by name, then by types: the rows, what does not write first
-    for schema, flags in rows:
-        name, types, writes = operator_of(schema)
-        operators[name].setdefault(types, []).insert(0 if not writes else 99, (schema.split("(")[0], facts_of(flags)))
+    for row in rows:
+        name, types, writes = operator_of(row.schema)
+        operators[name].setdefault(types, []).insert(0 if not writes else 99, row)
     for name, overloads in operators.items():
-        for (first, facts), *forms in overloads.values():
-            for form, others in forms:
-                found = {(form, fact) for fact in differing(facts, others)}
-                bad += [f"{form}: its {fact} is not that of {first}; give it the same, or list it in forms_that_differ.txt with the reason"
-                        for form, fact in sorted(found - listed)]
+        for first, *forms in overloads.values():
+            for form in forms:
+                found = {(form.name, fact) for fact in differing(first, form)}
+                bad += [f"{who}: its {fact} is not that of {first.name}; give it the same, or list it in forms_that_differ.txt with the reason"
+                        for who, fact in sorted(found - listed)]
+                bad += [f"{form.name}: write it as {kind}({form.id}, {first.id}, …)" for kind in ("IN_PLACE", "OUT")
+                        if not found and not form.of and follows(kind, form, first)]
                 met |= found
-        (first, facts), *others = [rows[0] for rows in overloads.values()]
-        found = {(name, fact): other for other, those in others for fact in differing(facts, those)}
-        bad += [f"{other}: its {fact} is not that of {first}; give it the same, or list {name} in forms_that_differ.txt with the reason"
+        first, *others = [rows[0] for rows in overloads.values()]
+        found = {(name, fact): other.name for other in others for fact in differing(first, other)}
+        bad += [f"{other}: its {fact} is not that of {first.name}; give it the same, or list {name} in forms_that_differ.txt with the reason"
                 for (name, fact), other in sorted(found.items()) if (name, fact) not in listed]
         met |= found.keys()
 bad += [f"forms_that_differ.txt: {who} {fact} differs no longer: take it out" for who, fact in sorted(listed - met)]
