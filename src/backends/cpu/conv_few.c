@@ -3,6 +3,7 @@
 // depths.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/few_outputs.h"
+#include "base/checked.h"
 
 typedef struct few_plan {
     taper_conv2d_plan head;
@@ -24,8 +25,18 @@ static void run_pixels(void *argument, size_t begin, size_t end)
                                      .min = job->epilogue.min,
                                      .max = job->epilogue.max};
     float *y = job->y + begin * job->out_c;
-    taper_few_outputs_rows(&layer, end - begin, job->x + begin * job->in_c, y);
-    taper_epilogue_finish(&job->epilogue, end - begin, job->out_c, y, job->out_c);
+    const size_t step = job->stride_w * job->in_c,
+                 row = job->stride_h == 1 && job->stride_w == 1 ? SIZE_MAX : job->out_w;
+    for (size_t at = begin, some; at < end; at += some, y += some * job->out_c) {
+        // Without a stride all pixels lie one behind the other, of all rows.
+        some = row == SIZE_MAX ? end - at : taper_min_size(end - at, row - at % row);
+        const size_t line =
+            row == SIZE_MAX ? 0 : at / row / job->out_h * job->in_h + at / row % job->out_h * job->stride_h;
+        const float *x = row == SIZE_MAX ? job->x + at * job->in_c
+                                         : job->x + (line * job->in_w + at % row * job->stride_w) * job->in_c;
+        taper_few_outputs_rows(&layer, some, x, step, y);
+        taper_epilogue_finish(&job->epilogue, some, job->out_c, y, job->out_c);
+    }
 }
 
 static taper_status run_plan(const taper_conv2d_plan *head)
@@ -55,9 +66,9 @@ static void fill_weights(const taper_pack_request *request, void *data)
 
 bool taper_conv2d_is_few(const taper_conv2d *job)
 {
-    return job->kernel_h == 1 && job->kernel_w == 1 && job->stride_h == 1 && job->stride_w == 1 && job->pad_top == 0 &&
-           job->pad_left == 0 && job->out_h == job->in_h && job->out_w == job->in_w && job->groups == 1 &&
-           job->epilogue.add == NULL && job->call->run->precision == TAPER_PRECISION_fp32 &&
+    return job->kernel_h == 1 && job->kernel_w == 1 && job->pad_top == 0 && job->pad_left == 0 &&
+           (job->out_h - 1) * job->stride_h < job->in_h && (job->out_w - 1) * job->stride_w < job->in_w &&
+           job->groups == 1 && job->epilogue.add == NULL && job->call->run->precision == TAPER_PRECISION_fp32 &&
            taper_few_outputs_pay(job->batch * job->out_h * job->out_w, job->in_c, job->out_c);
 }
 

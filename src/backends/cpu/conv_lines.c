@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
-#include "ir/storage.h"
 
 enum {
     SEGMENT = 4096,       // positions of a piece at most
@@ -74,14 +73,34 @@ static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, 
     taper_epilogue_finish(&job->epilogue, plan->group_out, positions, y, job->out_w);
 }
 
-// Whether all lines of an image are read where they are: windows are single pixels, and behind the last one there are
-// other images or what every storage of ours has (TAPER_OVERREAD).
-static bool reads_all(const lines_plan *plan, size_t image)
+// Whether lines are read where they are, whole: windows are single pixels, and a line has a vector of them.
+static bool reads_all(const lines_plan *plan)
 {
     const taper_conv2d *job = plan->head.job;
-    const uint8_t kind = job->args.input->storage->kind;
-    return plan->reach == 0 && job->stride_w == 1 && job->pad_left == 0 &&
-           (image + 1 < job->batch || kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED);
+    return plan->reach == 0 && job->stride_w == 1 && job->pad_left == 0 && job->in_w >= plan->entry->lanes;
+}
+
+// Single pixels of a line that is read where it is. The last vector goes over some pixels once more, so that nothing
+// behind the line is read.
+static void make_pixels(const lines_plan *plan, size_t group, const float *x, size_t first, size_t end, float *y)
+{
+    const taper_conv2d *job = plan->head.job;
+    taper_planar p = {.inputs = plan->group_in,
+                      .taps = 1,
+                      .x_plane = job->in_w,
+                      .offsets = plan->near,
+                      .y_plane = job->out_w,
+                      .min = job->epilogue.min,
+                      .max = job->epilogue.max};
+    const size_t lanes = plan->entry->lanes, whole = (end - first) / lanes * lanes;
+    if (whole != 0) {
+        p.x = x + first;
+        make_outputs(plan, group, &p, y + first, whole);
+    }
+    if (first + whole != end) {
+        p.x = x + end - lanes;
+        make_outputs(plan, group, &p, y + end - lanes, lanes);
+    }
 }
 
 // Positions [first, end) of a group of an image.
@@ -91,6 +110,10 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     const float *x =
         (const float *)taper_tensor_data(job->args.input) + (image * job->in_c + group * plan->group_in) * job->in_w;
     float *y = job->y + (image * job->out_c + group * plan->group_out) * job->out_w;
+    if (reads_all(plan)) {
+        make_pixels(plan, group, x, first, end, y);
+        return;
+    }
     taper_planar p = {.inputs = plan->group_in,
                       .taps = plan->taps,
                       .y_plane = job->out_w,
@@ -98,11 +121,10 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
                       .max = job->epilogue.max};
     // Those from pad on and before near_end see nothing outside of the line, nor do their kernels.
     const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
-    const bool all_near = reads_all(plan, image);
     const size_t near_end =
-        all_near ? end : taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
+        taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
     const size_t near_begin = taper_min_size(taper_max_size(first, taper_round_up(pad, TAPER_PLANAR_SLACK)), end);
-    const bool near = all_near || near_begin + LEAST_SEGMENT <= near_end;
+    const bool near = near_begin + LEAST_SEGMENT <= near_end;
     while (first < end) {
         size_t stop = end;
         if (near && first < near_begin) {
@@ -191,9 +213,9 @@ static void run_pieces(void *argument, size_t begin, size_t end)
     const taper_conv2d *job = plan->head.job;
     float *place = taper_place_take(&r->places, begin, job->batch * job->groups * plan->segments);
     for (size_t piece = begin; piece < end; piece++) {
-        const size_t first = piece % plan->segments * plan->segment, line = piece / plan->segments;
+        const size_t segment = piece % plan->segments, first = segment * plan->segment, line = piece / plan->segments;
         make_segment(plan, line / job->groups, line % job->groups, first,
-                     taper_min_size(first + plan->segment, job->out_w), place);
+                     segment + 1 == plan->segments ? job->out_w : first + plan->segment, place);
     }
     taper_place_leave(place);
 }
@@ -252,11 +274,13 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
                        .taps = job->kernel_w};
     const size_t lines = plan.group_in * job->stride_w;
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
-    plan.segments = (job->out_w - 1) / plan.segment + 1;
+    // Where a segment may be longer none is shorter than a vector.
+    plan.segments =
+        reads_all(&plan) ? taper_max_size(job->out_w / plan.segment, 1) : (job->out_w - 1) / plan.segment + 1;
     plan.segment = taper_min_size(plan.segment, job->out_w);
     plan.pitch = plan.segment + plan.reach / job->stride_w;
     plan.images = 1;
-    if (job->out_w <= SHORT) {
+    if (job->out_w <= SHORT && !reads_all(&plan)) {
         const size_t floats = (lines + plan.group_out) * plan.pitch;
         plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
     }

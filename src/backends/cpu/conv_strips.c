@@ -11,7 +11,7 @@ enum {
 };
 
 // Pixels of several images are further apart than those of one.
-static const double WORTH = 0.9;
+static const double WORTH = 0.94;
 
 typedef struct range {
     size_t first, end, taps; // taps: inside, of the axis

@@ -6,14 +6,14 @@
 
 #include "base/checked.h"
 
-void taper_few_outputs_rows(const taper_few_outputs *f, size_t rows, const float *x, float *y)
+void taper_few_outputs_rows(const taper_few_outputs *f, size_t rows, const float *x, size_t x_step, float *y)
 {
     float made[TAPER_FEW_OUTPUTS * TAPER_FEW_OUTPUTS_GRAIN];
-    for (size_t count; rows != 0; rows -= count, x += count * f->in, y += count * f->out) {
+    for (size_t count; rows != 0; rows -= count, x += count * x_step, y += count * f->out) {
         count = taper_min_size(rows, TAPER_FEW_OUTPUTS_GRAIN);
         float *to = f->out == 1 ? y : made;
         for (size_t o = 0; o < f->out; o++) {
-            f->vector->gemv(count, f->in, f->weights + o * f->weights_step, x, f->in, NULL, to + o * count, -INFINITY,
+            f->vector->gemv(count, f->in, f->weights + o * f->weights_step, x, x_step, NULL, to + o * count, -INFINITY,
                             INFINITY);
         }
         if (f->out != 1) {

@@ -24,7 +24,7 @@ static inline bool taper_few_outputs_pay(size_t rows, size_t in, size_t out)
     return rows > 1 && out <= TAPER_FEW_OUTPUTS && in / LEAST_INPUTS >= out;
 }
 
-// y[row][output] from x[row][in], both dense.
-void taper_few_outputs_rows(const taper_few_outputs *layer, size_t rows, const float *x, float *y);
+// y[row][output] from x[row][in], x_step floats from one row to the next, y dense.
+void taper_few_outputs_rows(const taper_few_outputs *layer, size_t rows, const float *x, size_t x_step, float *y);
 
 #endif

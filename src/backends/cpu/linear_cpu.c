@@ -66,7 +66,7 @@ static void few_range(void *argument, size_t begin, size_t end)
                                      .min = job->epilogue.min,
                                      .max = job->epilogue.max};
     float *y = job->y + begin * job->out;
-    taper_few_outputs_rows(&layer, end - begin, job->x + begin * job->in, y);
+    taper_few_outputs_rows(&layer, end - begin, job->x + begin * job->in, job->in, y);
     taper_epilogue_finish(&job->epilogue, end - begin, job->out, y, job->out);
 }
 

@@ -242,24 +242,52 @@ static int64_t position_of(const taper_pool_planes *job, const place *at, const 
     return found;
 }
 
+// Windows that are looked at together, as many as are left or a constant; of strides that are constants loops become
+// vectors.
+enum { TOGETHER = 64 };
+
+static inline void find_tap(const float *restrict row, const size_t stride, const float *restrict m, int32_t first,
+                            size_t count, int32_t *restrict at)
+{
+    for (size_t o = 0; o < count; o++) {
+        const int32_t here = -(int32_t)(row[o * stride] == m[o]);
+        at[o] ^= (at[o] ^ (first + (int32_t)(o * stride))) & here;
+    }
+}
+
+static void find_tap_of(const float *row, size_t stride, const float *m, int32_t first, size_t count, int32_t *at)
+{
+    if (count == TOGETHER && stride == 1) {
+        find_tap(row, 1, m, first, TOGETHER, at);
+    } else if (count == TOGETHER && stride == 2) {
+        find_tap(row, 2, m, first, TOGETHER, at);
+    } else {
+        find_tap(row, stride, m, first, count, at);
+    }
+}
+
 // The same of windows side by side that are alike: of each tap in turn, the last one first, without a jump for each, as
-// nobody guesses where the greatest is.
+// nobody guesses where the greatest is. Positions in a plane fit into 32 bits.
 static void positions_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, int64_t stride,
                          size_t count, const float *m, int64_t *restrict indices)
 {
     const taper_volume *x = &job->x;
-    memset(indices, 0, count * sizeof *indices); // of which nothing is left: a tap is the greatest
-    for (int64_t i = at->d.taps; i-- != 0;) {
-        for (int64_t j = at->h.taps; j-- != 0;) {
-            const int64_t d = at->d.first + i * at->d.step, h = at->h.first + j * at->h.step;
-            const float *row = at->plane + d * x->stride[0] + h * x->stride[1];
-            for (int64_t t = w->first + w->taps * w->step; (t -= w->step) >= w->first;) {
-                const int64_t first = (d * x->size[1] + h) * x->size[2] + t;
-                for (size_t o = 0; o < count; o++) {
-                    const int64_t here = -(int64_t)(row[t + (int64_t)o * stride] == m[o]);
-                    indices[o] ^= (indices[o] ^ (first + (int64_t)o * stride)) & here;
+    for (size_t done = 0, some; done < count; done += some) {
+        int32_t found[TOGETHER] = {0}; // of which nothing is left: a tap is the greatest
+        some = taper_min_size(count - done, TOGETHER);
+        const int64_t before = (int64_t)done * stride;
+        for (int64_t i = at->d.taps; i-- != 0;) {
+            for (int64_t j = at->h.taps; j-- != 0;) {
+                const int64_t d = at->d.first + i * at->d.step, h = at->h.first + j * at->h.step;
+                const float *row = at->plane + d * x->stride[0] + h * x->stride[1];
+                for (int64_t t = w->first + before + w->taps * w->step; (t -= w->step) >= w->first + before;) {
+                    find_tap_of(row + t, (size_t)stride, m + done, (int32_t)((d * x->size[1] + h) * x->size[2] + t),
+                                some, found);
                 }
             }
+        }
+        for (size_t o = 0; o < some; o++) {
+            indices[done + o] = found[o];
         }
     }
     for (size_t o = 0; o < count; o++) {
@@ -282,6 +310,11 @@ static void find_inner(taper_pool_planes *job)
         job->outer =
             room < 0 ? job->inner : taper_max_i64(job->inner, taper_min_i64(room / axis->stride + 1, axis->output));
     }
+}
+
+static bool plane_fits(const taper_volume *x) // its positions into 32 bits
+{
+    return x->size[0] * x->size[1] * x->size[2] <= INT32_MAX;
 }
 
 // The windows of a row.
@@ -316,7 +349,7 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
             add_windows(job, at, &w, (size_t)count, (size_t)axis->stride, out + o);
             divide(job, at, &w, (size_t)count, out + o);
         }
-        if (indices != NULL && (count == 1 || at->d.taps * at->h.taps * w.taps > 2 * FEW)) {
+        if (indices != NULL && (count == 1 || !plane_fits(&job->x) || at->d.taps * at->h.taps * w.taps > 2 * FEW)) {
             taper_pool_window one = w;
             for (int64_t i = 0; i < count; i++, one.first += axis->stride) {
                 indices[o + i] = position_of(job, at, &one, out[o + i]);
