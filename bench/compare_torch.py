@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_torch.py TAPER MODEL.ptl TORCH_MODEL.ptl [--threads N] [--size S] [--rounds R] [--iter K] [--realtime]
+"""compare_torch.py TAPER MODEL.ptl TORCH_MODEL.ptl [--threads N] [--size S] [--rounds R] [--iter K] [--realtime] [--any-blas]
 
 Interleaved rounds of Taper and of PyTorch's lite interpreter at its best (optimize_for_mobile file, channels_last input converted inside
 the timing, OMP_WAIT_POLICY=passive), each in a fresh process: median of the rounds' medians, and of the ratio round by round; load plus
@@ -12,9 +12,14 @@ import statistics
 import subprocess
 import sys
 
+import torch_blas
+
 WORKER = r"""
 import json, os, resource, sys, time
 import torch
+sys.path.insert(0, sys.argv[5])
+import torch_blas
+torch_blas.require(sys.argv[6] == "any")
 from torch.jit.mobile import _load_for_lite_interpreter
 path, threads, size, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 torch.set_num_threads(threads)
@@ -32,10 +37,11 @@ with torch.inference_mode():
 print(json.dumps({"load_ms": (t1 - t0) * 1e3, "first_ms": (t2 - t1) * 1e3, "median_ms": sorted(times)[count // 2],
                   "peak_rss_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, "base_kb": base}))
 """
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def run(command, realtime):
-    env = dict(os.environ, ATEN_CPU_CAPABILITY="avx2", OMP_WAIT_POLICY="passive")
+def run(command, threads, realtime):
+    env = dict(torch_blas.environment(threads), ATEN_CPU_CAPABILITY="avx2")
     before = (lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(50))) if realtime else None
     p = subprocess.run(command, capture_output=True, text=True, env=env, preexec_fn=before)
     if p.returncode != 0:
@@ -53,12 +59,14 @@ def main():
     a.add_argument("--rounds", type=int, default=5)
     a.add_argument("--iter", type=int, default=30)
     a.add_argument("--realtime", action="store_true")
+    a.add_argument("--any-blas", action="store_true")
     o = a.parse_args()
     ours, theirs = [], []
     for _ in range(o.rounds):
         ours.append(run([o.taper, "bench", o.model, "--input-dims", f"1,3,{o.size},{o.size}", "--threads", str(o.threads), "--iter",
-                         str(o.iter), "--json"], o.realtime))
-        theirs.append(run(["/usr/bin/python3", "-c", WORKER, o.torch_model, str(o.threads), str(o.size), str(o.iter)], o.realtime))
+                         str(o.iter), "--json"], o.threads, o.realtime))
+        theirs.append(run(["/usr/bin/python3", "-c", WORKER, o.torch_model, str(o.threads), str(o.size), str(o.iter), HERE,
+                           "any" if o.any_blas else "fast"], o.threads, o.realtime))
 
     def middle(rows, key):
         return statistics.median(r[key] for r in rows)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""operators.py TAPER [--filter TEXT] [--threads N] [--rounds R] [--over RATIO]
+"""operators.py TAPER [--filter TEXT] [--threads N] [--rounds R] [--over RATIO] [--any-blas]
 
 One operator a row, at sizes that models use, in Taper and in PyTorch's lite interpreter: the same file, the same inputs, in turn, each in
-a process of its own (PyTorch's stays for all rows). Prints the medians in microseconds and the median of the ratios; --over prints only
+a process of its own (PyTorch's stays for all rows), with a BLAS that people use (torch_blas.py). Prints the medians in microseconds and the median of the ratios; --over prints only
 rows above it. Results are held against each other first. Pin it (taskset -c 1) for one thread. Needs python3-torch, and
 python3-torchvision for the rows of boxes."""
 import argparse
@@ -21,6 +21,8 @@ warnings.filterwarnings("ignore")
 import numpy as np
 import torch
 from torch.nn import functional as F
+
+import torch_blas
 
 WORKER = r"""
 import json, sys, time
@@ -1105,7 +1107,7 @@ class Peer:
 
     def __init__(self, threads):
         self.process = subprocess.Popen([sys.executable, "-c", WORKER, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
+                                        stderr=subprocess.DEVNULL, text=True, env=torch_blas.environment(threads))
 
     def time(self, files):
         self.process.stdin.write(json.dumps(files) + "\n")
@@ -1166,7 +1168,9 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--over", type=float, default=0)
+    parser.add_argument("--any-blas", action="store_true")
     arguments = parser.parse_args()
+    torch_blas.require(arguments.any_blas)
     torch.manual_seed(0)
     torch.set_num_threads(1)
     ratios = []

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """compare.py BIN [--models A,B[@SIZE]…] [--peers P,Q] [--python PYTHON] [--edge PYTHON] [--threads 1,2] [--rounds R] [--seconds S] [--loads L]
-[--form pt|ptl|opt.ptl] [--realtime] [--folder DIR] [--plot FILE.svg] [--json FILE]
+[--form pt|ptl|opt.ptl] [--realtime] [--any-blas] [--folder DIR] [--plot FILE.svg]
+[--json FILE]
 
 Taper and every peer that is found run the same networks with the same weights and input, in turn: each in a process that stays and is
 stopped while others run, R rounds of S seconds each. Prints the median of each and the median of Taper's ratios to it, round by round; with
@@ -25,6 +26,9 @@ import tempfile
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import torch_blas  # noqa: E402
+
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's PyTorch is this one's
 NETWORKS = ("mobilenet_v2,mobilenet_v3_large,resnet18,resnet50,deeplabv3_resnet50,quantized_mobilenet_v2+int8,quantized_resnet18+int8,"
             "quantized_resnet50+int8")
@@ -86,7 +90,9 @@ class Worker:
         else:
             python = SYSTEM_PYTHON if peer == "torch_lite" else options.edge if peer in EDGE else options.python
             command = [python, os.path.join(HERE, "peer.py"), peer]
-        environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), ATEN_CPU_CAPABILITY="avx2")
+        environment = dict(torch_blas.environment(threads), ATEN_CPU_CAPABILITY="avx2")
+        if options.any_blas:
+            environment["TAPER_ANY_BLAS"] = "1"
         self.process = subprocess.Popen(command + [path + end, str(threads), path + ".input", sizes], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                                         preexec_fn=realtime if options.realtime else None)
@@ -211,6 +217,7 @@ def main():
     parser.add_argument("--loads", type=int, default=0)
     parser.add_argument("--form", default="pt")
     parser.add_argument("--realtime", action="store_true")
+    parser.add_argument("--any-blas", action="store_true")
     parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "taper-compare"))
     parser.add_argument("--plot")
     parser.add_argument("--json")

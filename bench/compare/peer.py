@@ -15,6 +15,10 @@ def torch_lite(model, threads, x):
     import torch
     from torch.jit.mobile import _load_for_lite_interpreter
 
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    import torch_blas
+
+    torch_blas.require("TAPER_ANY_BLAS" in os.environ)
     torch.set_num_threads(threads)
     if "int8" in os.path.basename(model):
         torch.backends.quantized.engine = "qnnpack"

@@ -110,6 +110,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(zoo PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     # What taper optimize writes does what the file does, in PyTorch too; run_optimize.py takes networks of the zoo.
     add_test(NAME conv_algorithms COMMAND ${with_torch} ${models}/test_conv_algorithms.py ${taper})
+    add_test(NAME drawn_layers COMMAND ${with_torch} ${models}/test_layers.py ${taper})
     add_test(NAME quantized_winograd COMMAND ${with_torch} ${models}/test_quantized_winograd.py ${taper})
     # Layers in bands of rows, replayed, against PyTorch.
     add_test(NAME bands COMMAND ${with_torch} ${models}/test_bands.py ${taper})
@@ -147,7 +148,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Programs made up at random of all that the language has, in every form of file; --count N, --seed S: more and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
-    set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
+    set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
                          nnapi_operators apps torchscript language attribute_changes listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
