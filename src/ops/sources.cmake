@@ -85,6 +85,7 @@ list(APPEND TAPER_SOURCES
     src/ops/linalg/linalg_lstsq.c
     src/ops/linalg/linalg_lu.c
     src/ops/linalg/linalg_norm.c
+    src/ops/linalg/linalg_polar.c
     src/ops/linalg/linalg_power.c
     src/ops/linalg/linalg_qr.c
     src/ops/linalg/linalg_solve.c

@@ -189,6 +189,12 @@ def composed():
     yield aten._chunk_cat.default, (many[::2], 0, 3), {}
     yield aten._chunk_cat.default, ([many[1], many[1].flip(0)], 1, 4), {}
     yield aten._chunk_cat.default, ([many[1], many[1].flip(0)], -1, 4), {}
+    tall, square = numbers(2, 5, 3), numbers(4, 4)
+    for given in (tall, square, tall[0].double(), torch.complex(tall, tall.flip(1)), tall[:, :0, :0], tall[:0]):
+        yield aten.linalg_polar.default, (given,), {}
+    hermitian = torch.complex(square, square.t())
+    for given in (square @ square.t(), square + square.t(), (tall.mT @ tall).double(), hermitian @ hermitian.mH, torch.zeros(2, 0, 0)):
+        yield aten.linalg_matrix_sqrth.default, (given,), {}
     for gradient in (aten._softmax_backward_data, aten._log_softmax_backward_data):
         yield gradient.default, (numbers(3, 5), torch.softmax(numbers(3, 5), 1), 1, torch.float32), {}
     for t in (torch.uint8, torch.int64):

@@ -18,7 +18,7 @@
 
 enum {
     MOST_REACH = 1 << 20, // paddings and dilations, of which products of sizes fit
-    MOST_INPUTS = 32,     // for an output of a transposed convolution
+    MOST_INPUTS = 24,     // for an output of a transposed convolution
     LEAST_WIDE = 6,
     FEW_CHANNELS = 8 // of a transposed convolution's result: more are added side by side (conv_transposed.c)
 };

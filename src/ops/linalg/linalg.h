@@ -122,6 +122,8 @@ TAPER_MUST_USE taper_status taper_linalg_invert(taper_linalg *w, const taper_ten
 // Singular values (float32 or float64) of every matrix of a, and, unless vectors is 'N', the vectors. linalg_svd.c
 TAPER_MUST_USE taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vectors, size_t u, size_t s,
                                              size_t vh, size_t scratch);
+// The adjoint of the matrices in slot from, wide, into slot to. linalg_svd.c
+TAPER_MUST_USE taper_status taper_linalg_adjoint(taper_linalg *w, size_t from, size_t to);
 // Eigenvalues (float32 or float64) of symmetric matrices and, with vectors 'V', the vectors; from this triangle.
 // divide: by syevd, otherwise by syev. linalg_eig.c
 TAPER_MUST_USE taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divide, char vectors,

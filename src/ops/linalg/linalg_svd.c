@@ -148,8 +148,7 @@ TAPER_KERNEL(taper_op_linalg_svdvals)
     return taper_linalg_run(call, "linalg.svd", svdvals);
 }
 
-// vh in slot from, adjoint and wide, into slot to: by rows where vh is by columns.
-static taper_status adjoint(taper_linalg *w, size_t from, size_t to)
+taper_status taper_linalg_adjoint(taper_linalg *w, size_t from, size_t to)
 {
     const taper_tensor turned = taper_tensor_twin_t(w->t[from]);
     TAPER_TRY(taper_linalg_take(w, to, &turned, NULL, taper_linalg_wide((taper_dtype)turned.dtype)));
@@ -170,7 +169,7 @@ static taper_status old_svd(taper_linalg *w)
     const taper_linalg_batch batch = taper_linalg_batch_of(a);
     TAPER_TRY(taper_linalg_svd(w, a, !vectors ? 'N' : some ? 'S' : 'A', U, S, VH, SCRATCH));
     if (vectors) {
-        TAPER_TRY(adjoint(w, VH, RESULT));
+        TAPER_TRY(taper_linalg_adjoint(w, VH, RESULT));
     } else {
         TAPER_TRY(taper_linalg_new(w, U, dtype, &batch, taper_linalg_rows(a), taper_linalg_rows(a)));
         TAPER_TRY(taper_linalg_new(w, RESULT, dtype, &batch, taper_linalg_columns(a), taper_linalg_columns(a)));
@@ -369,7 +368,7 @@ static taper_status run_pinv(taper_linalg *w, const tolerances *t)
         TAPER_TRY(taper_linalg_take(w, WIDE_V, w->t[VH], NULL, wide));
     } else {
         TAPER_TRY(taper_linalg_svd(w, a, 'S', U, S, VH, SCRATCH));
-        TAPER_TRY(adjoint(w, VH, WIDE_V));
+        TAPER_TRY(taper_linalg_adjoint(w, VH, WIDE_V));
         const taper_tensor u = taper_tensor_local(w->t[U]);
         TAPER_TRY(taper_linalg_take(w, VH, &u, NULL, wide));
         taper_tensor *const swapped = w->t[U];
