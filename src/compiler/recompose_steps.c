@@ -394,6 +394,11 @@ static taper_status make_join(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
+    // All items before the list: whoever asks what is known of one looks at its users, which are whole then.
+    taper_ir_value *taken[MOST_ITEMS];
+    for (size_t i = 0; i < items->input_count; i++) {
+        TAPER_TRY(taper_recompose_take(r, taper_node_in(items, i), &taken[i]));
+    }
     TAPER_TRY(taper_node_create(r->graph, TAPER_NODE_LIST, items->input_count, 1, &list, r->compilation->error));
     list->type = items->type;
     list->outputs[0].type = items->outputs[0].type;
@@ -401,9 +406,7 @@ static taper_status make_join(taper_recomposer *r, taper_node *node)
     list->instruction = items->instruction;
     taper_node_insert_before(list, node);
     for (size_t i = 0; i < items->input_count; i++) {
-        taper_ir_value *item;
-        TAPER_TRY(taper_recompose_take(r, taper_node_in(items, i), &item));
-        taper_node_set_input(list, i, item);
+        taper_node_set_input(list, i, taken[i]);
     }
     TAPER_TRY(op_before(r, node, op, &made));
     taper_node_set_input(made, 0, &list->outputs[0]);

@@ -78,7 +78,8 @@ const taper_val *taper_node_constant_in(const taper_node *node, size_t index)
     if (index >= node->input_count) {
         return NULL;
     }
-    const taper_node *constant = taper_value_constant(taper_node_in(node, index));
+    const taper_ir_value *value = taper_node_in(node, index); // NULL: of a node that is being made
+    const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
     return constant != NULL ? &constant->constant : NULL;
 }
 
