@@ -81,7 +81,11 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
-    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w == 2 ? 3 : 4;
+    // What gathers rows of few channels itself (conv_stem.c) is faster than products over pointers, and Winograd's
+    // transforms are where they pay; both by so much that the bounds differ.
+    const bool stem = taper_conv2d_is_stem(job), fast = stem || taper_conv2d_winograd_choose(job) != NULL;
+    const double worth = fast || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
+    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w != 2 ? 4 : stem ? 3 : 1.9;
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
@@ -110,7 +114,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     // Positions are taken two vectors at a time at least, or as if they were.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
-    return planes + float_moved * floats + row_moved * rows + slack * in_planes < product;
+    return planes + float_moved * floats + row_moved * rows + slack * in_planes < worth * product;
 }
 
 bool taper_conv2d_lines_pay(const taper_conv2d *job)

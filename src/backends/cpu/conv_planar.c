@@ -9,6 +9,7 @@
 
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
+    MOST_PLANES = 1024,     // of a group, in all phases of the stride
     MOST_SHARED = 32,       // padding behind a row that is that before the next; less than the slack
     BUNCH_CHANNELS = 16,    // of a piece, so that lines of the cache are read whole
     BAND_FLOATS = 24 * 1024 // of the planes of a piece, about
@@ -240,7 +241,7 @@ bool taper_conv2d_is_planar(const taper_conv2d *job)
     const size_t taps = job->kernel_h * job->kernel_w, group_in = job->in_c / job->groups;
     return taps > 1 && job->kernel_h <= MOST_TAPS && job->kernel_w <= MOST_TAPS && taps <= MOST_TAPS &&
            job->epilogue.add == NULL && job->pad_top >= 0 && job->pad_left >= 0 && job->stride_h <= 4 &&
-           job->stride_w <= 4 && group_in * job->stride_h * job->stride_w <= 256 && job->dilation_w <= 64 &&
+           job->stride_w <= 4 && group_in * job->stride_h * job->stride_w <= MOST_PLANES && job->dilation_w <= 64 &&
            job->dilation_h <= 64 &&
            (taper_tensor_is_channels_last(x) || (taper_tensor_is_contiguous(x) && !x->hidden_nhwc)) &&
            planes_are_small(job) && taper_conv2d_planar_pays(job);
