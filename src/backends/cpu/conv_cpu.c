@@ -10,55 +10,6 @@
 
 #include <math.h>
 
-static const taper_tensor *norm_tensor(const taper_conv2d *job, size_t which)
-{
-    const taper_fusion *f = taper_fusion_of(job->call);
-    const taper_val value = job->call->args[f->norm_at + which];
-    return value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
-}
-
-static bool has_norm(const taper_conv2d *job)
-{
-    return taper_fusion_of(job->call) != NULL && taper_fusion_of(job->call)->norm_at != 0;
-}
-
-static const float *channel_data(const taper_tensor *t)
-{
-    return t != NULL ? taper_tensor_data(t) : NULL;
-}
-
-// y = (conv - mean) / sqrt(variance + eps) * weight + bias, as conv * scale + shift with the convolution's bias inside.
-void taper_conv2d_fold(const taper_conv2d *job)
-{
-    if (job->scale == NULL) {
-        return;
-    }
-    const float *weight = channel_data(norm_tensor(job, 0)), *bias = channel_data(norm_tensor(job, 1));
-    const float *mean = channel_data(norm_tensor(job, 2)), *variance = channel_data(norm_tensor(job, 3));
-    const float *own = job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
-    const double eps = taper_fusion_of(job->call)->norm_eps;
-    for (size_t c = 0; c < job->out_c; c++) {
-        const double scale = (weight != NULL ? (double)weight[c] : 1.0) / sqrt((double)variance[c] + eps);
-        job->scale[c] = (float)scale;
-        job->shift[c] = (float)(((own != NULL ? (double)own[c] : 0.0) - (double)mean[c]) * scale +
-                                (bias != NULL ? (double)bias[c] : 0.0));
-    }
-}
-
-void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request)
-{
-    *request = (taper_pack_request){.kind = kind, .tensors = {job->args.weight, job->args.bias}, .user = job};
-    request->numbers[0] = (int64_t)job->groups;
-    if (has_norm(job)) {
-        for (size_t i = 0; i < 4; i++) {
-            const taper_val value = job->call->args[taper_fusion_of(job->call)->norm_at + i];
-            request->tensors[2 + i] = value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
-        }
-        memcpy(&request->numbers[1], &taper_fusion_of(job->call)->norm_eps, sizeof request->numbers[1]);
-        request->numbers[2] = 1;
-    }
-}
-
 // ---- what this path does
 
 static bool plain_vector(const taper_tensor *t, size_t count)
@@ -69,16 +20,17 @@ static bool plain_vector(const taper_tensor *t, size_t count)
 
 static bool norm_is_plain(const taper_conv2d *job)
 {
-    if (!has_norm(job)) {
+    if (!taper_conv2d_has_norm(job)) {
         return true;
     }
     for (size_t i = 0; i < 4; i++) {
         const taper_val value = job->call->args[taper_fusion_of(job->call)->norm_at + i];
-        if ((value.tag != TAPER_TENSOR && value.tag != TAPER_NONE) || !plain_vector(norm_tensor(job, i), job->out_c)) {
+        if ((value.tag != TAPER_TENSOR && value.tag != TAPER_NONE) ||
+            !plain_vector(taper_conv2d_norm_tensor(job, i), job->out_c)) {
             return false;
         }
     }
-    return norm_tensor(job, 2) != NULL && norm_tensor(job, 3) != NULL;
+    return taper_conv2d_norm_tensor(job, 2) != NULL && taper_conv2d_norm_tensor(job, 3) != NULL;
 }
 
 static bool weights_are_regular(const taper_tensor *w)
@@ -255,128 +207,11 @@ static taper_status bring_summand(const taper_conv2d *job, const taper_tensor *f
 static bool has_constant_weights(const taper_conv2d *job)
 {
     bool all = taper_call_has_constant_weights(job->call, job->args.weight, job->args.bias);
-    for (size_t i = 0; has_norm(job) && i < 4; i++) {
+    for (size_t i = 0; taper_conv2d_has_norm(job) && i < 4; i++) {
         all = all && taper_arg_is_constant(job->call, taper_fusion_of(job->call)->norm_at + i) &&
-              taper_tensor_stands(norm_tensor(job, i));
+              taper_tensor_stands(taper_conv2d_norm_tensor(job, i));
     }
     return all;
-}
-
-// ---- runs, and what is kept for others
-
-typedef struct kept_conv {
-    taper_conv2d job;
-    taper_conv2d_plan *plan; // behind it, and the zeros behind that
-    taper_banded banded;
-} kept_conv;
-
-static void take_arguments(taper_conv2d *job, taper_call *call)
-{
-    job->call = call;
-    job->args.input = call->args[0].as.tensor;
-    if (job->epilogue.add != NULL) {
-        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
-    }
-}
-
-static taper_status run_kept(taper_call *call, void *data)
-{
-    kept_conv *k = data;
-    taper_conv2d *job = &k->job;
-    taper_tensor *y;
-    TAPER_TRY(taper_ret_prepared(call, &y));
-    take_arguments(job, call);
-    job->x = taper_tensor_data(job->args.input);
-    job->y = taper_tensor_mutable(y);
-    call->run->kernel = k->plan->name;
-    call->run->flops = k->plan->flops;
-    return k->plan->run(k->plan);
-}
-
-// ---- in bands
-
-static taper_status begin_bands(taper_call *call, void *data)
-{
-    kept_conv *k = data;
-    take_arguments(&k->job, call);
-    return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
-}
-
-static void run_band(void *data, const taper_band *band)
-{
-    const kept_conv *k = data;
-    k->plan->rows(k->plan, band);
-}
-
-static void end_bands(taper_call *call, void *data)
-{
-    const kept_conv *k = data;
-    (void)call;
-    if (k->plan->end != NULL) {
-        k->plan->end(k->plan);
-    }
-}
-
-static void say_bands(kept_conv *k, size_t weights)
-{
-    const taper_conv2d *job = &k->job;
-    if (k->plan->rows == NULL || job->pad_top < 0) {
-        return;
-    }
-    k->banded = (taper_banded){.images = job->batch,
-                               .in_rows = job->in_h,
-                               .out_rows = job->out_h,
-                               .in_row = job->in_w * job->in_c * sizeof(float),
-                               .out_row = job->out_w * job->out_c * sizeof(float),
-                               .stride = job->stride_h,
-                               .span = (job->kernel_h - 1) * job->dilation_h + 1,
-                               .pad = (size_t)job->pad_top,
-                               .weights = weights,
-                               .work = k->plan->work,
-                               .begin = begin_bands,
-                               .run = run_band,
-                               .end = end_bands};
-    taper_prepare_bands(job->call, &k->banded);
-}
-
-static size_t zero_bytes(const taper_conv2d *job)
-{
-    return job->in_c * sizeof(float) + TAPER_OVERREAD;
-}
-
-static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
-{
-    const taper_conv2d *job = plan->job;
-    const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
-    kept_conv *kept = taper_prepare(job->call, run_kept, zero_at + zero_bytes(job));
-    if (kept != NULL) { // which is zeroed
-        kept->job = *job;
-        kept->plan = (taper_conv2d_plan *)(void *)((char *)kept + plan_at);
-        kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);
-        memcpy(kept->plan, plan, plan->bytes);
-        kept->plan->job = &kept->job;
-        kept->plan->packed = pack->lies;
-        if (TAPER_WITH_RECORDINGS) {
-            say_bands(kept, pack->bytes);
-        }
-        taper_prepared_reads(job->call, pack);
-    }
-}
-
-taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request)
-{
-    taper_call *call = plan->job->call;
-    taper_pack pack;
-    call->run->kernel = plan->name;
-    call->run->flops = plan->flops;
-    TAPER_TRY(taper_pack_get(call, request, &pack));
-    plan->packed = pack.data;
-    const taper_status status = plan->run(plan);
-    if (status == TAPER_OK && plan->job->keeps && pack.kept) {
-        keep(plan, &pack);
-    }
-    taper_pack_done(call, &pack);
-    return status;
 }
 
 static taper_status run_path(taper_conv2d *job)
@@ -439,8 +274,8 @@ static taper_status run_fused(taper_conv2d *job, const float *summand)
         return TAPER_OK;
     }
     job->y = taper_tensor_mutable(y);
-    const size_t fold_bytes = has_norm(job) ? 2 * job->out_c * sizeof(float) : 0;
-    float *scratch = taper_heap_alloc(run->heap, fold_bytes + zero_bytes(job));
+    const size_t fold_bytes = taper_conv2d_has_norm(job) ? 2 * job->out_c * sizeof(float) : 0;
+    float *scratch = taper_heap_alloc(run->heap, fold_bytes + taper_conv2d_zero_bytes(job));
     if (scratch == NULL) {
         return taper_fail_memory(run->error);
     }
@@ -449,9 +284,9 @@ static taper_status run_fused(taper_conv2d *job, const float *summand)
         job->shift = scratch + job->out_c;
     }
     job->zero = scratch + fold_bytes / sizeof(float);
-    memset(scratch, 0, fold_bytes + zero_bytes(job));
+    memset(scratch, 0, fold_bytes + taper_conv2d_zero_bytes(job));
     const taper_status status = run_path(job);
-    taper_heap_free(run->heap, scratch, fold_bytes + zero_bytes(job));
+    taper_heap_free(run->heap, scratch, fold_bytes + taper_conv2d_zero_bytes(job));
     return status;
 }
 

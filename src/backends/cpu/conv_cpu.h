@@ -41,6 +41,14 @@ typedef struct taper_conv2d_plan {
     double flops, work;
 } taper_conv2d_plan;
 
+// The batch norm behind it; which: 0 weight, 1 bias, 2 mean, 3 variance. NULL: there is none.
+bool taper_conv2d_has_norm(const taper_conv2d *job);
+const taper_tensor *taper_conv2d_norm_tensor(const taper_conv2d *job, size_t which);
+// Of what `zero` points to.
+static inline size_t taper_conv2d_zero_bytes(const taper_conv2d *job)
+{
+    return job->in_c * sizeof(float) + TAPER_OVERREAD;
+}
 // The weights' values before packing: fills job->scale and job->shift when there is a batch norm.
 void taper_conv2d_fold(const taper_conv2d *job);
 // What the sums start with, once that is done; NULL: zero.

@@ -5,6 +5,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_depthwise.c
     src/backends/cpu/conv_few.c
     src/backends/cpu/conv_lines.c
+    src/backends/cpu/conv_plan.c
     src/backends/cpu/conv_planar.c
     src/backends/cpu/conv_stem.c
     src/backends/cpu/conv_strips.c
@@ -18,6 +19,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c
+    src/backends/cpu/quantized_conv_plan.c
     src/backends/cpu/quantized_conv_windows.c
     src/backends/cpu/quantized_conv_winograd.c
     src/backends/cpu/quantized_linear_cpu.c

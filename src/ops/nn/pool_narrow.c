@@ -8,7 +8,7 @@
 #include "ops/nn/pool_planes.h"
 
 // Planes side by side; elements of one; in a row; that its windows have together, as a multiple of its own.
-enum { LANES = 16, MOST_ELEMENTS = 256, MOST_WIDTH = 16, MOST_TAPS = 32 };
+enum { LANES = 16, MOST_ELEMENTS = 512, MOST_WIDTH = 16, MOST_TAPS = 32 };
 
 typedef struct turned {
     float in[MOST_ELEMENTS * LANES], out[MOST_ELEMENTS * LANES];
@@ -123,36 +123,50 @@ static void make_window(const taper_pool_planes *job, const taper_pool_window *d
     }
 }
 
+typedef struct narrow_run {
+    const taper_pool_planes *job;
+    taper_places places;
+    size_t groups;
+} narrow_run;
+
 static void narrow_range(void *argument, size_t begin, size_t end)
 {
-    const taper_pool_planes *job = argument;
+    const narrow_run *r = argument;
+    const taper_pool_planes *job = r->job;
     const taper_volume *x = &job->x, *y = &job->y;
     const size_t in = (size_t)elements_of(x), out = (size_t)elements_of(y), planes = (size_t)(x->n * x->c);
-    turned t;
-    memset(t.in, 0, in * LANES * sizeof *t.in); // lanes without a plane
+    turned *t = taper_place_take(&r->places, begin, r->groups);
+    memset(t->in, 0, in * LANES * sizeof *t->in); // lanes without a plane
     for (size_t group = begin; group < end; group++) {
         const size_t plane = group * LANES, lanes = taper_min_size(planes - plane, LANES);
-        job->vector->transpose(lanes, in, job->in + plane * in, in, t.in, LANES);
+        job->vector->transpose(lanes, in, job->in + plane * in, in, t->in, LANES);
         size_t o = 0;
         for (int64_t i = 0; i < y->size[0]; i++) {
             for (int64_t j = 0; j < y->size[1]; j++) {
                 for (int64_t k = 0; k < y->size[2]; k++, o++) {
-                    make_window(job, &job->windows[0][i], &job->windows[1][j], &job->windows[2][k], &t, o);
+                    make_window(job, &job->windows[0][i], &job->windows[1][j], &job->windows[2][k], t, o);
                 }
             }
         }
-        job->vector->transpose(out, lanes, t.out, LANES, job->out + plane * out, out);
+        job->vector->transpose(out, lanes, t->out, LANES, job->out + plane * out, out);
         for (size_t c = 0; c < lanes && job->indices != NULL; c++) {
             for (size_t k = 0; k < out; k++) {
-                job->indices[(plane + c) * out + k] = t.at[k * LANES + c];
+                job->indices[(plane + c) * out + k] = t->at[k * LANES + c];
             }
         }
     }
+    taper_place_leave(t);
 }
 
 taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job)
 {
     const size_t planes = (size_t)(job->x.n * job->x.c), groups = (planes - 1) / LANES + 1;
     const double floats = (double)(elements_of(&job->x) + elements_of(&job->y));
-    return taper_run_floats(run, narrow_range, (void *)(uintptr_t)job, groups, 2 * LANES * floats);
+    narrow_run r = {.job = job, .groups = groups};
+    if (!taper_places_open(run, sizeof(turned), groups, &r.places)) {
+        return TAPER_DECLINED; // the portable loops need no memory
+    }
+    const taper_status status = taper_run_floats(run, narrow_range, &r, groups, 2 * LANES * floats);
+    taper_places_close(run, &r.places);
+    return status;
 }
