@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""circles.py BUILD [--most N] [--list]
+"""circles.py BUILD [--most N] [--list] [--why]
 
 Files of one room that call one another in a circle, by the symbols that their objects define and want (nm). A room is a folder of src. A
-file in a circle cannot be read before the others of it. Prints how many circles there are, and with --list their files; with --most, fails
-where there are more."""
+file in a circle cannot be read before the others of it. Prints how many circles there are, and with --list their files, with --why what
+they want of one another; with --most, fails where there are more."""
 import argparse
 import os
 import pathlib
@@ -65,6 +65,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--most", type=int)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--why", action="store_true")
     options = parser.parse_args()
     root = pathlib.Path(options.build) / "CMakeFiles" / "taper_objects.dir" / "src"
     objects = sorted(root.rglob("*.c.o"))
@@ -79,8 +80,15 @@ def main():
         edges = {file: {owner[name] for name in found[file][1] if name in owner} - {file} for file in rooms[room]}
         for part in circles(edges):
             count, files = count + 1, files + len(part)
-            if options.list:
+            if options.list or options.why:
                 print(f"{room}: {' '.join(os.path.basename(file) for file in part)}")
+            for file in part if options.why else ():
+                wanted = {}
+                for name in sorted(found[file][1]):
+                    if owner.get(name) in part and owner[name] != file:
+                        wanted.setdefault(os.path.basename(owner[name]), []).append(name)
+                for other, names in wanted.items():
+                    print(f"    {os.path.basename(file)} -> {other}: {' '.join(names)}")
     print(f"{count} circles of {files} files, of {len(found)}")
     sys.exit(options.most is not None and count > options.most)
 

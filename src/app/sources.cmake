@@ -4,6 +4,7 @@ if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
         src/app/app_values.c
         src/app/bundled.c
         src/app/picture.c
+        src/app/picture_memory.c
         src/app/picture_resize.c
         src/app/scores.c
         src/app/scores_mask.c

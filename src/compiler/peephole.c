@@ -5,36 +5,6 @@
 // constant on the way is folded at once: checks of one layer decide what is known of the next.
 #include "compiler/peephole.h"
 
-taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written)
-{
-    if (p->aliases == NULL) { // few graphs have anything that asks
-        TAPER_TRY(taper_aliases_create(p->graph, &p->aliases, p->compilation->error));
-    }
-    *written = taper_aliases_written(p->aliases, value);
-    return TAPER_OK;
-}
-
-taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done)
-{
-    taper_value_replace_uses(&node->outputs[0], value);
-    taper_node_remove(node);
-    *done = true;
-    return TAPER_OK;
-}
-
-taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant, bool *done)
-{
-    taper_ir_value *value;
-    TAPER_TRY(taper_constant_before(node, constant, &value, p->compilation->error));
-    return taper_peephole_replace(node, value, done);
-}
-
-taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op)
-{
-    taper_node *maker = index < node->input_count ? taper_node_in(node, index)->node : NULL;
-    return maker != NULL && taper_node_calls(maker, op) ? maker : NULL;
-}
-
 static bool is_int(const taper_node *node, size_t index, int64_t number)
 {
     const taper_val *value = taper_node_constant_in(node, index);

@@ -74,25 +74,6 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
     return TAPER_OK;
 }
 
-taper_status taper_prepack_object(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
-                                  taper_val *object)
-{
-    *object = taper_val_none();
-    if (op == NULL) {
-        return TAPER_OK;
-    }
-    taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
-    const taper_status status = taper_call_op(&run, op, args, count, object, 1);
-    if (status == TAPER_ERROR_RESOURCE) {
-        return taper_fail_memory(compilation->error);
-    }
-    if (status != TAPER_OK || object->tag != TAPER_OBJECT) {
-        taper_val_release(*object);
-        *object = taper_val_none(); // the layer stays what it is
-    }
-    return TAPER_OK;
-}
-
 // The object of packed weights; None when the operator refuses the layer.
 static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const taper_op *op,
                          bool transposed_weight, taper_val *object)

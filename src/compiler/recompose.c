@@ -25,16 +25,6 @@ taper_status taper_recomposed_set(taper_recomposer *r, const taper_ir_value *val
     return TAPER_OK;
 }
 
-bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, double *numbers)
-{
-    for (size_t i = from; i <= to; i++) {
-        if (i >= node->input_count || !taper_node_constant_is_number(node, i, &numbers[i - from])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_none_or_float(const taper_node *node, size_t index)
 {
     const taper_val *dtype = index < node->input_count ? taper_node_constant_in(node, index) : NULL;

@@ -21,10 +21,12 @@ list(APPEND TAPER_SOURCES
     src/compiler/layer.c
     src/compiler/pass.c
     src/compiler/peephole.c
+    src/compiler/peephole_tools.c
     src/compiler/peephole_containers.c
     src/compiler/peephole_numbers.c
     src/compiler/peephole_tensors.c
     src/compiler/prepack.c
+    src/compiler/prepack_object.c
     src/compiler/prepack_recurrent.c
     src/compiler/prune_attributes.c
     src/compiler/recognize_linear.c
@@ -48,6 +50,7 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/quantize_steps.c
         src/compiler/quantize_weights.c
         src/compiler/recompose.c
+        src/compiler/recompose_numbers.c
         src/compiler/recompose_steps.c
         src/compiler/recompose_weights.c
         src/compiler/unpack.c

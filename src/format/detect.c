@@ -3,9 +3,6 @@
 #include "format/lite_archive.h"
 #include "format/pt2_program.h"
 
-static const char save_hint[] =
-    "script or trace the model in Python and save it with model._save_for_lite_interpreter(\"model.ptl\")";
-
 // Files that people mistake for a model, by bytes at a fixed place.
 static const struct {
     size_t at;
@@ -57,67 +54,13 @@ TAPER_COLD static taper_status refuse(const taper_blob *blob, taper_error *error
     if (blob->size >= 2 && blob->data[0] == 0x80 && blob->data[1] >= 2 && blob->data[1] <= 5) {
         return taper_fail_at(error, TAPER_ERROR_UNSUPPORTED, 0,
                              "the file is a Python pickle (torch.save of an old PyTorch), which holds no program: %s",
-                             save_hint);
+                             taper_save_hint);
     }
     return taper_fail_at(error, TAPER_ERROR_FILE, 0,
                          "the file is no PyTorch Mobile model: it begins with neither the bytes of a zip archive nor "
                          "those of a flatbuffer "
                          "module (%zu bytes in all)",
                          blob->size);
-}
-
-static bool archive_has(const taper_zip *zip, const char *name)
-{
-    return taper_zip_find(zip, name, strlen(name)) != NULL;
-}
-
-bool taper_archive_has_code(const taper_zip *zip)
-{
-    for (size_t i = 0; i < zip->count; i++) {
-        if (zip->entries[i].name_length > 5 && memcmp(zip->entries[i].name, "code/", 5) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module, taper_error *error)
-{
-    (void)module; // of builds with neither
-    if (archive_has(zip, "model.json")) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                          "a TorchScript file of PyTorch 1.0 to 1.2 (it holds model.json), which is not supported: "
-                          "load it with a newer "
-                          "PyTorch and save it with _save_for_lite_interpreter");
-    }
-    if (archive_has(zip, "data.pkl") && taper_archive_has_code(zip)) {
-#if TAPER_WITH_TORCHSCRIPT
-        module->torchscript = true;
-        return TAPER_OK;
-#else
-        return taper_fail(
-            error, TAPER_ERROR_UNSUPPORTED,
-            "a TorchScript file, which this build of Taper does not run (TAPER_WITH_TORCHSCRIPT is off): save "
-            "torch.jit.load(FILE) with _save_for_lite_interpreter(\"model.ptl\")");
-#endif
-    }
-    if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json") ||
-        archive_has(zip, "serialized_exported_program.json")) {
-#if TAPER_WITH_PT2
-        module->exported = taper_arena_alloc(&module->arena, sizeof *module->exported);
-        return module->exported != NULL ? TAPER_OK : taper_fail_memory(error);
-#else
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                          "an exported program (.pt2), which this build of Taper does not run (TAPER_WITH_PT2 is off): "
-                          "script or trace its module, or torch.export.load(FILE).module(), and save that");
-#endif
-    }
-    if (archive_has(zip, "data.pkl")) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                          "tensors or an eager model written by torch.save, which hold no program: %s", save_hint);
-    }
-    return taper_fail(error, TAPER_ERROR_FILE,
-                      "this zip archive is no PyTorch model: it holds neither bytecode.pkl nor data.pkl");
 }
 
 static taper_status read_file(taper_blob *blob, taper_module *module, taper_error *error)

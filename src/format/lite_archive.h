@@ -14,9 +14,11 @@ TAPER_MUST_USE taper_status taper_lite_bytecode_read(taper_module *module, taper
 // What cannot be made sense of is left out. size is that of the records, and bounds the texts.
 void taper_lite_debug_read(taper_module *module, taper_val handles, taper_val callstacks, size_t size);
 
-// detect.c: whether there are TorchScript sources in an archive.
+// archive_kind.c: what to do about a model that cannot be loaded.
+extern const char taper_save_hint[];
+// archive_kind.c: whether there are TorchScript sources in an archive.
 bool taper_archive_has_code(const taper_zip *zip);
-// detect.c: what an archive without bytecode.pkl is: TorchScript, or something to be refused.
+// archive_kind.c: what an archive without bytecode.pkl is: TorchScript, or something to be refused.
 TAPER_MUST_USE taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module,
                                                            taper_error *error);
 

@@ -125,11 +125,6 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
     return taper_pickle_push(p, number, 0, true);
 }
 
-const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_val value)
-{
-    return value.tag == TAPER_UNDEFINED ? &p->globals[value.as.i] : NULL;
-}
-
 // ---- functions
 
 // A container can be typed time and again, which a writer does once: so that the time stays in proportion to the file.

@@ -7,13 +7,17 @@ list(APPEND TAPER_SOURCES
     src/format/lite_bytecode.c
     src/format/lite_debug.c
     src/format/detect.c
+    src/format/archive_kind.c
     src/format/lite_flatbuffer.c
+    src/format/lite_flatbuffer_names.c
     src/format/lite_flatbuffer_functions.c
     src/format/lite_flatbuffer_tensors.c
     src/format/lite_flatbuffer_values.c
     src/format/module.c
     src/format/pickle.c
+    src/format/pickle_stack.c
     src/format/pickle_globals.c
+    src/format/pickle_global_of.c
     src/format/pickle_tensors.c
     src/format/saved_value.c
     src/format/script_archive.c
@@ -23,6 +27,7 @@ list(APPEND TAPER_SOURCES
     src/format/lite_bytecode_write.c
     src/format/lite_callstack_write.c
     src/format/lite_flatbuffer_write.c
+    src/format/lite_flatbuffer_add.c
     src/format/lite_flatbuffer_write_functions.c
     src/format/lite_flatbuffer_write_tensors.c
     src/format/lite_flatbuffer_write_values.c

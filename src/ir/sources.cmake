@@ -9,7 +9,9 @@ list(APPEND TAPER_SOURCES
     src/ir/graph_verify.c
     src/ir/heap.c
     src/ir/infer.c
+    src/ir/infer_arguments.c
     src/ir/infer_layers.c
+    src/ir/infer_conv_size.c
     src/ir/infer_nodes.c
     src/ir/infer_packed.c
     src/ir/infer_views.c

@@ -8,12 +8,14 @@ list(APPEND TAPER_SOURCES
     src/ops/call/check_shapes.c
     src/ops/call/fold.c
     src/ops/tensor/composite.c
+    src/ops/tensor/composite_steps.c
     src/ops/call/packs.c
     src/ops/call/packs_checked.c
     src/ops/call/packs_file.c
     src/ops/call/packs_keeping.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
+    src/ops/engine/run_time.c
     src/ops/engine/elementwise_run.c
     src/ops/engine/elementwise_cast.c
     src/ops/engine/elementwise_convert.c

@@ -6,6 +6,9 @@
 
 #include "ops/call/promote.h"
 
+// The one copy for compilers that call rather than inline.
+extern bool taper_arg_is_none(const taper_call *call, size_t at);
+
 static TAPER_COLD taper_status wrong_kind(const taper_call *call, size_t at, const char *expected)
 {
     const bool known = call->schema != NULL && at < call->schema->arg_count;

@@ -9,7 +9,6 @@
 #include "platform/denormals.h"
 
 // The one copy for compilers that call rather than inline.
-extern bool taper_arg_is_none(const taper_call *call, size_t at);
 extern bool taper_run_step(taper_run *run, int64_t i, uint64_t work);
 
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The constants of a node's arguments as numbers.
+#include "compiler/recompose.h"
+
+bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, double *numbers)
+{
+    for (size_t i = from; i <= to; i++) {
+        if (i >= node->input_count || !taper_node_constant_is_number(node, i, &numbers[i - from])) {
+            return false;
+        }
+    }
+    return true;
+}

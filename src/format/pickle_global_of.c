@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which global a value of the stack is.
+#include "format/pickle_machine.h"
+
+const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_val value)
+{
+    return value.tag == TAPER_UNDEFINED ? &p->globals[value.as.i] : NULL;
+}
