@@ -33,7 +33,7 @@ if [ -n "${SELECTED_OP_LIST:-}" ]; then
     fi
     cmp -s "$config.new" "$config" || mv "$config.new" "$config"
     # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
-    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF
+    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF
         -DTAPER_WITH_DEVICES=OFF)
 fi
 if [ ! -e "$root/build/CMakeCache.txt" ]; then

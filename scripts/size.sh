@@ -17,6 +17,7 @@ limit_of() {
     TAPER_WITH_TORCHSCRIPT) echo 75000 ;;
     TAPER_WITH_PT2) echo 74000 ;;
     TAPER_WITH_FLATBUFFER) echo 20000 ;;
+    TAPER_WITH_PASSES) echo 140000 ;; # and drafts, which need them
     TAPER_WITH_DRAFTS) echo 140000 ;;
     TAPER_WITH_LAPACK) echo 5000 ;;
     TAPER_WITH_NNAPI) echo 145000 ;;

@@ -2,8 +2,8 @@
 // The pass list, and the compiler's face to the runtime and the public.
 #include <taper/taper_compile.h>
 
-#ifdef TAPER_WITH_DRAFTS
 #include "base/charge.h"
+#ifdef TAPER_WITH_DRAFTS
 #include "compiler/emit_bytecode.h"
 #include "compiler/quantization.h"
 #endif
@@ -16,8 +16,9 @@ typedef struct pass {
     enum { ANY, PACKED, PLAIN } layers; // PLAIN: where they shall be so, as the model is to be quantized; PACKED: not
 } pass;
 
-// A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold,
-// and what that needs. Summaries are for who chooses among passes.
+// A build without drafts optimizes at load and writes nothing. One without passes is small, and runs what was prepared
+// elsewhere: it does at load only what no file can hold, and what that needs. Summaries are for who chooses among
+// passes.
 #ifdef TAPER_WITH_DRAFTS
 #define SUMMARY(text) text
 #else
@@ -30,12 +31,15 @@ typedef struct pass {
 #define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, ANY},
 #define PACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, PACKED},
 #define UNPACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, PLAIN},
-#define UNPREPARED(name, summary) ALWAYS(name, summary)
-#define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
 #else
 #define IN_DRAFT(name, summary)
 #define PACKS(name, summary)
 #define UNPACKS(name, summary)
+#endif
+#ifdef TAPER_WITH_PASSES
+#define UNPREPARED(name, summary) ALWAYS(name, summary)
+#define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
+#else
 #define UNPREPARED(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary)
 #endif

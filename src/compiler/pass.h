@@ -77,7 +77,7 @@ taper_pass_function taper_pass_find(const char *name);
 
 // Finds what the graphs write to, once; freed when the passes are done.
 typedef struct taper_written_storages taper_written_storages;
-#ifndef TAPER_WITHOUT_DRAFTS
+#ifndef TAPER_WITHOUT_PASSES
 TAPER_MUST_USE taper_status taper_written_storages_find(taper_compilation *compilation);
 void taper_written_storages_free(taper_compilation *compilation);
 // Whether any graph may write to the tensor, list, dict or, of a tuple or list, a tensor in it. True when not known.

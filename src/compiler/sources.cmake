@@ -36,6 +36,16 @@ list(APPEND TAPER_SOURCES
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )
+if(TAPER_WITH_PASSES) # recompose makes of float layers between dequantize and quantize what the quantizer makes
+    list(APPEND TAPER_SOURCES
+        src/compiler/quantize_steps.c
+        src/compiler/quantize_weights.c
+        src/compiler/recompose.c
+        src/compiler/recompose_numbers.c
+        src/compiler/recompose_steps.c
+        src/compiler/recompose_weights.c
+    )
+endif()
 if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES
         src/compiler/name_layers.c
@@ -47,12 +57,6 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/quantize_plan.c
         src/compiler/quantize_recurrent.c
         src/compiler/quantize_rewrite.c
-        src/compiler/quantize_steps.c
-        src/compiler/quantize_weights.c
-        src/compiler/recompose.c
-        src/compiler/recompose_numbers.c
-        src/compiler/recompose_steps.c
-        src/compiler/recompose_weights.c
         src/compiler/unpack.c
     )
 endif()

@@ -5,7 +5,7 @@
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 
-#ifndef TAPER_WITHOUT_DRAFTS
+#ifndef TAPER_WITHOUT_PASSES
 
 struct taper_written_storages {
     taper_pointer_map items; // storages of tensors, and lists and dicts themselves

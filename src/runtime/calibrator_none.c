@@ -8,7 +8,8 @@
 static TAPER_COLD taper_status no_calibrator(taper_error *error)
 {
     TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-               "this build of Taper runs models and does not quantize them (TAPER_WITH_DRAFTS is off)");
+               "this build of Taper runs models and does not quantize them: do it on a computer (`taper quantize`), or "
+               "build with -DTAPER_WITH_DRAFTS=ON");
 }
 
 taper_status taper_calibrator_load(taper_context *context, const char *path, const taper_load_options *load,

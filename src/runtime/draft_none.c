@@ -7,8 +7,10 @@
 
 static TAPER_COLD taper_status no_drafts(taper_error *error)
 {
-    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-               "this build of Taper runs models and does not write them (TAPER_WITH_DRAFTS is off)");
+    TAPER_FAIL(
+        error, TAPER_ERROR_UNSUPPORTED,
+        "this build of Taper runs models and does not write them: prepare them on a computer (`taper optimize`), "
+        "or build with -DTAPER_WITH_DRAFTS=ON");
 }
 
 taper_status taper_draft_load(taper_context *context, const char *path, const taper_load_options *options,

@@ -34,10 +34,10 @@ if(TAPER_WITH_DRAFTS)
         list(APPEND TAPER_SOURCES src/runtime/draft_nnapi.c src/runtime/draft_nnapi_inputs.c
              src/runtime/draft_nnapi_module.c src/runtime/draft_nnapi_nodes.c src/runtime/draft_nnapi_sizes.c)
     endif()
-elseif(TAPER_BUILD_TOOLS) # the program then says that this build has none; a library alone does without the functions
+elseif(TAPER_BUILD_TOOLS OR TAPER_WITH_JNI) # these say that this build has none; a library alone does without the functions
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()
-if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS)
+if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))
     list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
 if(TAPER_WITH_CACHING OR TAPER_BUILD_TOOLS)
