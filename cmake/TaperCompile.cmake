@@ -72,9 +72,13 @@ function(taper_link_options target)
             # -z max-page-size=16384 that padding would be four times as much.
             target_link_options(${target} PRIVATE -Wl,-z,noseparate-code)
         endif()
+        taper_link_small(${target})
         # The operator table is full of pointers; packed relocations take a fiftieth of the room. Android reads them since
         # API 30 only, and this library is for 21.
-        if(ANDROID OR CMAKE_C_COMPILER_TARGET MATCHES "android")
+        if(TAPER_FOR_ANDROID)
+            # What the library calls of itself needs no table of addresses. The unwinders of Android before 10 take no
+            # library whose code begins a segment of its own.
+            target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions -Wl,--no-rosegment)
             return()
         endif()
         include(CheckCSourceCompiles)
@@ -86,10 +90,30 @@ function(taper_link_options target)
     endif()
 endfunction()
 
+# With LLVM's linker, in builds for size: functions that are the same are there once, unless somebody asks where one is; and
+# the unwind tables of arm64 get a twentieth of the room (unwind_tables.py).
+function(taper_link_small target)
+    if(NOT (TAPER_LINKS_LLD AND CMAKE_BUILD_TYPE STREQUAL "MinSizeRel") OR TAPER_SANITIZE)
+        return()
+    endif()
+    target_link_options(${target} PRIVATE -Wl,--icf=safe)
+    if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86)$")
+        # Arguments that are pushed move the stack, and each move is a row of the tables: a fifteenth of the library.
+        target_link_options(${target} PRIVATE -Wl,-mllvm,-no-x86-call-frame-opt)
+    endif()
+    find_program(TAPER_PYTHON python3 NO_CMAKE_FIND_ROOT_PATH DOC "Makes the unwind tables small; without it they are as the linker makes them")
+    if(TAPER_UNWIND AND TAPER_PYTHON AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+        target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions) # the tables begin at a function that all see
+        set(script ${PROJECT_SOURCE_DIR}/scripts/android/unwind_tables.py)
+        set_target_properties(${target} PROPERTIES RULE_LAUNCH_LINK "${TAPER_PYTHON} ${script}")
+        set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+    endif()
+endfunction()
+
 # Every symbol of the library carries the version of its interface, as the loader and Debian's dpkg-gensymbols want it. Which they are is
 # what the headers declare: all else is hidden (tests/api/symbols_test.sh). Builds for size and phones go without.
 function(taper_version_symbols target version)
-    if(APPLE OR ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" OR CMAKE_C_COMPILER_TARGET MATCHES "android")
+    if(APPLE OR TAPER_FOR_ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
         return()
     endif()
     set(script ${CMAKE_CURRENT_BINARY_DIR}/taper.map)

@@ -3,7 +3,7 @@
 """check_library.py [options] FILE…: what a library for Android must be. Each LOAD segment begins at a multiple of 16,384 in
 memory and in the file alike; there are no symbols but the dynamic ones; it shows JNI_OnLoad, Java_*, taper_* and nothing else;
 it needs what each Android has and nothing else, patches no code, and looks for libraries in no folder of the building machine.
---unwinds: it has tables with which a crash inside it is unwound, of a size that says that they are of all functions.
+--unwinds: it has tables with which a crash inside it is unwound, of nearly all its code.
 A size per file. Exit status 1 when something is otherwise."""
 import argparse
 import re
@@ -38,6 +38,8 @@ class Elf:
             self.segments = [dict(zip(("type", "offset", "address", "physical", "size", "memory", "flags", "align"),
                                       struct.unpack_from("<IIIIIIII", data, offsets[0] + i * entry))) for i in range(count)]
         self.section_types = [struct.unpack_from("<I", data, offsets[1] + i * section_entry + 4)[0] for i in range(sections)]
+        headers = [struct.unpack_from("<QQQQ" if self.wide else "<IIII", data, offsets[1] + i * section_entry + 8) for i in range(sections)]
+        self.code = sum(size for flags, _, _, size in headers if flags & 4)
         self.dynamic = self.read_dynamic()
 
     def read_dynamic(self):
@@ -85,8 +87,19 @@ class Elf:
 
 
 def unwound(elf):
-    """Bytes of the table of functions that an unwinder searches: .eh_frame_hdr, or .ARM.exidx."""
-    return sum(s["size"] for s in elf.segments if s["type"] in (0x6474E550, 0x70000001))
+    """The share of the code that an unwinder finds in .eh_frame_hdr's table; .ARM.exidx names where functions begin."""
+    covered = 0
+    for s in elf.segments:
+        if s["type"] == 0x70000001 and s["size"] >= 4096:
+            covered = elf.code
+        elif s["type"] == 0x6474E550:
+            encodings, _, count = struct.unpack_from("<4siI", elf.data, s["offset"])
+            if encodings[2:] != b"\x03\x3b":
+                raise ValueError("its .eh_frame_hdr has no table that is known here")
+            for i in range(count):
+                place = s["address"] + struct.unpack_from("<i", elf.data, s["offset"] + 16 + 8 * i)[0]
+                covered += struct.unpack_from("<I", elf.data, elf.at(place) + 12)[0]
+    return covered / elf.code
 
 
 def faults(elf, system, built=False):
@@ -138,8 +151,9 @@ def main():
         else:
             if options.limit and len(data) > options.limit:
                 found.append("it has more than %d bytes" % options.limit)
-            if options.unwinds and unwound(elf) < 16 * 1024:
-                found.append("its unwind table has %d bytes: a crash inside it says nothing of where it was called from" % unwound(elf))
+            if options.unwinds and not 0.97 <= unwound(elf) < 1.01:
+                found.append("its unwind tables are of %.1f %% of the code: a crash inside the rest says nothing of where it was called from"
+                             % (100 * unwound(elf)))
             if options.one_page and (len(data) > STUB[options.system] * (1 + options.built) or elf.texts(1)[0] != "libpytorch_jni.so"):
                 found.append("it is no stub of one page that needs libpytorch_jni.so")
             if not options.one_page and not any(name == "JNI_OnLoad" and defined for name, defined in elf.symbols()):
