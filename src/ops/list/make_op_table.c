@@ -231,11 +231,10 @@ static const char *column_of(size_t row, size_t column)
     return column == 0 ? rows[row].kernel : column == 1 ? rows[row].param : rows[row].flags;
 }
 
-// Numbers different words; words[row] is its number. Prints them as the items of an array, with a last one, where
-// given.
-static void print_words(const char *declaration, size_t column, const char *last, uint16_t *words)
+// Numbers different words; words[row] is its number. Prints each as the form says, between a first line and a last.
+static void print_words(const char *first, size_t column, const char *form, const char *last, uint16_t *words)
 {
-    printf("%s = {\n", declaration);
+    printf("%s", first);
     uint16_t count = 0;
     for (size_t i = 0; i < row_count; i++) {
         const char *word = column_of(i, column);
@@ -244,14 +243,17 @@ static void print_words(const char *declaration, size_t column, const char *last
             same++;
         }
         if (same == i) {
-            printf("%s,\n", word);
+            printf(form, word);
             words[i] = count++;
         } else {
             words[i] = words[same];
         }
     }
     words[row_count] = count;
-    printf("%s%s};\n\n", last, count == 0 ? "0" : "");
+    if (count == 0) {
+        printf(form, "0");
+    }
+    printf("%s\n", last);
 }
 
 // A row's param must be what its kernel takes (param_types.inc).
@@ -414,9 +416,10 @@ int main(int argc, char **argv)
     read_texts();
     compress();
     print_texts(number_symbols());
-    print_words("static const taper_kernel op_kernels[]", 0, "", kernels);
-    print_words("static const void *const op_params[]", 1, "", params);
-    print_words("const uint64_t taper_op_words[]", 2, "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n", facts);
+    print_words("#define OP_KERNELS(KERNEL) \\\n", 0, "    KERNEL(%s) \\\n", "", kernels);
+    print_words("static const void *const op_params[] = {\n", 1, "%s,\n", "};\n", params);
+    print_words("const uint64_t taper_op_words[] = {\n", 2, "%s,\n",
+                "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n};\n", facts);
     print_checks();
     index_names();
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none

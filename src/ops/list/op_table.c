@@ -30,6 +30,27 @@ const uint16_t taper_row_count = TAPER_ROW_COUNT;
 
 enum { LETTER = 65535 }; // in pairs
 
+#ifdef TAPER_KERNELS_BY_OFFSET // CMakeLists.txt: where the file of the library has 32 bytes for a pointer to a function
+// C has no difference of a function and a table; assemblers do.
+#define KERNEL(name) ".long " #name " - taper_op_kernels\n"
+__asm__(".section .rodata.taper_op_kernels,\"a\"\n.balign 4\n.hidden taper_op_kernels\n.globl taper_op_kernels\n"
+        "taper_op_kernels:\n" OP_KERNELS(KERNEL) ".previous");
+extern const int32_t taper_op_kernels[] __attribute__((visibility("hidden")));
+
+static taper_kernel kernel_at(size_t index)
+{
+    return (taper_kernel)((uintptr_t)taper_op_kernels + (uintptr_t)(intptr_t)taper_op_kernels[index]);
+}
+#else
+#define KERNEL(name) name,
+static const taper_kernel op_kernels[] = {OP_KERNELS(KERNEL)};
+
+static taper_kernel kernel_at(size_t index)
+{
+    return op_kernels[index];
+}
+#endif
+
 taper_kernel taper_row_kernel(const taper_op *op)
 {
 #ifdef TAPER_WITH_OPERATORS
@@ -37,7 +58,7 @@ taper_kernel taper_row_kernel(const taper_op *op)
         return taper_op_registered;
     }
 #endif
-    return op_kernels[op->kernel];
+    return kernel_at(op->kernel);
 }
 
 const void *taper_row_param(const taper_op *op)
