@@ -162,6 +162,10 @@ def apple_limit(tree, name):
     return int(tree.find("scripts/apple/size.sh", rf"\b{name}_LIMIT=(\d+)"))
 
 
+def android_limit(tree, name):
+    return int(tree.find("scripts/android/build.sh", rf"\bVULKAN_LIMIT=(\d+)" if name == "VULKAN" else rf"^\s*{name}\) echo (\d+) ;;"))
+
+
 def node_version(tree):
     return tree.find("bindings/wasm/package/package.json.in", r'"node": ">=(\d+)"')
 
@@ -252,6 +256,10 @@ RULES = [
          "The whole library has at most {} bytes."),
     Rule("ONE_LIMIT in scripts/size.sh", rf"\blibrary for one model (?:has|takes|is) at most {SIZE}", (lambda t: size_limit(t, "ONE"),), near_size,
          "The library for one model has at most {} bytes."),
+    Rule("the limit of arm64-v8a in scripts/android/build.sh", rf"\blibrary for arm64-v8a has at most {SIZE}",
+         (lambda t: android_limit(t, "arm64-v8a"),), near_size, "The library for arm64-v8a has at most {}."),
+    Rule("VULKAN_LIMIT in scripts/android/build.sh", rf"\bVulkan adds at most {SIZE}", (lambda t: android_limit(t, "VULKAN"),), near_size,
+         "Vulkan adds at most {}."),
     Rule("not more than WHOLE_LIMIT in scripts/apple/size.sh", r"^\| everything: [^|]*\| ([\d,]+) \| ([\d,]+) \|",
          (lambda t: apple_limit(t, "WHOLE"),) * 2, not_above, "\n| everything: all operators | {} | {} |\n"),
     Rule("not more than ONE_LIMIT in scripts/apple/size.sh", r"^\| for the demo's classifier alone \| ([\d,]+) \| ([\d,]+) \|",
