@@ -11,18 +11,6 @@
 static const char *const of_files[] = {"vulkan", "metal", "nnapi"};
 enum { OF_FILES = sizeof of_files / sizeof *of_files };
 
-// Whether a list of names with commas between has this one.
-static bool list_has(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 taper_status taper_file_devices_check(const char *list, taper_error *error)
 {
     for (const char *at = list; at != NULL && *list != '\0';) {
@@ -42,6 +30,18 @@ taper_status taper_file_devices_check(const char *list, taper_error *error)
 }
 
 #ifndef TAPER_WITHOUT_DEVICES
+// Whether a list of names with commas between has this one.
+static bool list_has(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // PyTorch's converter for NNAPI leaves a module of one class, whose name may be mangled.
 static bool is_nnapi_module(const char *name)
 {
