@@ -61,6 +61,8 @@ def main():
     ids |= {row for name, row in known.items() if name.startswith("__torch__.")}
     if any("conv" in row for row in ids):
         ids |= {"dwconv_k3", "dwconv_k5", "dwconv_k7", "winograd_k3", "conv_planar"}
+    if any("conv" in row or "linear" in row for row in ids):
+        ids.add("few_outputs")
     print("// What %s needs, made by scripts/android/op_config.py." % ", ".join(os.path.basename(p) for p in sys.argv[1:]))
     for row in sorted(ids):
         print("#define TAPER_USE_%s 1" % row)

@@ -24,7 +24,7 @@ static void add_id(taper_text *text, const char *name)
 typedef struct weight_walk {
     size_t left; // values to look at
     unsigned sizes;
-    bool transforms, planes;
+    bool transforms, planes, few; // few: layers of few outputs and many inputs (backends/cpu/few_outputs.h)
 } weight_walk;
 
 enum {
@@ -32,6 +32,8 @@ enum {
     VALUES_LOOKED_AT = 1 << 20,
     LEAST_CHANNELS = 16,
     FEW_OUTPUTS = 8,
+    MOST_FEW = 4,
+    MANY_INPUTS = 64,
     MOST_GROUP = 64,
     MOST_SIDE = 24
 };
@@ -49,7 +51,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
         walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // who knows
-        walk->transforms = walk->planes = true;
+        walk->transforms = walk->planes = walk->few = true;
         return;
     }
     walk->left--;
@@ -70,6 +72,8 @@ static void look(weight_walk *walk, taper_val value, int depth)
         // Few outputs of single pixels, whose images are lines.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[0] < FEW_OUTPUTS &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
+        walk->few |= t->dtype == TAPER_F32 && t->rank >= 2 && t->rank <= 4 && t->sizes[0] <= MOST_FEW &&
+                     t->sizes[1] >= MANY_INPUTS;
         // Depthwise ones over one dimension, as they are and as layers over two.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
@@ -148,6 +152,9 @@ static void add_kernels(taper_text *text, const taper_model *model)
     }
     if (walk.transforms) {
         taper_text_format(text, "#define TAPER_USE_winograd_k3 1\n");
+    }
+    if (walk.few) {
+        taper_text_format(text, "#define TAPER_USE_few_outputs 1\n");
     }
     if (walk.planes) {
         taper_text_format(text, "#define TAPER_USE_conv_planar 1\n");

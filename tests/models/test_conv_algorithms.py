@@ -184,6 +184,7 @@ def main():
         for outputs, planes in (1, True), (64, False):
             torch.jit.script(nn.Conv2d(64, outputs, 1).eval()).save(model)
             check(("TAPER_USE_conv_planar" in run(taper, "ops", model, "--config")) == planes, f"--config: pixels to {outputs} channels")
+            check(("TAPER_USE_few_outputs" in run(taper, "ops", model, "--config")) == planes, f"--config: few of {outputs} outputs")
     for algorithm in ("f2", "f4", "s4"):
         check(algorithm in chosen or sampling.stride() > 1, f"{algorithm} was never chosen")
     print(f"{passed} passed, {failed} failed; kernels: {chosen}")

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/conv_strips.h"
 #include "backends/cpu/conv_winograd.h"
+#include "ops/list/op_features.h"
 
 enum {
     LEAST_CHANNELS_FOUR = 64, // with fewer the error of 4x4 outputs is more than twice that of the direct sums
@@ -83,8 +84,9 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
     // What gathers rows of few channels itself (conv_stem.c) is faster than products over pointers, and Winograd's
     // transforms are where they pay; both by so much that the bounds differ.
-    const bool stem = taper_conv2d_is_stem(job), fast = stem || taper_conv2d_winograd_choose(job) != NULL;
-    const double worth = fast || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
+    const bool stem = taper_conv2d_is_stem(job), transforms = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) &&
+                                                              taper_conv2d_winograd_choose(job) != NULL;
+    const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
     const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w != 2 ? 4 : stem ? 3 : 1.9;
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);

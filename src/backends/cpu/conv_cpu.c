@@ -238,7 +238,7 @@ static taper_status run_path(taper_conv2d *job)
         const taper_winograd_entry *winograd = winograd_of(job);
         if (is_depthwise(job)) {
             status = taper_conv2d_depthwise(job);
-        } else if (taper_conv2d_is_few(job)) {
+        } else if (TAPER_HAS_OP(few_outputs) && taper_conv2d_is_few(job)) {
             status = taper_conv2d_few(job);
         } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
             status = taper_conv2d_winograd(job, winograd);
@@ -296,7 +296,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     taper_run *run = call->run;
     taper_conv2d job = {.call = call};
     TAPER_TRY(taper_conv_parse(call, &job.args));
-    if (taper_conv_volume_does(call, &job.args)) {
+    if (TAPER_HAS_OP(conv_planar) && taper_conv_volume_does(call, &job.args)) {
         return taper_conv_volume_is_dense(call, &job.args) ? taper_conv_volume_dense(call, &job.args)
                                                            : taper_conv_volume(call, &job.args);
     }
@@ -304,7 +304,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return TAPER_DECLINED;
     }
     describe(&job);
-    if (job.args.params.rank != 2 && !taper_conv2d_as_lines(&job)) {
+    if (job.args.params.rank != 2 && !(TAPER_HAS_OP(conv_planar) && taper_conv2d_as_lines(&job))) {
         return TAPER_DECLINED;
     }
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {

@@ -249,12 +249,12 @@ bool taper_conv_volume_does(const taper_call *call, const taper_conv_args *a)
     // Many inputs of few outputs had better be multiplied as they lie.
     const bool few = params->transposed && group_out < FEW_CHANNELS && group_in <= MOST_INPUTS * group_out &&
                      a->input->sizes[a->input->rank - 1] >= LEAST_WIDE;
-    return TAPER_HAS_OP(conv_planar) && (params->rank == 3 ? !taper_conv_is_pixels(a) : few) &&
-           (group_in > 1 || group_out > 1) && (!params->transposed || TAPER_CONVOLVES_TRANSPOSED) &&
-           !call->run->portable && taper_fusion_of(call) == NULL && a->input->dtype == TAPER_F32 &&
-           a->weight->dtype == TAPER_F32 && !a->unbatched && !a->out_channels_last &&
-           plain(a->bias, (size_t)a->out_sizes[1]) && taper_ret_target(call, 0) == NULL &&
-           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0 && sizes_fit(a);
+    return (params->rank == 3 ? !taper_conv_is_pixels(a) : few) && (group_in > 1 || group_out > 1) &&
+           (!params->transposed || TAPER_CONVOLVES_TRANSPOSED) && !call->run->portable &&
+           taper_fusion_of(call) == NULL && a->input->dtype == TAPER_F32 && a->weight->dtype == TAPER_F32 &&
+           !a->unbatched && !a->out_channels_last && plain(a->bias, (size_t)a->out_sizes[1]) &&
+           taper_ret_target(call, 0) == NULL && taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0 &&
+           sizes_fit(a);
 }
 
 static taper_status run_plan(taper_call *call, taper_volume_plan *plan)

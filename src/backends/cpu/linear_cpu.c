@@ -11,6 +11,7 @@
 #include "ops/engine/linear_rows.h"
 #include "ops/engine/tiles.h"
 #include "ops/kernels/kernel_select.h"
+#include "ops/list/op_features.h"
 #include "ops/nn/linear.h"
 
 typedef struct linear_job {
@@ -103,8 +104,9 @@ static taper_status run(linear_job *job)
     if (job->packed != NULL) {
         return taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
     }
-    return job->rows == 1 ? taper_run_range(run, gemv_range, job, job->out, GEMV_GRAIN, job->work)
-                          : taper_run_range(run, few_range, job, job->rows, TAPER_FEW_OUTPUTS_GRAIN, job->work);
+    return !TAPER_HAS_OP(few_outputs) || job->rows == 1
+               ? taper_run_range(run, gemv_range, job, job->out, GEMV_GRAIN, job->work)
+               : taper_run_range(run, few_range, job, job->rows, TAPER_FEW_OUTPUTS_GRAIN, job->work);
 }
 
 static taper_status run_kept(taper_call *call, void *data)
@@ -186,7 +188,7 @@ taper_status taper_cpu_linear(taper_call *call)
         const bool keeps = x == a->input && taper_call_has_constant_weights(call, a->weight, a->bias);
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
-        if ((job.rows == 1 || taper_few_outputs_pay(job.rows, job.in, job.out)) &&
+        if ((job.rows == 1 || (TAPER_HAS_OP(few_outputs) && taper_few_outputs_pay(job.rows, job.in, job.out))) &&
             call->run->precision == TAPER_PRECISION_fp32 && job.epilogue.add == NULL &&
             (in_stride(&job) == 1 || job.in == 1)) {
             job.work = taper_floats_work((double)job.rows * (double)job.in * (double)job.out);
