@@ -34,7 +34,7 @@ for path in ("op_names.h", "own_names.inc"):
             bad.append(f"src/ops/list/{path}: there is no {name}")
 
 # What serialized NNAPI models become: a selective build for one has exactly the rows that their front end calls.
-called = set(re.findall(r"TAPER_OP\((\w+)\)", "".join(p.read_text() for p in [*(top / "src/frontend/nnapi").glob("*.c"), top / "src/frontend/emit.c"] if p.name != "nnapi.c")))
+called = set(re.findall(r"TAPER_OP\((\w+)\)", "".join(p.read_text() for p in [*(top / "src/frontend/nnapi").glob("*.c"), top / "src/ops/call/emit.c"] if p.name != "nnapi.c")))
 listed = set(re.findall(r"#define TAPER_USE_(\w+) 1", (top / "src/ops/list/op_config_nnapi.h").read_text()))
 bad += [f"src/ops/list/op_config_nnapi.h: {row} is {'missing' if row in called else 'called by nobody'}" for row in sorted(called ^ listed)]
 

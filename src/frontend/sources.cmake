@@ -2,7 +2,6 @@ list(APPEND TAPER_SOURCES
     src/frontend/bytecode.c
     src/frontend/bytecode_arguments.c
     src/frontend/bytecode_missing.c
-    src/frontend/emit.c
     src/frontend/needs.c
     src/frontend/torchscript/atoms.c
     src/frontend/torchscript/lower_call.c

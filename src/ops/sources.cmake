@@ -6,6 +6,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/call_describe.c
     src/ops/call/bands.c
     src/ops/call/check_shapes.c
+    src/ops/call/emit.c
     src/ops/call/fold.c
     src/ops/tensor/composite.c
     src/ops/tensor/composite_steps.c

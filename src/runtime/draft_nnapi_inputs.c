@@ -46,7 +46,7 @@ taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, tape
                 text, sizeof text,
                 "this model was converted for NNAPI with sizes %s%s of input %zu; convert it again for others",
                 taper_shape_print((size_t)inputs[i].rank, sizes).text, any ? " (0: any)" : "", i - 1);
-            TAPER_TRY(taper_nnapi_expect_sizes(&l, &graph->body->params[i], (size_t)inputs[i].rank, sizes, text));
+            TAPER_TRY(taper_emit_expect_sizes(&l.emit, &graph->body->params[i], (size_t)inputs[i].rank, sizes, text));
         }
     }
     taper_block_inline_before(block, first);

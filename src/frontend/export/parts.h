@@ -5,7 +5,7 @@
 
 #include "base/charge.h"
 #include "format/pt2_program.h"
-#include "frontend/emit.h"
+#include "ops/call/emit.h"
 #include "frontend/export/export.h"
 
 typedef struct taper_export_lowering {

@@ -14,14 +14,6 @@
 // PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
 enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 
-taper_status taper_nnapi_expect(taper_nnapi_lowering *l, const taper_op *compare, taper_ir_value *a, taper_ir_value *b,
-                                const char *text)
-{
-    taper_ir_value *same;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, compare, &same, a, b));
-    return taper_emit_assert(&l->emit, same, text);
-}
-
 // NNAPI sees bytes: those of another quantizer would be other numbers. A single's scale is as near to the tensor's as
 // singles come.
 static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number,
@@ -34,39 +26,12 @@ static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_o
     taper_ir_value *have, *want;
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_zero_point), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &want));
-    TAPER_TRY(taper_nnapi_expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_eq_int), have, want, text));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_scale), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 - SCALE_ERROR)), &want));
-    TAPER_TRY(taper_nnapi_expect(l, TAPER_OP(aten_ge_float), have, want, text));
+    TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_ge_float), have, want, text));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 + SCALE_ERROR)), &want));
-    return taper_nnapi_expect(l, TAPER_OP(aten_le_float), have, want, text);
-}
-
-taper_status taper_nnapi_expect_sizes(taper_nnapi_lowering *l, taper_ir_value *x, size_t rank, const int64_t *sizes,
-                                      const char *text)
-{
-    taper_ir_value *have, *want;
-    bool open = false;
-    for (size_t d = 0; d < rank; d++) {
-        open = open || sizes[d] == 0;
-    }
-    if (!open) {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size), &have, x));
-        TAPER_TRY(taper_nnapi_int_list(l, sizes, rank, &want));
-        return taper_nnapi_expect(l, TAPER_OP(aten_eq_int_list), have, want, text);
-    }
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_dim), &have, x));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)rank), &want));
-    TAPER_TRY(taper_nnapi_expect(l, TAPER_OP(aten_eq_int), have, want, text));
-    for (size_t d = 0; d < rank; d++) {
-        if (sizes[d] != 0) {
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)d), &want));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size_int), &have, x, want));
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(sizes[d]), &want));
-            TAPER_TRY(taper_nnapi_expect(l, TAPER_OP(aten_eq_int), have, want, text));
-        }
-    }
-    return TAPER_OK;
+    return taper_emit_expect(&l->emit, TAPER_OP(aten_le_float), have, want, text);
 }
 
 // That x has the operand's dtype and sizes, where those are not left to the run (0).
@@ -87,11 +52,11 @@ static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_opera
     taper_ir_value *have, *want;
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(prim_dtype), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(dtype), &want));
-    TAPER_TRY(taper_nnapi_expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_eq_int), have, want, text));
     if (dtype == TAPER_QU8) {
         TAPER_TRY(check_quantizer(l, operand, number, x));
     }
-    return taper_nnapi_expect_sizes(l, x, operand->rank, sizes, text);
+    return taper_emit_expect_sizes(&l->emit, x, operand->rank, sizes, text);
 }
 
 static bool format_of(const int64_t *formats, size_t count, size_t at, int64_t *format)

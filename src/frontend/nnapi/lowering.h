@@ -3,8 +3,8 @@
 #ifndef TAPER_FRONTEND_NNAPI_LOWERING_H
 #define TAPER_FRONTEND_NNAPI_LOWERING_H
 
-#include "frontend/emit.h"
 #include "frontend/nnapi/serialized.h"
+#include "ops/call/emit.h"
 
 // What is known of an operand so far. Images that NNAPI has as [N, H, W, C] are [N, C, H, W] in PyTorch's eyes, in
 // channels-last strides: layers make them so, and whoever wants NNAPI's order of dimensions permutes.
@@ -26,7 +26,7 @@ typedef struct taper_nnapi_lowering {
 
 // ---- nodes
 
-// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is. As the functions of frontend/emit.h.
+// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is. As the functions of ops/call/emit.h.
 static inline TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value,
                                                                taper_ir_value **made)
 {
@@ -55,15 +55,6 @@ static inline TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering 
     return taper_emit_call(&l->emit, op, args, count, made);
 }
 #define TAPER_NNAPI_CALL(l, op, made, ...) TAPER_EMIT_CALL(&(l)->emit, op, made, __VA_ARGS__)
-
-// ---- checks (interface.c)
-
-// raise text unless a and b compare so
-TAPER_MUST_USE taper_status taper_nnapi_expect(taper_nnapi_lowering *l, const taper_op *compare, taper_ir_value *a,
-                                               taper_ir_value *b, const char *text);
-// That the tensor has these sizes; 0: any.
-TAPER_MUST_USE taper_status taper_nnapi_expect_sizes(taper_nnapi_lowering *l, taper_ir_value *x, size_t rank,
-                                                     const int64_t *sizes, const char *text);
 
 // ---- operands (operands.c)
 

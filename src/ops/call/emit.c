@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A node that fails half-way stays in the graph, which the caller drops then.
-#include "frontend/emit.h"
+#include "ops/call/emit.h"
 
 #include "ir/effects.h"
 
@@ -110,4 +110,39 @@ taper_status taper_emit_assert(taper_emitter *e, taper_ir_value *condition, cons
     }
     e->block = block;
     return status;
+}
+
+taper_status taper_emit_expect(taper_emitter *e, const taper_op *compare, taper_ir_value *a, taper_ir_value *b,
+                               const char *text)
+{
+    taper_ir_value *same;
+    TAPER_TRY(TAPER_EMIT_CALL(e, compare, &same, a, b));
+    return taper_emit_assert(e, same, text);
+}
+
+taper_status taper_emit_expect_sizes(taper_emitter *e, taper_ir_value *x, size_t rank, const int64_t *sizes,
+                                     const char *text)
+{
+    taper_ir_value *have, *want;
+    bool open = false;
+    for (size_t d = 0; d < rank; d++) {
+        open = open || sizes[d] == 0;
+    }
+    if (!open) {
+        TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_size), &have, x));
+        TAPER_TRY(taper_emit_int_list(e, sizes, rank, &want));
+        return taper_emit_expect(e, TAPER_OP(aten_eq_int_list), have, want, text);
+    }
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_dim), &have, x));
+    TAPER_TRY(taper_emit_constant(e, taper_val_int((int64_t)rank), &want));
+    TAPER_TRY(taper_emit_expect(e, TAPER_OP(aten_eq_int), have, want, text));
+    for (size_t d = 0; d < rank; d++) {
+        if (sizes[d] != 0) {
+            TAPER_TRY(taper_emit_constant(e, taper_val_int((int64_t)d), &want));
+            TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_size_int), &have, x, want));
+            TAPER_TRY(taper_emit_constant(e, taper_val_int(sizes[d]), &want));
+            TAPER_TRY(taper_emit_expect(e, TAPER_OP(aten_eq_int), have, want, text));
+        }
+    }
+    return TAPER_OK;
 }

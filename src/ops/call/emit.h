@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making nodes of a graph one behind the other, for the front ends that know which operator they want.
-#ifndef TAPER_FRONTEND_EMIT_H
-#define TAPER_FRONTEND_EMIT_H
+// Making nodes of a graph one behind the other, for who knows which operator he wants: front ends, and what converts
+// graphs for a device.
+#ifndef TAPER_OPS_EMIT_H
+#define TAPER_OPS_EMIT_H
 
 #include "ir/graph.h"
 #include "ops/list/registry.h"
@@ -39,5 +40,11 @@ TAPER_MUST_USE taper_status taper_emit_call(const taper_emitter *e, const taper_
                     sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
 // raise text unless condition
 TAPER_MUST_USE taper_status taper_emit_assert(taper_emitter *e, taper_ir_value *condition, const char *text);
+// raise text unless a and b compare so
+TAPER_MUST_USE taper_status taper_emit_expect(taper_emitter *e, const taper_op *compare, taper_ir_value *a,
+                                              taper_ir_value *b, const char *text);
+// raise text unless the tensor has these sizes; 0: any
+TAPER_MUST_USE taper_status taper_emit_expect_sizes(taper_emitter *e, taper_ir_value *x, size_t rank,
+                                                    const int64_t *sizes, const char *text);
 
 #endif
