@@ -40,7 +40,7 @@ files() {
     program) echo src/frontend/bytecode.c src/frontend/bytecode_arguments.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
     optimize) ls src/runtime/draft*.c src/compiler/*.c src/format/lite_callstack_write.c | grep -v -e quantiz -e observer -e unpack -e name_layers -e none.c ;;
     quantize) ls src/runtime/calibrator*.c src/compiler/quantiz*.c src/compiler/observer*.c src/compiler/unpack.c src/compiler/name_layers.c | grep -v none.c ;;
-    nnapi_blob) echo src/frontend/nnapi/*.c src/runtime/nnapi_compilation.c ;;
+    nnapi_blob) echo src/frontend/nnapi/*.c src/runtime/made_program.c ;;
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_exif.c ;;
     npy) echo tools/common/npy.c ;;

@@ -49,6 +49,7 @@ if(TAPER_WITH_PT2)
 endif()
 if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
+        src/frontend/nnapi/compilation_class.c
         src/frontend/nnapi/images.c
         src/frontend/nnapi/interface.c
         src/frontend/nnapi/layers.c

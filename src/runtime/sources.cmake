@@ -7,6 +7,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/inspect.c
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c
+    src/runtime/made_program.c
     src/runtime/model.c
     src/runtime/model_device.c
     src/runtime/model_info.c
@@ -18,9 +19,6 @@ list(APPEND TAPER_SOURCES
     src/runtime/session.c
     src/runtime/value_api.c
 )
-if(TAPER_WITH_NNAPI)
-    list(APPEND TAPER_SOURCES src/runtime/nnapi_compilation.c)
-endif()
 if(TAPER_WITH_RECORDINGS)
     list(APPEND TAPER_SOURCES src/runtime/recording.c src/runtime/recording_make.c src/runtime/recording_trace.c)
 else()

@@ -5,15 +5,9 @@
 // with its session; slot 1 the program, once there is one.
 #include "frontend/nnapi/lowering.h"
 #include "ir/storage.h"
+#include "ops/call/made_program.h"
 #include "ops/call/promote.h"
 #include "ops/lang/torchbind.h"
-#include "runtime/session.h"
-
-typedef struct compiled {
-    taper_blob_head head;
-    taper_model *model;
-    void **states;
-} compiled;
 
 enum { STATE_SLOT, PROGRAM_SLOT };
 
@@ -78,44 +72,25 @@ typedef struct source {
 } source;
 
 // Parameter 1 of the graph is the list of inputs, its result the list of results.
-static taper_status make_graph(const void *user, taper_model *model, taper_graph *graph, taper_error *error)
+static taper_status make_graph(const void *user, const taper_emitter *e)
 {
     const source *from = user;
     taper_nnapi_model parsed;
     taper_arena arena;
     taper_ir_value *list = NULL;
-    taper_arena_init(&arena, model->allocator);
-    taper_run run = {.heap = model->module.heap, .error = error};
+    taper_arena_init(&arena, taper_heap_allocator(e->heap));
+    taper_run run = {.heap = e->heap, .error = e->error};
     taper_status status = parse(&run, from->serialized, &arena, &parsed);
     if (status == TAPER_OK) {
-        taper_nnapi_lowering l = {.emit.registry = model->context->registry,
-                                  .emit.heap = model->module.heap,
-                                  .emit.graph = graph,
-                                  .emit.block = graph->body,
-                                  .emit.error = error,
-                                  .model = &parsed,
-                                  .buffers = from->buffers,
-                                  .copies = true,
-                                  .emit.debug = -1};
-        const taper_nnapi_interface face = {.args = &graph->body->params[1], .type = &taper_type_list_tensor};
+        taper_nnapi_lowering l = {.emit = *e, .model = &parsed, .buffers = from->buffers, .copies = true};
+        const taper_nnapi_interface face = {.args = &e->graph->body->params[1], .type = &taper_type_list_tensor};
         status = taper_nnapi_lower_model(&l, &arena, &face, &list);
     }
     taper_arena_free(&arena);
-    return status == TAPER_OK ? taper_block_set_results(graph->body, &list, 1, error) : status;
+    return status == TAPER_OK ? taper_block_set_results(e->graph->body, &list, 1, e->error) : status;
 }
 
-static void destroy_compiled(taper_obj *obj)
-{
-    compiled *made = (compiled *)obj;
-    taper_context *context = made->model->context;
-    taper_context_retain(context); // the model may hold the last reference
-    taper_free(&context->allocator, made->states, (made->model->state_count + 1) * sizeof *made->states);
-    taper_model_release(made->model);
-    taper_free(&context->allocator, made, sizeof *made);
-    taper_context_release(context);
-}
-
-static taper_status compile(taper_run *run, const taper_tuple *state, compiled **made)
+static taper_status compile(taper_run *run, const taper_tuple *state, taper_val *program)
 {
     const source from = {state->items[0].as.tensor, state->items[1].as.list};
     if (run->context == NULL) {
@@ -126,25 +101,8 @@ static taper_status compile(taper_run *run, const taper_tuple *state, compiled *
         const taper_tensor *buffer = from.buffers->items[i].as.tensor;
         bytes += (uint64_t)taper_tensor_numel(buffer) * taper_tensor_item(buffer);
     }
-    taper_model *model = NULL;
-    TAPER_TRY(taper_model_of_graph(run->context, run->compiler, run->portable, bytes,
-                                   "__torch__.torch.classes._nnapi.Compilation", "run", make_graph, &from, &model,
-                                   run->error));
-    const taper_allocator *allocator = &run->context->allocator;
-    *made = taper_alloc_zeroed(allocator, sizeof **made);
-    void **states = taper_alloc_zeroed(allocator, (model->state_count + 1) * sizeof *states);
-    if (*made == NULL || states == NULL) {
-        taper_free(allocator, *made, sizeof **made);
-        taper_free(allocator, states, (model->state_count + 1) * sizeof *states);
-        taper_model_release(model);
-        return taper_fail_memory(run->error);
-    }
-    (*made)->head.head.tag = TAPER_BLOB;
-    (*made)->head.destroy = destroy_compiled;
-    taper_refs_init(&(*made)->head.head.refs);
-    (*made)->model = model;
-    (*made)->states = states;
-    return TAPER_OK;
+    return taper_made_program_create(run, "__torch__.torch.classes._nnapi.Compilation", "run", bytes, make_graph, &from,
+                                     program);
 }
 
 // ---- running it
@@ -171,18 +129,11 @@ static taper_status write_outputs(taper_run *run, const taper_list *results, con
     return TAPER_OK;
 }
 
-static taper_status run_compiled(taper_run *run, const compiled *made, taper_val inputs, const taper_list *outputs)
+static taper_status run_program(taper_run *run, taper_val program, taper_val inputs, const taper_list *outputs)
 {
-    taper_packs *packs = run->packs;
-    const taper_frame_source frame = {
-        .model = made->model, .run = run, .constants = made->model->constants, .states = made->states};
-    const taper_val args[2] = {made->model->module.root, inputs};
     taper_val result;
-    run->packs = made->model->packs;
-    taper_status status = taper_interpret(&frame, &made->model->functions[0], args, 2, 0, &result);
-    run->packs = packs;
-    TAPER_TRY(status);
-    status = taper_run_settle_items(run, (taper_container *)result.as.obj);
+    TAPER_TRY(taper_made_program_run(run, program, inputs, &result));
+    taper_status status = taper_run_settle_items(run, (taper_container *)result.as.obj);
     if (status == TAPER_OK) {
         status = write_outputs(run, result.as.list, outputs);
     }
@@ -200,14 +151,13 @@ static taper_status run_compilation(taper_run *run, taper_object *object, const 
         state.as.tuple->items[1].tag != TAPER_LIST) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI compilation was not initialized");
     }
-    if (object->count <= PROGRAM_SLOT || object->slots[PROGRAM_SLOT].tag != TAPER_BLOB) {
-        compiled *made = NULL;
+    if (object->count <= PROGRAM_SLOT || !taper_is_made_program(object->slots[PROGRAM_SLOT])) {
+        taper_val made = taper_val_none();
         TAPER_TRY(compile(run, state.as.tuple, &made));
-        TAPER_TRY(taper_object_set(object, PROGRAM_SLOT, (taper_val){.tag = TAPER_BLOB, .as.obj = &made->head.head},
-                                   run->error));
+        TAPER_TRY(taper_object_set(object, PROGRAM_SLOT, made, run->error));
     }
     const taper_val program = taper_val_retain(object->slots[PROGRAM_SLOT]);
-    const taper_status status = run_compiled(run, (const compiled *)program.as.obj, TAPER_VAL(inputs), outputs);
+    const taper_status status = run_program(run, program, TAPER_VAL(inputs), outputs);
     taper_val_release(program);
     return status;
 }
