@@ -39,7 +39,7 @@ listed = set(re.findall(r"#define TAPER_USE_(\w+) 1", (top / "src/ops/list/op_co
 bad += [f"src/ops/list/op_config_nnapi.h: {row} is {'missing' if row in called else 'called by nobody'}" for row in sorted(called ^ listed)]
 
 # The rows that code names by TAPER_OP(id), but for lists with an entry per row, which include op_rows.h.
-used = set(re.findall(r"\bTAPER_OP\((\w+)\)", "".join(re.sub(r"^\s*#\s*define .*|//.*", "", p.read_text(), flags=re.M) for p in top.glob("src/**/*.[ch]"))))
+used = set(re.findall(r"\bTAPER_OP\((\w+)\)", "".join(re.sub(r"^\s*#\s*define .*|//.*", "", p.read_text(), flags=re.M) for p in [*top.glob("src/**/*.[ch]"), *top.glob("src/backends/*_list.inc")])))
 named = re.findall(r"^NAMED\((\w+)\)$", (top / "src/ops/list/named_rows.inc").read_text(), re.M)
 bad += [f"src/ops/list/named_rows.inc: {row} is {'missing: add NAMED(' + row + ')' if row in used else 'named by no code: remove it'}" for row in sorted(used ^ set(named))]
 if named != sorted(set(named)):

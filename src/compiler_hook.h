@@ -7,14 +7,36 @@
 #include "ir/graph.h"
 #include "ops/list/registry.h"
 
-// Whose operators the portable stage may use for packed weights.
-typedef enum taper_portable_backend {
-    TAPER_PORTABLE_CPU, // prepacked::
-    TAPER_PORTABLE_VULKAN,
-    TAPER_PORTABLE_METAL,
-    TAPER_PORTABLE_NNAPI, // nobody's: what NNAPI takes is taken out (runtime/draft_nnapi.c)
-    TAPER_PORTABLE_FLOAT  // nobody's: plain layers, to be quantized
-} taper_portable_backend;
+struct taper_optimize_options; // taper_compile.h
+struct taper_compilation;
+
+// What files are prepared for: a row of backends/preparer_list.inc. Whoever loads and whoever prepares go over these
+// rows, and know none from another.
+typedef struct taper_preparer {
+    const char *name, *title; // of the device; for people
+    taper_op_packer packer;   // whose operators take the layers' packed weights; NONE: nobody's, layers stay plain
+    const char *attribute;    // of the root, by which PyTorch tells such a model
+    // A file is prepared for it where its root holds an object of a class with such a name. NULL: files do not tell.
+    const char *class_begins, *class_ends;
+    bool adds_relu;          // it has a sum with relu
+    bool images_only;        // and neither squeeze nor unsqueeze
+    bool keeps_packs;        // packed weights are attributes of the root; otherwise constants
+    bool turns_linear;       // weights of linear layers are packed as [in, out],
+    bool bare_linear;        // and without bounds for what they give
+    bool converts;           // there is a row of backends/converter_list.inc, in builds that have it
+    const taper_op *fetches; // brings a result to the host's memory; NULL: nothing has to
+    const taper_op *asks;    // tells a model whether the device is there; NULL: nothing does
+} taper_preparer;
+extern const taper_preparer taper_preparers[]; // the first is the host's own; name NULL ends them
+
+// What takes out of a prepared model's graphs what the device shall do in a form of its own.
+typedef struct taper_converter {
+    const char *name; // of its preparer
+    // That the options make sense, before anything is done.
+    taper_status (*check)(const struct taper_optimize_options *options, taper_error *error);
+    // At the end of the portable stage, before attributes that nobody looks at go.
+    taper_status (*convert)(struct taper_compilation *compilation, const struct taper_optimize_options *options);
+} taper_converter;
 
 struct taper_shape; // ir/infer.h
 struct taper_shapes;
@@ -30,17 +52,17 @@ typedef struct taper_compilation {
     size_t count;
     struct taper_device *const *devices; // ops/backend.h: who is shown the graphs, in order
     size_t device_count;
-    bool insists;                   // of the first: it fails rather than decline
-    size_t taken;                   // segments of the first
-    const char *left, *left_why;    // the operator that it left before all others, and why; NULL: none
-    const char *disabled;           // comma-separated names of passes; may be NULL
-    bool portable;                  // the graphs are to be written to a file
-    bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)
-    taper_portable_backend backend; // of the portable stage
-    struct taper_shapes *shapes;    // what is known of the graph that is shown; NULL: what constants tell
-    // At the end of the portable stage, before attributes that nobody looks at go; NULL: nothing.
-    taper_status (*finish)(struct taper_compilation *compilation, void *user);
-    void *finish_user;
+    bool insists;                // of the first: it fails rather than decline
+    size_t taken;                // segments of the first
+    const char *left, *left_why; // the operator that it left before all others, and why; NULL: none
+    const char *disabled;        // comma-separated names of passes; may be NULL
+    bool portable;               // the graphs are to be written to a file
+    bool to_save;                // and nothing else: weights may be worked out then (ir/scaled_storage.h)
+    // Of the portable stage: for whom. NULL: nobody, layers stay plain to be quantized.
+    const taper_preparer *preparer;
+    struct taper_shapes *shapes;                  // what is known of the graph that is shown; NULL: what constants tell
+    const taper_converter *converter;             // NULL: none
+    const struct taper_optimize_options *options; // the converter's
     // Takes what the debug handles of emitted functions stand for. NULL: these are those of the module's file, or none.
     taper_module_callstacks *callstacks;
     taper_error *error;
@@ -55,7 +77,7 @@ typedef struct taper_compilation {
 } taper_compilation;
 
 // Quantization after training: compiler/quantization.h. What is known of the values of forward goes by their numbers,
-// which are the same in every draft of one file that was prepared for TAPER_PORTABLE_FLOAT.
+// which are the same in every draft of one file that was prepared for nobody.
 struct taper_quantize_options; // taper_compile.h
 struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;

@@ -84,8 +84,8 @@ static const pass passes[] = {
     UNPREPARED_AT_LOAD(fold_constants, "operators on constants are computed, branches on constants taken")
     UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
     UNPREPARED(dead_code, "what nobody uses is removed")
-    IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")
-    PACKS(hoist_packed, "packed weights for Vulkan and Metal are attributes")
+    IN_DRAFT(copy_to_host, "tensors that are returned come back from the GPU")
+    PACKS(hoist_packed, "packed weights for GPUs are attributes")
     AT_LOAD(segments, "backends take the parts that they do whole: layers with what follows them")
 };
 // clang-format on
@@ -136,9 +136,10 @@ static void forget(taper_compilation *compilation)
 
 static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
+    const bool packs = compilation->preparer != NULL && compilation->preparer->packer != TAPER_PACKER_NONE;
     for (size_t p = 0; p < PASSES; p++) {
         if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name) ||
-            passes[p].layers == (compilation->backend >= TAPER_PORTABLE_NNAPI ? PACKED : PLAIN)) {
+            passes[p].layers == (packs ? PLAIN : PACKED)) {
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {
@@ -175,12 +176,12 @@ static taper_status prepare(taper_compilation *compilation, taper_val *root)
     *root = taper_val_none();
     compilation->portable = true;
     taper_status status = run_passes(compilation, TAPER_PASS_IN_DRAFT);
-    if (status == TAPER_OK && compilation->finish != NULL) {
-        status = compilation->finish(compilation, compilation->finish_user);
+    if (status == TAPER_OK && compilation->converter != NULL) {
+        status = compilation->converter->convert(compilation, compilation->options);
     }
     forget(compilation);
     TAPER_TRY(status);
-    return compilation->backend != TAPER_PORTABLE_FLOAT ? taper_prune_attributes(compilation, root) : TAPER_OK;
+    return compilation->preparer != NULL ? taper_prune_attributes(compilation, root) : TAPER_OK;
 }
 
 static taper_status emit(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
@@ -198,7 +199,7 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
 static const struct taper_compiler compiler = {.optimize = optimize,
                                                .prepare = prepare,
                                                .emit = emit,
-#ifndef TAPER_WITHOUT_NNAPI
+#if TAPER_CONVERTS
                                                .specialize = taper_specialize,
                                                .segments = taper_pass_segments,
 #endif

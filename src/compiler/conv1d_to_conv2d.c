@@ -235,8 +235,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph)
 {
-    if (compilation->backend != TAPER_PORTABLE_CPU && compilation->backend < TAPER_PORTABLE_NNAPI) {
-        return TAPER_OK; // unsqueeze and squeeze are not among the operators of Vulkan and Metal
+    if (compilation->preparer != NULL && compilation->preparer->images_only) {
+        return TAPER_OK; // unsqueeze and squeeze are not among its operators
     }
     TAPER_TRY(taper_written_storages_find(compilation));
     return taper_visit_nodes(compilation, graph->body, visit);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors that a model made for Metal returns are on the GPU: metal::copy_to_host brings them back, as PyTorch
-// 1.8's pass inserts it. The operator takes no tensor of the CPU, so a graph without layers on the GPU stays as it is,
-// and so does a result that no operator made.
+// The tensors that a model returns may be with the device that it was prepared for: an operator of the device brings
+// them back, as PyTorch 1.8's pass inserts it. The operator takes no tensor of the CPU, so a graph without layers on
+// the device stays as it is, and so does a result that no operator made.
 #include "compiler/pass.h"
 
-static bool has_layers(const taper_block *block)
+static bool has_layers(const taper_block *block, taper_op_packer packer)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (taper_node_calls(node, TAPER_OP(metal_prepack_conv2d_run)) ||
-            taper_node_calls(node, TAPER_OP(metal_prepack_linear_run))) {
+        if (taper_node_has(node, TAPER_OP_PACKED) && TAPER_FIELD(taper_node_facts(node), PACKER) == packer) {
             return true;
         }
         for (size_t b = 0; b < node->block_count; b++) {
-            if (has_layers(node->blocks[b])) {
+            if (has_layers(node->blocks[b], packer)) {
                 return true;
             }
         }
@@ -20,10 +19,10 @@ static bool has_layers(const taper_block *block)
     return false;
 }
 
-static bool is_made_tensor(const taper_ir_value *value)
+static bool is_made_tensor(const taper_ir_value *value, const taper_op *fetches)
 {
     const taper_node *node = value->node;
-    if (node == NULL || taper_node_calls(node, TAPER_OP(metal_copy_to_host))) {
+    if (node == NULL || taper_node_calls(node, fetches)) {
         return false;
     }
     const taper_type *type = value->type;
@@ -41,7 +40,7 @@ static taper_status copy(taper_compilation *compilation, taper_node *before, tap
 {
     taper_node *node;
     *made = value;
-    TAPER_TRY(taper_op_before(compilation, before, TAPER_OP(metal_copy_to_host), &node));
+    TAPER_TRY(taper_op_before(compilation, before, compilation->preparer->fetches, &node));
     if (node != NULL) {
         taper_node_set_input(node, 0, value);
         *made = &node->outputs[0];
@@ -53,12 +52,13 @@ taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph
 {
     const char *dot = strrchr(graph->name, '.');
     taper_block *body = graph->body;
-    if (compilation->backend != TAPER_PORTABLE_METAL || !taper_is_of_root(compilation, graph) || dot == NULL ||
-        strcmp(dot, ".forward") != 0 || body->result_count != 1 || !has_layers(body)) {
+    const taper_preparer *to = compilation->preparer;
+    if (to == NULL || to->fetches == NULL || !taper_is_of_root(compilation, graph) || dot == NULL ||
+        strcmp(dot, ".forward") != 0 || body->result_count != 1 || !has_layers(body, to->packer)) {
         return TAPER_OK;
     }
     taper_ir_value *result = body->results[0].value, *made;
-    if (is_made_tensor(result)) {
+    if (is_made_tensor(result, to->fetches)) {
         TAPER_TRY(copy(compilation, body->last, result, &made));
         if (made != result) {
             taper_node_move(made->node, body);
@@ -71,7 +71,7 @@ taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph
         return TAPER_OK;
     }
     for (size_t i = 0; i < tuple->input_count; i++) {
-        if (is_made_tensor(taper_node_in(tuple, i))) {
+        if (is_made_tensor(taper_node_in(tuple, i), to->fetches)) {
             TAPER_TRY(copy(compilation, tuple, taper_node_in(tuple, i), &made));
             taper_node_set_input(tuple, i, made);
         }

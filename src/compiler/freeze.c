@@ -130,7 +130,7 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
 }
 
 // What stands for the attribute: a reference. No tensor in it asks for gradients any more, as PyTorch freezes it:
-// XNNPACK takes none that does, neither as a weight nor as an image that was computed from one.
+// its engine on the CPU takes none that does, neither as a weight nor as an image that was computed from one.
 static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
     *constant = value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms, where the sum is known
 // to be of floats: PyTorch's kernel takes few dtypes, and bounds the sum by what the first summand's can hold. It makes
-// the largest number of an infinity, and 0 of NaN, as whenever PyTorch does this. Only for the CPU: the GPU backends
-// have no such operator.
+// the largest number of an infinity, and 0 of NaN, as whenever PyTorch does this. Only for
+// who has such an operator: GPUs have none.
 #include "compiler/facts.h"
 
 static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)
@@ -62,7 +62,7 @@ static taper_status fuse_block(taper_compilation *compilation, const taper_dtype
 taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph)
 {
     taper_dtypes dtypes;
-    if (compilation->backend != TAPER_PORTABLE_CPU) {
+    if (compilation->preparer == NULL || !compilation->preparer->adds_relu) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_dtypes_create(compilation, graph, &dtypes));

@@ -5,17 +5,26 @@
 
 #include "compiler/pass.h"
 
-// Those of Vulkan's linear layers take no bounds.
+// Whether its linear layers take bounds.
+static bool bounds_linear(taper_op_packer packer)
+{
+    const taper_preparer *whose = taper_preparers;
+    while (whose->name != NULL && whose->packer != packer) {
+        whose++;
+    }
+    return whose->name == NULL || !whose->bare_linear;
+}
+
 static bool is_packed_run(const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);
     const unsigned layer = TAPER_FIELD(facts, LAYER);
     return (facts & TAPER_OP_PACKED) != 0 &&
            (layer == TAPER_LAYER_CONV2 || layer == TAPER_LAYER_CONV_TRANSPOSED2 ||
-            (layer == TAPER_LAYER_LINEAR && TAPER_FIELD(facts, PACKER) != TAPER_PACKER_VULKAN));
+            (layer == TAPER_LAYER_LINEAR && bounds_linear(TAPER_FIELD(facts, PACKER))));
 }
 
-// The bounds an activation stands for, None where there is none. XNNPACK's contexts take floats, and refuse a lowest
+// The bounds an activation stands for, None where there is none. PyTorch's contexts take floats, and refuse a lowest
 // that is not below the highest.
 static bool bounds_of(const taper_node *node, taper_val bounds[2])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files for Vulkan and Metal keep their packed weights as attributes of the root, named as PyTorch's folding of prepack
-// operators names them; those for XNNPACK keep them among the constants.
+// Files for some devices keep their packed weights as attributes of the root, named as PyTorch's folding of prepack
+// operators names them; those for others keep them among the constants.
 #include "compiler/pass.h"
 
 typedef struct packed_list {
@@ -69,7 +69,7 @@ static taper_status hoist(taper_compilation *compilation, taper_graph *graph, co
 
 taper_status taper_pass_hoist_packed(taper_compilation *compilation, taper_graph *graph)
 {
-    if (compilation->backend == TAPER_PORTABLE_CPU || !taper_is_of_root(compilation, graph) ||
+    if (compilation->preparer == NULL || !compilation->preparer->keeps_packs || !taper_is_of_root(compilation, graph) ||
         graph->body->param_count == 0 || compilation->root.as.object->klass->slots == NULL ||
         compilation->root.as.object->count != compilation->root.as.object->klass->count) {
         return TAPER_OK;

@@ -5,22 +5,34 @@
 #include "compiler/pass.h"
 #include "ops/backend.h"
 
-// Whether the model was given Vulkan to run on.
-static bool has_vulkan(const taper_compilation *compilation)
+// Whether the model was given a device of that name to run on.
+static bool has_device(const taper_compilation *compilation, const char *name)
 {
     for (size_t i = 0; i < compilation->device_count; i++) {
-        if (strcmp(compilation->devices[i]->backend->name, "vulkan") == 0) {
+        if (strcmp(compilation->devices[i]->backend->name, name) == 0) {
             return true;
         }
     }
     return false;
 }
 
+// Whose presence the node asks for; NULL: nobody's.
+static const char *asked_for(const taper_node *node)
+{
+    for (const taper_preparer *whose = taper_preparers; whose->name != NULL; whose++) {
+        if (whose->asks != NULL && taper_node_calls(node, whose->asks)) {
+            return whose->name;
+        }
+    }
+    return NULL;
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     taper_val answer;
-    if (TAPER_DEVICES && taper_node_calls(node, TAPER_OP(aten_is_vulkan_available))) {
-        answer = taper_val_bool(has_vulkan(compilation));
+    const char *const asked = TAPER_DEVICES ? asked_for(node) : NULL;
+    if (asked != NULL) {
+        answer = taper_val_bool(has_device(compilation, asked));
     } else if (node->kind != TAPER_NODE_OP || node->input_count != 1) {
         return TAPER_OK;
     } else if (taper_node_has(node, TAPER_OP_ANSWERS_NO)) {

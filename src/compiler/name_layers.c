@@ -74,7 +74,7 @@ static void name_nodes(const namer *n, taper_block *block)
 
 taper_status taper_pass_name_layers(taper_compilation *compilation, taper_graph *graph)
 {
-    if (compilation->backend != TAPER_PORTABLE_FLOAT || compilation->root.tag != TAPER_OBJECT) {
+    if (compilation->preparer != NULL || compilation->root.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_written_storages_find(compilation));

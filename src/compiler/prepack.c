@@ -9,15 +9,11 @@
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 
-// The row that packs or runs a layer for the backend; NULL: there is none.
-static const taper_op *row_of(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
+const taper_op *taper_prepack_row(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
 {
-    static const taper_op_packer packers[] = {[TAPER_PORTABLE_CPU] = TAPER_PACKER_XNNPACK,
-                                              [TAPER_PORTABLE_VULKAN] = TAPER_PACKER_VULKAN,
-                                              [TAPER_PORTABLE_METAL] = TAPER_PACKER_METAL};
     return taper_row_where(what | TAPER_FIELD_MASK(LAYER) | TAPER_FIELD_MASK(PACKER),
                            what | (uint64_t)layer << TAPER_LAYER_AT |
-                               (uint64_t)packers[compilation->backend] << TAPER_PACKER_AT);
+                               (uint64_t)compilation->preparer->packer << TAPER_PACKER_AT);
 }
 
 static taper_status ints(taper_compilation *compilation, const int64_t *numbers, taper_val *value)
@@ -101,7 +97,7 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     return status;
 }
 
-// XNNPACK refuses to run a transposed convolution that pads its output by a stride or more.
+// PyTorch's engine on the CPU refuses to run a transposed convolution that pads its output by a stride or more.
 static bool pads_too_much(const taper_layer *layer)
 {
     return layer->transposed &&
@@ -155,7 +151,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     taper_layer layer;
     if (!taper_layer_match(compilation, node, &layer)) {
-        return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
+        return taper_prepack_recurrent(compilation, node);
     }
     if ((layer.convolution && (layer.dims != 2 || may_have_no_batch(layer.input, MOST_BRANCHES))) ||
         pads_too_much(&layer)) {
@@ -164,16 +160,15 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     const taper_op_layer kind = !layer.convolution ? TAPER_LAYER_LINEAR
                                 : layer.transposed ? TAPER_LAYER_CONV_TRANSPOSED2
                                                    : TAPER_LAYER_CONV2;
-    const taper_op *packs = row_of(compilation, TAPER_OP_PACKS, kind),
-                   *runs = row_of(compilation, TAPER_OP_PACKED, kind);
+    const taper_op *packs = taper_prepack_row(compilation, TAPER_OP_PACKS, kind),
+                   *runs = taper_prepack_row(compilation, TAPER_OP_PACKED, kind);
     taper_val object;
     taper_node *run;
     taper_ir_value *packed;
     if (packs == NULL || runs == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(
-        pack(compilation, &layer, packs, !layer.convolution && compilation->backend == TAPER_PORTABLE_VULKAN, &object));
+    TAPER_TRY(pack(compilation, &layer, packs, !layer.convolution && compilation->preparer->turns_linear, &object));
     if (object.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// GRU and LSTM layers with constant weights become calls of Vulkan's operators on an object of their weights. Vulkan
-// runs them in one form only, which is checked here: what it does not run stays as it is.
+// GRU and LSTM layers with constant weights become calls of the device's operators on an object of their weights, where
+// there are such operators. These run one form only, which is checked here: what they do not run stays as it is.
 #include "compiler/prepack.h"
 
 #include "ir/tensor_def.h"
@@ -12,7 +12,7 @@ static bool is_bool(taper_val value, bool wanted)
     return value.tag == TAPER_BOOLEAN && value.as.b == wanted;
 }
 
-static bool vulkan_runs(const taper_compilation *compilation, const taper_val *args)
+static bool they_run(const taper_compilation *compilation, const taper_val *args)
 {
     const taper_val params = args[0];
     if (params.tag != TAPER_LIST || params.as.list->count == 0 || taper_is_written(compilation, params) ||
@@ -68,14 +68,17 @@ taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node 
 {
     const uint64_t facts = taper_node_facts(node);
     const bool lstm = TAPER_FIELD(facts, LAYER) == TAPER_LAYER_LSTM, gru = TAPER_FIELD(facts, LAYER) == TAPER_LAYER_GRU;
-    const taper_op *packs =
-        lstm ? TAPER_OP(vulkan_prepack_create_lstm_context) : TAPER_OP(vulkan_prepack_create_gru_context);
-    const taper_op *runs = lstm ? TAPER_OP(vulkan_prepack_run_lstm_context) : TAPER_OP(vulkan_prepack_run_gru_context);
     taper_val args[ARGUMENTS], object;
     taper_node *run;
     taper_ir_value *packed;
-    if (!(lstm || gru) || runs == NULL || taper_node_argument(node, "hx") == NULL || !constant_arguments(node, args) ||
-        !vulkan_runs(compilation, args)) {
+    if (!(lstm || gru)) {
+        return TAPER_OK;
+    }
+    const taper_op_layer kind = lstm ? TAPER_LAYER_LSTM : TAPER_LAYER_GRU;
+    const taper_op *packs = taper_prepack_row(compilation, TAPER_OP_PACKS, kind),
+                   *runs = taper_prepack_row(compilation, TAPER_OP_PACKED, kind);
+    if (runs == NULL || taper_node_argument(node, "hx") == NULL || !constant_arguments(node, args) ||
+        !they_run(compilation, args)) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_prepack_object(compilation, packs, args, ARGUMENTS, &object));

@@ -185,14 +185,13 @@ static void renumber_block(pruning *p, const taper_graph *graph, taper_block *bl
 
 static taper_status make_class(pruning *p, class_slots *c, bool is_root)
 {
-    static const char *const kept_names[] = {"mobile_optimized", "optimized_for_vulkan", "optimized_for_metal"};
     const char **names = taper_arena_array(&p->compilation->module->arena, c->slots + 1, sizeof *names);
     if (names == NULL) {
         return taper_fail_memory(p->error);
     }
     for (size_t i = 0; i < c->slots; i++) {
-        for (size_t n = 0; is_root && n < sizeof kept_names / sizeof kept_names[0]; n++) {
-            c->number[i] |= strcmp(c->klass->slots[i], kept_names[n]) == 0;
+        for (const taper_preparer *whose = taper_preparers; is_root && whose->name != NULL; whose++) {
+            c->number[i] |= strcmp(c->klass->slots[i], whose->attribute) == 0;
         }
         if (c->number[i] != 0) {
             names[c->kept] = c->klass->slots[i];
@@ -264,12 +263,8 @@ static taper_status prune(pruning *p, taper_val *root)
 // The attribute by which PyTorch tells an optimized module.
 static taper_status mark_optimized(taper_compilation *compilation, taper_object *root)
 {
-    static const char *const marks[] = {[TAPER_PORTABLE_CPU] = "mobile_optimized",
-                                        [TAPER_PORTABLE_VULKAN] = "optimized_for_vulkan",
-                                        [TAPER_PORTABLE_METAL] = "optimized_for_metal",
-                                        [TAPER_PORTABLE_NNAPI] = "mobile_optimized",
-                                        [TAPER_PORTABLE_FLOAT] = "mobile_optimized"};
-    const char *mark = marks[compilation->backend];
+    const taper_preparer *whose = compilation->preparer != NULL ? compilation->preparer : taper_preparers;
+    const char *mark = whose->attribute;
     const taper_class *old = root->klass;
     if (old == NULL || old->slots == NULL || root->count != old->count || taper_object_slot(root, mark) >= 0) {
         return TAPER_OK;

@@ -456,7 +456,7 @@ static taper_status build(finder *f, taper_node *end)
     body->parent = node;
     node->blocks[1] = body;
     node->block_count = 2;
-    node->name = TAPER_DEVICES ? f->device->backend->name : "cpu";
+    node->name = f->device->backend->name;
     node->segment = segment;
     node->debug = first->debug;
     node->instruction = first->instruction;

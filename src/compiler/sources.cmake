@@ -63,6 +63,6 @@ endif()
 if(TAPER_WITH_DEVICES)
     list(APPEND TAPER_SOURCES src/compiler/learn_types.c)
 endif()
-if(TAPER_WITH_DRAFTS AND TAPER_WITH_NNAPI) # for who converts drafts
+if(TAPER_CONVERTS) # what converters stand on
     list(APPEND TAPER_SOURCES src/compiler/specialize.c)
 endif()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // In a model that is to be quantized, what another optimizer packed becomes plain again: layers on objects of packed
 // weights are aten:: layers and the activation that went into the object, sums fused with their relu are two operators,
-// and nothing is brought over from Metal. The states are read by the operators' own parsing, so what they refuse stays
-// as it is.
+// and nothing is brought over from a device. The states are read by the operators' own parsing, so what they refuse
+// stays as it is.
 #include <math.h>
 
 #include "compiler/prepack.h"
@@ -149,6 +149,17 @@ static taper_status unpack_sum(taper_compilation *compilation, taper_node *node)
     return TAPER_OK;
 }
 
+// Whether it brings a tensor over from a device.
+static bool fetches(const taper_node *node)
+{
+    for (const taper_preparer *whose = taper_preparers; whose->name != NULL; whose++) {
+        if (whose->fetches != NULL && taper_node_calls(node, whose->fetches)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     packed_layer layer;
@@ -156,7 +167,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (taper_node_calls(node, TAPER_OP(aten__add_relu_Tensor)) && node->input_count == 3) {
         return unpack_sum(compilation, node);
     }
-    if (taper_node_calls(node, TAPER_OP(metal_copy_to_host)) && node->input_count == 1) {
+    if (fetches(node) && node->input_count == 1) {
         taper_value_replace_uses(&node->outputs[0], taper_node_in(node, 0));
         taper_node_remove(node);
         return TAPER_OK;

@@ -83,7 +83,6 @@ static taper_status adjust(const taper_calibrator *calibrator, taper_draft *draf
 {
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
-    compilation.backend = TAPER_PORTABLE_FLOAT;
     const taper_status status = table(calibrator)->adjust(&calibrator->options, &compilation, forward_of(draft)->graph);
     taper_model_end_compilation(draft->model, &compilation);
     return status;
@@ -99,7 +98,7 @@ static taper_status prepared_draft(const taper_calibrator *calibrator, taper_dra
                   ? taper_draft_load(calibrator->context, calibrator->path, &calibrator->load, draft, error)
                   : taper_draft_load_memory(calibrator->context, calibrator->bytes, calibrator->size, &calibrator->load,
                                             draft, error));
-    taper_status status = taper_draft_prepare(*draft, &options, TAPER_PORTABLE_FLOAT, error);
+    taper_status status = taper_draft_prepare(*draft, &options, NULL, error);
     const taper_function *forward = status == TAPER_OK ? forward_of(*draft) : NULL;
     if (status == TAPER_OK && (forward == NULL || forward->graph == NULL)) {
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the model has no method forward to quantize");
@@ -121,7 +120,6 @@ taper_status taper_calibrator_draft(taper_calibrator *calibrator, bool keep_root
     TAPER_TRY(prepared_draft(calibrator, draft, error));
     taper_status status = taper_model_begin_compilation((*draft)->model, &compilation, error);
     if (status == TAPER_OK) {
-        compilation.backend = TAPER_PORTABLE_FLOAT;
         status = table(calibrator)
                      ->rewrite(calibrator->quantization, &compilation, forward_of(*draft)->graph,
                                keep_root ? NULL : &(*draft)->root);
@@ -158,7 +156,6 @@ static taper_status plan(taper_calibrator *calibrator, taper_error *error)
     taper_draft *draft = calibrator->draft;
     taper_status status = taper_model_begin_compilation(draft->model, &compilation, error);
     if (status == TAPER_OK) {
-        compilation.backend = TAPER_PORTABLE_FLOAT;
         status = table(calibrator)->plan(calibrator->quantization, &compilation, forward_of(draft)->graph);
         taper_model_end_compilation(draft->model, &compilation);
     }

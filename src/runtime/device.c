@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler_hook.h"
 #include "platform/platform.h"
 #include "runtime/arguments.h"
 
@@ -19,11 +20,16 @@ static const taper_backend *const built_in[] = {
 #undef BACKEND
     NULL};
 
+const char *taper_host_name(void)
+{
+    return built_in[0]->name;
+}
+
 taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error)
 {
     static const char letters[] = "-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     static const char *const small = letters + 28, *const digits = small + 27;
-    text = text != NULL ? text : "cpu";
+    text = text != NULL ? text : taper_host_name();
     *name = (taper_device_name){.text = text, .length = strspn(text, small)};
     const char *rest = text + name->length;
     bool wrong = name->length == 0;
@@ -40,7 +46,8 @@ taper_status taper_device_read(const char *text, taper_device_name *name, taper_
     name->insists = *rest == '!';
     if (wrong || rest[name->insists] != '\0') {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "device \"%.100s\" should be NAME[:INDEX][!], as \"cpu\" or \"vulkan:1!\", or NAME:DEVICE[!]", text);
+                   "device \"%.100s\" should be NAME[:INDEX][!], as \"%s\" or \"%s:1!\", or NAME:DEVICE[!]", text,
+                   taper_preparers[0].name, taper_preparers[1].name);
     }
     return TAPER_OK;
 }
@@ -66,7 +73,9 @@ static const char unknown[] = "is not part of this build";
 
 static bool is_host(const taper_device_name *name)
 {
-    return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0 && name->called == 0;
+    const char *host = taper_host_name();
+    return name->length == strlen(host) && memcmp(name->text, host, name->length) == 0 && name->index == 0 &&
+           name->called == 0;
 }
 
 #ifdef TAPER_WITHOUT_DEVICES // the CPU alone
@@ -107,7 +116,8 @@ void taper_context_close_devices(taper_context *context)
 taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_facts *facts),
                                    void *user, taper_error *error)
 {
-    const taper_device_facts facts = {.struct_size = sizeof facts, .name = "cpu", .called = "", .facts = ""};
+    const taper_device_facts facts = {
+        .struct_size = sizeof facts, .name = taper_host_name(), .called = "", .facts = ""};
     TAPER_NEED(context, error);
     TAPER_NEED(each, error);
     (void)each(user, &facts);

@@ -6,7 +6,7 @@
 #include "ops/backend.h"
 #include "runtime/context.h"
 
-// NAME[:INDEX][!] or NAME:CALLED[!]; NULL: "cpu".
+// NAME[:INDEX][!] or NAME:CALLED[!]; NULL: the host's own.
 typedef struct taper_device_name {
     const char *text;
     size_t length;  // of NAME
@@ -27,6 +27,8 @@ TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const c
                                                  taper_error *error);
 // Of what works in the host's memory and does single operators, the CPU. NULL: the row's own.
 taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op);
+
+const char *taper_host_name(void); // of the host's own device
 
 // What there is, instead of backends/backend_list.inc: for tests, before anything is loaded. The array ends with NULL
 // and stays valid.

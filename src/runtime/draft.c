@@ -7,9 +7,16 @@
 #include "format/module_write.h"
 #include "frontend/bytecode_arguments.h"
 #include "runtime/arguments.h"
-#ifndef TAPER_WITHOUT_NNAPI
-#include "runtime/draft_nnapi.h"
-#endif
+
+#define CONVERTER(name) extern const taper_converter taper_converter_##name;
+#include "backends/converter_list.inc"
+#undef CONVERTER
+
+static const taper_converter *const converters[] = {
+#define CONVERTER(name) &taper_converter_##name,
+#include "backends/converter_list.inc"
+#undef CONVERTER
+    NULL};
 
 // ---- loading
 
@@ -107,44 +114,58 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
 
 // ---- optimizing
 
-static taper_status find_backend(const char *name, taper_portable_backend *backend, taper_error *error)
+static taper_status find_preparer(const char *name, const taper_preparer **preparer, taper_error *error)
 {
-    static const char *const names[] = {[TAPER_PORTABLE_CPU] = "cpu",
-                                        [TAPER_PORTABLE_VULKAN] = "vulkan",
-                                        [TAPER_PORTABLE_METAL] = "metal",
-                                        [TAPER_PORTABLE_NNAPI] = "nnapi"};
-    *backend = TAPER_PORTABLE_CPU;
-    for (size_t i = 0; name != NULL; i++) {
-        if (i == sizeof names / sizeof names[0]) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": cpu, vulkan, metal and nnapi are",
-                       name);
-        }
-        if (strcmp(name, names[i]) == 0) {
-            *backend = (taper_portable_backend)i;
-            break;
+    for (*preparer = taper_preparers; name != NULL && strcmp(name, (*preparer)->name) != 0;) {
+        if ((++*preparer)->name == NULL) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": %s are", name,
+                       taper_preparer_names(false).text);
         }
     }
     return TAPER_OK;
 }
 
-static taper_status prepare(taper_draft *draft, const taper_optimize_options *options, taper_portable_backend backend,
+static const taper_converter *converter_of(const taper_preparer *preparer)
+{
+    size_t i = 0;
+    while (converters[i] != NULL && (preparer == NULL || strcmp(converters[i]->name, preparer->name) != 0)) {
+        i++;
+    }
+    return converters[i];
+}
+
+static taper_status check_conversion(const taper_preparer *preparer, const taper_optimize_options *options,
+                                     taper_error *error)
+{
+    const taper_converter *converter = converter_of(preparer);
+    if (converter == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "this build has no %s: a model optimized for %s runs everywhere",
+                   preparer->title, taper_preparers[0].name);
+    }
+    TAPER_TRY(converter->check(options, error));
+    TAPER_NEED_ARRAY(options->inputs, options->input_count, error);
+    for (size_t i = 0; i < options->input_count; i++) {
+        TAPER_NEED(options->inputs[i], error);
+    }
+    return TAPER_OK;
+}
+
+static taper_status prepare(taper_draft *draft, const taper_optimize_options *options, const taper_preparer *preparer,
                             taper_error *error)
 {
     TAPER_TRY(keep_methods(draft, options, error));
     draft->optimized = draft->broken = true;
     TAPER_TRY(taper_model_evaluate(draft->model, error));
-    TAPER_TRY(taper_model_lower_nnapi(draft->model, error));
+    TAPER_TRY(taper_model_lower_embedded(draft->model, error));
     taper_needs_free(&draft->operators);
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.disabled = options->disable_passes;
-    compilation.backend = backend;
-    compilation.to_save = backend < TAPER_PORTABLE_NNAPI; // weights are looked at, or run
-#ifndef TAPER_WITHOUT_NNAPI
-    taper_nnapi_conversion conversion = {options, draft->compiler};
-    compilation.finish = backend == TAPER_PORTABLE_NNAPI ? taper_draft_finish_nnapi : NULL;
-    compilation.finish_user = &conversion;
-#endif
+    compilation.preparer = preparer;
+    // Otherwise weights are looked at, or run.
+    compilation.to_save = preparer != NULL && preparer->packer != TAPER_PACKER_NONE;
+    compilation.converter = converter_of(preparer);
+    compilation.options = options;
     const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
     taper_model_end_compilation(draft->model, &compilation);
     draft->broken = status != TAPER_OK;
@@ -152,33 +173,24 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
 }
 
 taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
-                                 taper_portable_backend backend, taper_error *error)
+                                 const taper_preparer *preparer, taper_error *error)
 {
-    return taper_budget_explain(draft->model->budget, prepare(draft, options, backend, error), error);
+    return taper_budget_explain(draft->model->budget, prepare(draft, options, preparer, error), error);
 }
 
 taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *given, taper_error *error)
 {
     taper_optimize_options options;
-    taper_portable_backend backend;
+    const taper_preparer *preparer;
     TAPER_NEED(draft, error);
     TAPER_TRY(taper_struct_read(given, "taper_optimize_options", &options, sizeof options, error));
     TAPER_TRY(taper_check_items(options.preserve, "preserve", options.preserve_count, error));
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
-    TAPER_TRY(find_backend(options.backend, &backend, error));
-#ifdef TAPER_WITHOUT_NNAPI
-    if (backend == TAPER_PORTABLE_NNAPI) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-                   "this build has no NNAPI: a model optimized for cpu runs everywhere");
-    }
-#else
-    if (backend == TAPER_PORTABLE_NNAPI) {
-        TAPER_TRY(taper_draft_check_nnapi(&options, error));
-    }
-#endif
-    return taper_draft_prepare(draft, &options, backend, error);
+    TAPER_TRY(find_preparer(options.backend, &preparer, error));
+    TAPER_TRY(preparer->converts ? check_conversion(preparer, &options, error) : TAPER_OK);
+    return taper_draft_prepare(draft, &options, preparer, error);
 }
 
 // ---- running

@@ -36,9 +36,9 @@ struct taper_draft {
 
 // Once after loading: what __setstate__ made can be saved.
 TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error);
-// What optimizing does; quantizing has a backend of its own.
+// What optimizing does; preparer NULL: layers stay plain, to be quantized.
 TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
-                                                taper_portable_backend backend, taper_error *error);
+                                                const taper_preparer *preparer, taper_error *error);
 
 // Methods of other classes, and those of the root that nobody asked to keep (of_root is false), stay while something
 // that stays calls them by name; the graphs of the others go (draft_reach.c).

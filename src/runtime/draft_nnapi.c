@@ -7,7 +7,6 @@
 
 #include "backends/nnapi/translate.h"
 #include "ir/effects.h"
-#include "runtime/arguments.h"
 
 enum { MOST_SEGMENTS = 32 };
 
@@ -22,14 +21,10 @@ static taper_status read_options(const char *text, taper_nnapi_options *options,
     return TAPER_OK;
 }
 
-taper_status taper_draft_check_nnapi(const taper_optimize_options *options, taper_error *error)
+static taper_status check(const taper_optimize_options *options, taper_error *error)
 {
     taper_nnapi_options read;
     TAPER_TRY(read_options(options->backend_options, &read, error));
-    TAPER_NEED_ARRAY(options->inputs, options->input_count, error);
-    for (size_t i = 0; i < options->input_count; i++) {
-        TAPER_NEED(options->inputs[i], error);
-    }
     if (options->input_count == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "a model is converted for NNAPI with inputs of the sizes that it will get: give a sample of them");
@@ -47,7 +42,7 @@ typedef struct quantizer {
 typedef struct conversion {
     taper_compilation *compilation;
     taper_graph *graph;
-    const taper_nnapi_conversion *given;
+    const taper_optimize_options *given;
     taper_nnapi_options options;
     taper_translate_options translate;
     taper_device device;
@@ -65,7 +60,7 @@ typedef struct conversion {
 
 static void tell(conversion *c, const taper_node *node, int segment, const char *why)
 {
-    const taper_optimize_options *options = c->given->options;
+    const taper_optimize_options *options = c->given;
     if (c->refused == NULL && segment < 0) {
         c->refused = node;
         c->why = why;
@@ -141,7 +136,7 @@ static void know(void *user, const taper_ir_value *value, taper_known_value *kno
     const taper_node *constant = taper_value_constant(value);
     *known = (taper_known_value){.constant = constant != NULL ? &constant->constant : NULL,
                                  .shape = taper_shapes_get(c->shapes, value)};
-    const taper_optimize_options *options = c->given->options;
+    const taper_optimize_options *options = c->given;
     if (value->node == NULL && value->block == c->graph->body && value->index != 0 &&
         value->index <= options->input_count) { // of a parameter the quantizer is the sample's
         const taper_val sample = options->inputs[value->index - 1]->val;
@@ -315,9 +310,9 @@ static void tell_rest(conversion *c, const taper_block *block)
     }
 }
 
-static taper_status specialize(conversion *c, const struct taper_compiler *compiler)
+static taper_status specialize(conversion *c)
 {
-    const taper_optimize_options *options = c->given->options;
+    const taper_optimize_options *options = c->given;
     taper_compilation *compilation = c->compilation;
     const size_t count = c->graph->body->param_count;
     taper_shape *params = taper_arena_array(&c->graph->arena, count, sizeof *params);
@@ -337,7 +332,7 @@ static taper_status specialize(conversion *c, const struct taper_compiler *compi
         }
     }
     c->inputs = params;
-    return compiler->specialize(compilation, c->graph, params, count, &c->shapes);
+    return taper_compiler()->specialize(compilation, c->graph, params, count, &c->shapes);
 }
 
 static double work_of(const conversion *c, const taper_block *block)
@@ -395,15 +390,15 @@ static void join_modules(conversion *c)
     }
 }
 
-static taper_status convert_graph(conversion *c, const struct taper_compiler *compiler)
+static taper_status convert_graph(conversion *c)
 {
     taper_compilation *compilation = c->compilation;
     taper_device *const devices[] = {&c->device};
-    TAPER_TRY(specialize(c, compiler));
+    TAPER_TRY(specialize(c));
     compilation->devices = devices;
     compilation->device_count = 1;
     compilation->shapes = c->shapes;
-    const taper_status status = compiler->segments(compilation, c->graph);
+    const taper_status status = taper_compiler()->segments(compilation, c->graph);
     compilation->devices = NULL;
     compilation->device_count = 0;
     compilation->shapes = NULL;
@@ -432,11 +427,10 @@ static taper_status convert_graph(conversion *c, const struct taper_compiler *co
     return taper_graph_verify(c->graph, compilation->error);
 }
 
-taper_status taper_draft_finish_nnapi(taper_compilation *compilation, void *user)
+static taper_status convert_draft(taper_compilation *compilation, const taper_optimize_options *given)
 {
-    const taper_nnapi_conversion *given = user;
     conversion c = {.compilation = compilation, .given = given};
-    TAPER_TRY(read_options(given->options->backend_options, &c.options, compilation->error));
+    TAPER_TRY(read_options(given->backend_options, &c.options, compilation->error));
     c.translate = (taper_translate_options){.level = c.options.level,
                                             .pytorch = c.options.layout != TAPER_NNAPI_IMAGES,
                                             .images = c.options.layout != TAPER_NNAPI_PYTORCH,
@@ -461,5 +455,7 @@ taper_status taper_draft_finish_nnapi(taper_compilation *compilation, void *user
         compilation->root.as.object->count != compilation->root.as.object->klass->count) {
         TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "the model has no method forward to convert for NNAPI");
     }
-    return convert_graph(&c, given->compiler);
+    return convert_graph(&c);
 }
+
+const taper_converter taper_converter_nnapi = {.name = "nnapi", .check = check, .convert = convert_draft};

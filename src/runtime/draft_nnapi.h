@@ -34,13 +34,4 @@ taper_shape taper_draft_nnapi_input(const taper_value *sample, taper_nnapi_flexi
 TAPER_MUST_USE taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
                                                            const taper_shape *inputs, size_t count);
 
-// compilation.finish of a draft that is optimized for NNAPI; user: the options, a taper_nnapi_conversion.
-typedef struct taper_nnapi_conversion {
-    const taper_optimize_options *options;
-    const struct taper_compiler *compiler;
-} taper_nnapi_conversion;
-TAPER_MUST_USE taper_status taper_draft_finish_nnapi(taper_compilation *compilation, void *user);
-// That the options for NNAPI make sense, before anything is done.
-TAPER_MUST_USE taper_status taper_draft_check_nnapi(const taper_optimize_options *options, taper_error *error);
-
 #endif

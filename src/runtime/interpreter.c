@@ -3,6 +3,7 @@
 #include "frontend/torchscript/torchscript.h"
 #include "ir/tensor.h"
 #include "ops/backend.h"
+#include "runtime/device.h"
 #include "runtime/recording.h"
 
 typedef struct frame {
@@ -211,7 +212,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
         site->kernel = run->kernel != NULL                      ? run->kernel
                        : in->kernel == taper_row_kernel(in->op) ? "reference"
                        : TAPER_DEVICES && in->segment != NULL   ? in->segment->device->backend->name
-                                                                : "cpu";
+                                                                : taper_host_name();
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start - parts.seconds; // which have rows of their own

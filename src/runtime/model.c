@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "frontend/bytecode.h"
+#include "frontend/embedded.h"
 #include "frontend/export/export.h"
-#include "frontend/nnapi/nnapi.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
 #include "runtime/device.h"
@@ -184,20 +184,17 @@ void taper_model_end_compilation(const taper_model *model, const taper_compilati
     taper_free(compilation->allocator, (void *)compilation->names, bytes);
 }
 
-taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error)
+taper_status taper_model_lower_embedded(taper_model *model, taper_error *error)
 {
-#ifndef TAPER_WITHOUT_NNAPI
-    if (TAPER_HAS_OP(class__nnapi_Compilation)) {
-        taper_compilation all;
-        TAPER_TRY(taper_model_begin_compilation(model, &all, error));
-        const taper_status status =
-            taper_nnapi_lower_graphs(&model->module, all.root, all.registry, all.graphs, all.count, error);
-        taper_model_end_compilation(model, &all);
-        return status;
+    if (!taper_knows_embedded()) {
+        return TAPER_OK;
     }
-#endif
-    (void)model, (void)error;
-    return TAPER_OK;
+    taper_compilation all;
+    TAPER_TRY(taper_model_begin_compilation(model, &all, error));
+    const taper_status status =
+        taper_lower_embedded(&model->module, all.root, all.registry, all.graphs, all.count, error);
+    taper_model_end_compilation(model, &all);
+    return status;
 }
 
 // With "!" the CPU does not do what the device was asked to, without a word.
@@ -350,7 +347,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     if (model->listing || model->draft) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_model_lower_nnapi(model, error));
+    TAPER_TRY(taper_model_lower_embedded(model, error));
     TAPER_TRY(optimize(model, options, error));
     return taper_model_build_programs(model, error);
 }

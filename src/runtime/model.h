@@ -58,8 +58,8 @@ taper_function *taper_model_find(const taper_model *model, const char *class_nam
 
 // Puts its modules in evaluation mode, before their graphs are optimized or run.
 TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);
-// Graphs that run serialized NNAPI models compute with operators instead, as far as they can (frontend/nnapi).
-TAPER_MUST_USE taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error);
+// Graphs that run models within the model compute with operators instead, as far as they can (frontend/embedded.h).
+TAPER_MUST_USE taper_status taper_model_lower_embedded(taper_model *model, taper_error *error);
 
 // Loading for others than the host that runs it: draft.c. Otherwise as taper_model_load and taper_model_load_memory.
 typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;
@@ -98,6 +98,11 @@ TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const
 
 // ---- model_device.c
 
+// "a, b and c": the devices that files are prepared for; told: that files tell themselves.
+typedef struct taper_preparer_text {
+    char text[128];
+} taper_preparer_text;
+taper_preparer_text taper_preparer_names(bool told);
 // Whether taper_load_options.file_devices names devices that files are prepared for.
 TAPER_MUST_USE taper_status taper_file_devices_check(const char *list, taper_error *error);
 // Opens the device that the host names, or else the one that the file was prepared for. One line of log where the CPU

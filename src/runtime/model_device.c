@@ -7,22 +7,34 @@
 #include "runtime/device.h"
 #include "runtime/model.h"
 
-// The devices that files are prepared for, as taper_load_options.file_devices names them.
-static const char *const of_files[] = {"vulkan", "metal", "nnapi"};
-enum { OF_FILES = sizeof of_files / sizeof *of_files };
+taper_preparer_text taper_preparer_names(bool told)
+{
+    taper_preparer_text names = {""};
+    size_t count = 0, number = 0, used = 0;
+    for (const taper_preparer *p = taper_preparers; p->name != NULL; p++) {
+        count += !told || p->class_begins != NULL;
+    }
+    for (const taper_preparer *p = taper_preparers; p->name != NULL && used < sizeof names.text; p++) {
+        if (!told || p->class_begins != NULL) {
+            const char *before = number == 0 ? "" : number + 1 == count ? " and " : ", ";
+            used += (size_t)snprintf(names.text + used, sizeof names.text - used, "%s%s", before, p->name);
+            number++;
+        }
+    }
+    return names;
+}
 
 taper_status taper_file_devices_check(const char *list, taper_error *error)
 {
     for (const char *at = list; at != NULL && *list != '\0';) {
         const size_t length = strcspn(at, ",");
         bool known = false;
-        for (size_t i = 0; i < OF_FILES && !known; i++) {
-            known = strlen(of_files[i]) == length && memcmp(of_files[i], at, length) == 0;
+        for (const taper_preparer *p = taper_preparers; p->name != NULL && !known; p++) {
+            known = p->class_begins != NULL && strlen(p->name) == length && memcmp(p->name, at, length) == 0;
         }
         if (!known) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "file_devices: files are prepared for vulkan, metal and nnapi, not for \"%.*s\"",
-                       (int)(length < 80 ? length : 80), at);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "file_devices: files are prepared for %s, not for \"%.*s\"",
+                       taper_preparer_names(true).text, (int)(length < 80 ? length : 80), at);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
@@ -42,31 +54,33 @@ static bool list_has(const char *list, const char *name)
     return false;
 }
 
-// PyTorch's converter for NNAPI leaves a module of one class, whose name may be mangled.
-static bool is_nnapi_module(const char *name)
+// For whom objects of that class are; NULL: it does not tell.
+static const taper_preparer *preparer_of_class(const char *name)
 {
-    static const char package[] = "__torch__.torch.backends._nnapi.prepare.", last[] = ".NnapiModule";
     const size_t length = strlen(name);
-    return strncmp(name, package, sizeof package - 1) == 0 && length > sizeof last - 1 &&
-           strcmp(name + length - (sizeof last - 1), last) == 0;
+    for (const taper_preparer *p = taper_preparers; p->name != NULL; p++) {
+        const size_t end = p->class_begins != NULL ? strlen(p->class_ends) : 0;
+        if (p->class_begins != NULL && strncmp(name, p->class_begins, strlen(p->class_begins)) == 0 && length > end &&
+            strcmp(name + length - end, p->class_ends) == 0) {
+            return p;
+        }
+    }
+    return NULL;
 }
 
-// Files prepared for a GPU have their layers' weights in objects of its classes, at the root; those for NNAPI have a
-// module there.
-static const char *prepared_for(taper_val value, int depth, size_t *left)
+// Files prepared for a device have a module of one of its classes at the root, or their layers' weights in objects of
+// such classes.
+static const taper_preparer *prepared_for(taper_val value, int depth, size_t *left)
 {
     enum { MOST_DEPTH = 8 };
-    static const char classes[] = "__torch__.torch.classes.";
     if (value.tag != TAPER_OBJECT || depth == MOST_DEPTH) {
         return NULL;
     }
     const taper_object *object = value.as.object;
-    const char *name = object->klass->name;
-    if (strncmp(name, classes, sizeof classes - 1) == 0) {
-        name += sizeof classes - 1;
-        return strncmp(name, "vulkan.", 7) == 0 ? "vulkan" : strncmp(name, "metal.", 6) == 0 ? "metal" : NULL;
+    const taper_preparer *found = preparer_of_class(object->klass->name);
+    if (found == NULL && taper_class_is_native(object->klass->name)) {
+        return NULL;
     }
-    const char *found = is_nnapi_module(name) ? of_files[2] : NULL;
     for (size_t i = 0; i < object->count && found == NULL && *left != 0; i++) {
         --*left;
         found = prepared_for(object->slots[i], depth + 1, left);
@@ -80,11 +94,14 @@ static const char *device_of_file(const taper_model *model, const taper_load_opt
     if (load->device != NULL || load->compiler == NULL || model->reference) {
         return NULL;
     }
-    const char *const found = prepared_for(model->module.root, 0, &most_slots);
-    if (found == of_files[2] && load->precision != NULL && strcmp(load->precision, "bf16") == 0) {
-        return NULL; // which the CPU has
+    const taper_preparer *const found = prepared_for(model->module.root, 0, &most_slots);
+    if (found == NULL || (load->file_devices != NULL && !list_has(load->file_devices, found->name))) {
+        return NULL;
     }
-    return found != NULL && (load->file_devices == NULL || list_has(load->file_devices, found)) ? found : NULL;
+    if (found->packer == TAPER_PACKER_NONE && load->precision != NULL && strcmp(load->precision, "bf16") == 0) {
+        return NULL; // which the CPU has, and it has plain layers
+    }
+    return found->name;
 }
 #else
 static const char *device_of_file(const taper_model *model, const taper_load_options *load)
@@ -122,5 +139,5 @@ taper_status taper_model_find_device(taper_model *model, const taper_load_option
 
 const char *taper_model_device(const taper_model *model)
 {
-    return model != NULL && TAPER_DEVICES && model->device != NULL ? model->device->name : "cpu";
+    return model != NULL && TAPER_DEVICES && model->device != NULL ? model->device->name : taper_host_name();
 }

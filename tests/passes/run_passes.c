@@ -166,6 +166,7 @@ static taper_status run_pass(const world *w, test_case *c)
     taper_device *const devices[] = {&cpu};
     taper_compilation compilation = {.devices = devices,
                                      .device_count = 1,
+                                     .preparer = taper_preparers,
                                      .allocator = w->allocator,
                                      .module = &module,
                                      .registry = w->registry,

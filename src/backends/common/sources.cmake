@@ -1,3 +1,4 @@
+list(APPEND TAPER_SOURCES src/backends/common/preparers.c)
 if(TAPER_WITH_NNAPI OR TAPER_WITH_DEVICES) # for backends beside the CPU, and what is written for them
     list(APPEND TAPER_SOURCES
         src/backends/common/claim.c
