@@ -28,10 +28,6 @@ if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
          src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_reach.c src/runtime/draft_schema.c
          src/runtime/draft_states.c)
-    if(TAPER_CONVERTS)
-        list(APPEND TAPER_SOURCES src/runtime/draft_nnapi.c src/runtime/draft_nnapi_inputs.c
-             src/runtime/draft_nnapi_module.c src/runtime/draft_nnapi_nodes.c src/runtime/draft_nnapi_sizes.c)
-    endif()
 elseif(TAPER_BUILD_TOOLS OR TAPER_WITH_JNI) # these say that this build has none; a library alone does without the functions
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()

@@ -14,6 +14,15 @@ if(TAPER_WITH_NNAPI)
         src/backends/nnapi/translate_quantized.c
     )
 endif()
+if(TAPER_WITH_NNAPI AND TAPER_WITH_DRAFTS)
+    list(APPEND TAPER_SOURCES
+        src/backends/nnapi/convert/convert_draft.c
+        src/backends/nnapi/convert/convert_inputs.c
+        src/backends/nnapi/convert/convert_module.c
+        src/backends/nnapi/convert/script_nodes.c
+        src/backends/nnapi/convert/script_sizes.c
+    )
+endif()
 if(TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES)
     list(APPEND TAPER_SOURCES
         src/backends/nnapi/compilation.c

@@ -41,7 +41,7 @@ static inline TAPER_MUST_USE taper_status taper_nnapi_list(taper_nnapi_lowering 
                                                            taper_ir_value *const *items, size_t count,
                                                            taper_ir_value **made)
 {
-    return taper_emit_container(&l->emit, TAPER_NODE_LIST, type, items, count, made);
+    return taper_emit_list(&l->emit, type, items, count, made);
 }
 static inline TAPER_MUST_USE taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers,
                                                                size_t count, taper_ir_value **made)

@@ -29,6 +29,12 @@ TAPER_MUST_USE taper_status taper_emit_values(const taper_emitter *e, size_t cou
 // A LIST, TUPLE or DICT of the items.
 TAPER_MUST_USE taper_status taper_emit_container(const taper_emitter *e, taper_node_kind kind, const taper_type *type,
                                                  taper_ir_value *const *items, size_t count, taper_ir_value **made);
+static inline TAPER_MUST_USE taper_status taper_emit_list(const taper_emitter *e, const taper_type *type,
+                                                          taper_ir_value *const *items, size_t count,
+                                                          taper_ir_value **made)
+{
+    return taper_emit_container(e, TAPER_NODE_LIST, type, items, count, made);
+}
 TAPER_MUST_USE taper_status taper_emit_int_list(const taper_emitter *e, const int64_t *numbers, size_t count,
                                                 taper_ir_value **made);
 // A call of the row (NULL: this build lacks it). NULL among the arguments, and those that are left out: the default.

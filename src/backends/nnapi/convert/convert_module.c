@@ -3,8 +3,8 @@
 // nodes, as they are after inlining: stock PyTorch runs them, and frontend/nnapi/nnapi.c knows them when it reads them.
 #include <stdio.h>
 
+#include "backends/nnapi/convert/script_sizes.h"
 #include "backends/nnapi/serialize.h"
-#include "runtime/draft_nnapi_sizes.h"
 
 // Attributes, in the order of their slots.
 enum {
@@ -105,7 +105,7 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
 // ---- init
 
 // An empty tensor like result i, in NNAPI's order of dimensions.
-static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_part *part, const taper_script_sizes *open,
+static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part, const taper_script_sizes *open,
                                   size_t i, taper_ir_value **made)
 {
     const taper_network_operand *o = &part->network->operands[part->network->outputs[i]];
@@ -116,159 +116,159 @@ static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_par
     }
     taper_ir_value *list, *dtype, *zeros, *scale, *zero_point, *kind;
     if (open != NULL) {
-        TAPER_TRY(taper_script_sizes_of(l, open, part->network, part->network->outputs[i], &list));
+        TAPER_TRY(taper_script_sizes_of(e, open, part->network, part->network->outputs[i], &list));
     } else {
-        TAPER_TRY(taper_nnapi_int_list(l, sizes, o->rank, &list));
+        TAPER_TRY(taper_emit_int_list(e, sizes, o->rank, &list));
     }
     taper_ir_value *const all = list;
     if (o->type == ANEURALNETWORKS_TENSOR_FLOAT32) {
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_F32), &dtype));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_zeros), made, list, dtype);
+        TAPER_TRY(taper_emit_constant(e, taper_val_int(TAPER_F32), &dtype));
+        return TAPER_EMIT_CALL(e, TAPER_OP(aten_zeros), made, list, dtype);
     }
-    TAPER_TRY(taper_nnapi_int_list(l, &one, 1, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_zeros), &zeros, list));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_double(part->scales[i]), &scale));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(o->zero_point), &zero_point));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &kind));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &zeros, zeros, scale, zero_point, kind));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_expand), &zeros, zeros, all));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), made, zeros);
+    TAPER_TRY(taper_emit_int_list(e, &one, 1, &list));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_zeros), &zeros, list));
+    TAPER_TRY(taper_emit_constant(e, taper_val_double(part->scales[i]), &scale));
+    TAPER_TRY(taper_emit_constant(e, taper_val_int(o->zero_point), &zero_point));
+    TAPER_TRY(taper_emit_constant(e, taper_val_int(TAPER_QU8), &kind));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_quantize_per_tensor), &zeros, zeros, scale, zero_point, kind));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_expand), &zeros, zeros, all));
+    return TAPER_EMIT_CALL(e, TAPER_OP(aten_contiguous), made, zeros);
 }
 
 // Whether init has to run: if self.comp is None, or, where sizes are flexible, is for others than these.
-static taper_status must_init(taper_nnapi_lowering *l, const taper_nnapi_part *part, taper_ir_value *module,
+static taper_status must_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module,
                               taper_script_sizes *open, taper_ir_value **now, taper_ir_value **must)
 {
     taper_ir_value *have, *none;
     *now = NULL;
     if (taper_script_is_open(part->network)) {
-        TAPER_TRY(taper_script_read_sizes(l, part, open, now));
-        TAPER_TRY(taper_script_get(l, module, SIZES, &have));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_ne_int_list), must, *now, have);
+        TAPER_TRY(taper_script_read_sizes(e, part, open, now));
+        TAPER_TRY(taper_script_get(e, module, SIZES, &have));
+        return TAPER_EMIT_CALL(e, TAPER_OP(aten_ne_int_list), must, *now, have);
     }
-    TAPER_TRY(taper_script_get(l, module, COMP, &have));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_none(), &none));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten___is__), must, have, none);
+    TAPER_TRY(taper_script_get(e, module, COMP, &have));
+    TAPER_TRY(taper_emit_constant(e, taper_val_none(), &none));
+    return TAPER_EMIT_CALL(e, TAPER_OP(aten___is__), must, have, none);
 }
 
 // Templates, and the compilation.
-static taper_status add_init(taper_nnapi_lowering *l, const taper_nnapi_part *part, taper_ir_value *module)
+static taper_status add_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module)
 {
     taper_ir_value *must, *now, *templates, *made, *args[5], **items;
     taper_script_sizes open;
     taper_block *outer;
-    TAPER_TRY(must_init(l, part, module, &open, &now, &must));
-    TAPER_TRY(taper_script_if(l, must, &outer));
+    TAPER_TRY(must_init(e, part, module, &open, &now, &must));
+    TAPER_TRY(taper_script_if(e, must, &outer));
     if (now != NULL) {
-        TAPER_TRY(taper_script_compute_sizes(l, &open));
+        TAPER_TRY(taper_script_compute_sizes(e, &open));
     }
-    TAPER_TRY(taper_nnapi_values(l, part->network->output_count, &items));
+    TAPER_TRY(taper_emit_values(e, part->network->output_count, &items));
     for (size_t i = 0; i < part->network->output_count; i++) {
-        TAPER_TRY(make_template(l, part, now != NULL ? &open : NULL, i, &items[i]));
+        TAPER_TRY(make_template(e, part, now != NULL ? &open : NULL, i, &items[i]));
     }
-    TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, items, part->network->output_count, &templates));
-    TAPER_TRY(taper_script_set(l, module, OUT_TEMPLATES, templates));
-    TAPER_TRY(taper_script_object(l, part->compilation->module->types, compilation_class, &made));
-    TAPER_TRY(taper_script_call(l, "__init__", &made, 1));
+    TAPER_TRY(taper_emit_list(e, &taper_type_list_tensor, items, part->network->output_count, &templates));
+    TAPER_TRY(taper_script_set(e, module, OUT_TEMPLATES, templates));
+    TAPER_TRY(taper_script_object(e, part->compilation->module->types, compilation_class, &made));
+    TAPER_TRY(taper_script_call(e, "__init__", &made, 1));
     args[0] = made;
-    TAPER_TRY(taper_script_get(l, module, SER_MODEL, &args[1]));
+    TAPER_TRY(taper_script_get(e, module, SER_MODEL, &args[1]));
     if (now != NULL) {
-        TAPER_TRY(taper_script_sized_model(l, &open, part->network, args[1], &args[1]));
+        TAPER_TRY(taper_script_sized_model(e, &open, part->network, args[1], &args[1]));
     }
-    TAPER_TRY(taper_script_get(l, module, WEIGHTS, &args[2]));
-    TAPER_TRY(taper_script_get(l, module, COMPILATION_PREFERENCE, &args[3]));
-    TAPER_TRY(taper_script_get(l, module, RELAX_F32_TO_F16, &args[4]));
-    TAPER_TRY(taper_script_call(l, "init2", args, 5));
-    TAPER_TRY(taper_script_set(l, module, COMP, made));
+    TAPER_TRY(taper_script_get(e, module, WEIGHTS, &args[2]));
+    TAPER_TRY(taper_script_get(e, module, COMPILATION_PREFERENCE, &args[3]));
+    TAPER_TRY(taper_script_get(e, module, RELAX_F32_TO_F16, &args[4]));
+    TAPER_TRY(taper_script_call(e, "init2", args, 5));
+    TAPER_TRY(taper_script_set(e, module, COMP, made));
     if (now != NULL) {
-        TAPER_TRY(taper_script_set(l, module, SIZES, now));
+        TAPER_TRY(taper_script_set(e, module, SIZES, now));
     }
-    l->emit.block = outer;
+    e->block = outer;
     return TAPER_OK;
 }
 
 // ---- forward
 
-static taper_status permuted(taper_nnapi_lowering *l, taper_ir_value *x, bool to_image, taper_ir_value **made)
+static taper_status permuted(taper_emitter *e, taper_ir_value *x, bool to_image, taper_ir_value **made)
 {
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
     taper_ir_value *order;
-    TAPER_TRY(taper_nnapi_int_list(l, orders[to_image], 4, &order));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), made, x, order);
+    TAPER_TRY(taper_emit_int_list(e, orders[to_image], 4, &order));
+    return TAPER_EMIT_CALL(e, TAPER_OP(aten_permute), made, x, order);
 }
 
-static taper_status add_run(taper_nnapi_lowering *l, const taper_nnapi_part *part, taper_ir_value *module,
+static taper_status add_run(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module,
                             taper_ir_value **outs)
 {
     taper_ir_value *templates, *index, *item, *empty, *appended, *fixed, *x, *args[3];
     taper_block *outer;
-    TAPER_TRY(taper_script_get(l, module, COMP, &args[0]));
-    TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, NULL, 0, outs));
-    TAPER_TRY(taper_script_get(l, module, OUT_TEMPLATES, &templates));
-    TAPER_TRY(taper_script_for(l, templates, &index, &outer));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, templates, index));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_empty_like), &empty, item));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_append_t), &appended, *outs, empty));
-    l->emit.block = outer;
-    TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, NULL, 0, &fixed));
+    TAPER_TRY(taper_script_get(e, module, COMP, &args[0]));
+    TAPER_TRY(taper_emit_list(e, &taper_type_list_tensor, NULL, 0, outs));
+    TAPER_TRY(taper_script_get(e, module, OUT_TEMPLATES, &templates));
+    TAPER_TRY(taper_script_for(e, templates, &index, &outer));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten___getitem___t), &item, templates, index));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_empty_like), &empty, item));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_append_t), &appended, *outs, empty));
+    e->block = outer;
+    TAPER_TRY(taper_emit_list(e, &taper_type_list_tensor, NULL, 0, &fixed));
     for (uint32_t i = 0; i < part->network->input_count; i++) {
         x = (taper_ir_value *)(uintptr_t)part->inputs[i];
         if (part->network->operands[part->network->inputs[i]].is_image) {
-            TAPER_TRY(permuted(l, x, true, &x));
+            TAPER_TRY(permuted(e, x, true, &x));
         }
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &x, x));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_append_t), &appended, fixed, x));
+        TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_contiguous), &x, x));
+        TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_append_t), &appended, fixed, x));
     }
     args[1] = fixed;
     args[2] = *outs;
-    return taper_script_call(l, "run", args, 3);
+    return taper_script_call(e, "run", args, 3);
 }
 
 // Images among the results are [N, C, H, W] again.
-static taper_status add_formats(taper_nnapi_lowering *l, taper_ir_value *module, taper_ir_value *outs)
+static taper_status add_formats(taper_emitter *e, taper_ir_value *module, taper_ir_value *outs)
 {
     taper_ir_value *modes, *templates, *index, *mode, *one, *image, *item, *set_item;
     taper_block *outer, *loop;
-    TAPER_TRY(taper_script_get(l, module, OUT_TEMPLATES, &templates));
-    TAPER_TRY(taper_script_get(l, module, OUT_MEM_FMTS, &modes));
-    TAPER_TRY(taper_script_for(l, templates, &index, &outer));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &mode, modes, index));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(1), &one));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_eq_int), &image, mode, one));
-    TAPER_TRY(taper_script_if(l, image, &loop));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, outs, index));
-    TAPER_TRY(permuted(l, item, false, &item));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__set_item_t), &set_item, outs, index, item));
-    l->emit.block = outer;
+    TAPER_TRY(taper_script_get(e, module, OUT_TEMPLATES, &templates));
+    TAPER_TRY(taper_script_get(e, module, OUT_MEM_FMTS, &modes));
+    TAPER_TRY(taper_script_for(e, templates, &index, &outer));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten___getitem___t), &mode, modes, index));
+    TAPER_TRY(taper_emit_constant(e, taper_val_int(1), &one));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten_eq_int), &image, mode, one));
+    TAPER_TRY(taper_script_if(e, image, &loop));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten___getitem___t), &item, outs, index));
+    TAPER_TRY(permuted(e, item, false, &item));
+    TAPER_TRY(TAPER_EMIT_CALL(e, TAPER_OP(aten__set_item_t), &set_item, outs, index, item));
+    e->block = outer;
     (void)loop;
     return TAPER_OK;
 }
 
-taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_value ***given, taper_error *error)
+taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_value ***given, taper_error *error)
 {
     taper_node *const segment = part->segment, *holder;
     int64_t slot;
     taper_ir_value *module, *outs, *number, **results;
-    taper_nnapi_lowering l = {.emit.registry = part->compilation->registry,
-                              .emit.heap = part->compilation->module->heap,
-                              .emit.graph = part->graph,
-                              .emit.error = error,
-                              .emit.debug = segment->debug,
-                              .emit.instruction = segment->instruction};
+    taper_emitter e = {.registry = part->compilation->registry,
+                       .heap = part->compilation->module->heap,
+                       .graph = part->graph,
+                       .error = error,
+                       .debug = segment->debug,
+                       .instruction = segment->instruction};
     TAPER_TRY(add_object(part, &slot, error));
     TAPER_TRY(taper_node_create(part->graph, TAPER_NODE_IF, 0, 0, &holder, error));
-    TAPER_TRY(taper_block_create(part->graph, holder, 0, &l.emit.block, error));
-    taper_block *const block = l.emit.block;
-    TAPER_TRY(taper_script_get(&l, &part->graph->body->params[0], slot, &module));
-    TAPER_TRY(add_init(&l, part, module));
-    TAPER_TRY(add_run(&l, part, module, &outs));
-    TAPER_TRY(add_formats(&l, module, outs));
-    TAPER_TRY(taper_nnapi_values(&l, segment->output_count, &results));
+    TAPER_TRY(taper_block_create(part->graph, holder, 0, &e.block, error));
+    taper_block *const block = e.block;
+    TAPER_TRY(taper_script_get(&e, &part->graph->body->params[0], slot, &module));
+    TAPER_TRY(add_init(&e, part, module));
+    TAPER_TRY(add_run(&e, part, module, &outs));
+    TAPER_TRY(add_formats(&e, module, outs));
+    TAPER_TRY(taper_emit_values(&e, segment->output_count, &results));
     for (uint32_t i = 0; i < segment->output_count; i++) {
-        TAPER_TRY(taper_nnapi_constant(&l, taper_val_int(i), &number));
-        TAPER_TRY(TAPER_NNAPI_CALL(&l, TAPER_OP(aten___getitem___t), &results[i], outs, number));
+        TAPER_TRY(taper_emit_constant(&e, taper_val_int(i), &number));
+        TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten___getitem___t), &results[i], outs, number));
         if (part->network->output_images[i]) { // views and the app would notice how they lie
-            TAPER_TRY(TAPER_NNAPI_CALL(&l, TAPER_OP(aten_contiguous), &results[i], results[i]));
+            TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten_contiguous), &results[i], results[i]));
         }
     }
     taper_block_inline_before(block, segment);

@@ -3,12 +3,11 @@
 // answered for these sizes, inside of modules and outside, holds for no others.
 #include <stdio.h>
 
-#include "frontend/nnapi/lowering.h"
+#include "backends/nnapi/convert/convert.h"
+#include "ops/call/emit.h"
 #include "ops/engine/matmul.h"
-#include "runtime/arguments.h"
-#include "runtime/draft_nnapi.h"
 
-taper_shape taper_draft_nnapi_input(const taper_value *sample, taper_nnapi_flexible flexible)
+taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_flexible flexible)
 {
     taper_shape shape = sample->val.tag == TAPER_TENSOR ? taper_shape_of(sample->val.as.tensor) : taper_shape_unknown();
     for (int d = 0; d < shape.rank; d++) {
@@ -21,18 +20,18 @@ taper_shape taper_draft_nnapi_input(const taper_value *sample, taper_nnapi_flexi
     return shape;
 }
 
-taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
-                                            const taper_shape *inputs, size_t count)
+taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph, const taper_shape *inputs,
+                                      size_t count)
 {
     taper_node *const first = graph->body->first, *holder;
-    taper_nnapi_lowering l = {.emit.registry = compilation->registry,
-                              .emit.heap = compilation->module->heap,
-                              .emit.graph = graph,
-                              .emit.error = compilation->error,
-                              .emit.debug = -1};
+    taper_emitter e = {.registry = compilation->registry,
+                       .heap = compilation->module->heap,
+                       .graph = graph,
+                       .error = compilation->error,
+                       .debug = -1};
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 0, 0, &holder, compilation->error));
-    TAPER_TRY(taper_block_create(graph, holder, 0, &l.emit.block, compilation->error));
-    taper_block *const block = l.emit.block;
+    TAPER_TRY(taper_block_create(graph, holder, 0, &e.block, compilation->error));
+    taper_block *const block = e.block;
     for (size_t i = 1; i < count; i++) { // 0 is self
         int64_t sizes[TAPER_MAX_RANK];
         char text[512];
@@ -46,7 +45,7 @@ taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, tape
                 text, sizeof text,
                 "this model was converted for NNAPI with sizes %s%s of input %zu; convert it again for others",
                 taper_shape_print((size_t)inputs[i].rank, sizes).text, any ? " (0: any)" : "", i - 1);
-            TAPER_TRY(taper_emit_expect_sizes(&l.emit, &graph->body->params[i], (size_t)inputs[i].rank, sizes, text));
+            TAPER_TRY(taper_emit_expect_sizes(&e, &graph->body->params[i], (size_t)inputs[i].rank, sizes, text));
         }
     }
     taper_block_inline_before(block, first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A draft is converted for NNAPI when its other passes are done: forward is made for the sizes of the given inputs, a
 // device that is none takes what NNAPI would take, and each segment becomes a module of PyTorch's own classes.
-#include "runtime/draft_nnapi.h"
+#include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>
 
@@ -239,7 +239,7 @@ static taper_status convert_with(conversion *c, taper_node *segment, size_t numb
             tell(c, nodes[i], (int)number, NULL);
         }
         taper_ir_value **given;
-        status = taper_draft_nnapi_module(&part, &given, error);
+        status = taper_nnapi_write_module(&part, &given, error);
         *done = status == TAPER_OK;
         if (status == TAPER_OK) {
             status = grow_known(c);
@@ -325,7 +325,7 @@ static taper_status specialize(conversion *c)
     }
     for (size_t i = 0; i < count; i++) {
         params[i] = i != 0 && i <= options->input_count
-                        ? taper_draft_nnapi_input(options->inputs[i - 1], c->options.flexible)
+                        ? taper_nnapi_sample_shape(options->inputs[i - 1], c->options.flexible)
                         : taper_shape_unknown();
         for (int d = 0; d < params[i].rank; d++) {
             c->translate.open = c->translate.open || (params[i].sizes[d] == TAPER_UNKNOWN && !c->translate.pytorch);
@@ -423,7 +423,7 @@ static taper_status convert_graph(conversion *c)
                    c->refused != NULL ? c->refused->op_name : "", c->why != NULL ? c->why : "it calls no operator");
     }
     join_modules(c);
-    TAPER_TRY(taper_draft_nnapi_check_inputs(compilation, c->graph, c->inputs, c->graph->body->param_count));
+    TAPER_TRY(taper_nnapi_check_inputs(compilation, c->graph, c->inputs, c->graph->body->param_count));
     return taper_graph_verify(c->graph, compilation->error);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files converted for NNAPI. draft_nnapi.c finds the parts of forward that NNAPI takes and translates them;
-// draft_nnapi_module.c writes each as PyTorch's NnapiModule, and the calls of it.
-#ifndef TAPER_RUNTIME_DRAFT_NNAPI_H
-#define TAPER_RUNTIME_DRAFT_NNAPI_H
+// Files converted for NNAPI. convert_draft.c finds the parts of forward that NNAPI takes and translates them;
+// convert_module.c writes each as PyTorch's NnapiModule, and the calls of it.
+#ifndef TAPER_NNAPI_CONVERT_H
+#define TAPER_NNAPI_CONVERT_H
 
 #include <taper/taper_compile.h>
 
@@ -25,13 +25,13 @@ typedef struct taper_nnapi_part {
 } taper_nnapi_part;
 
 // The segment's node goes, and calls of a new attribute of the root take its place. *results: its outputs' values now.
-TAPER_MUST_USE taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_value ***results,
+TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_value ***results,
                                                      taper_error *error);
 
 // What is known of an input by its sample: sizes of 0, and those that shall be flexible, are not.
-taper_shape taper_draft_nnapi_input(const taper_value *sample, taper_nnapi_flexible flexible);
+taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_flexible flexible);
 // The graph begins with a check that its inputs are such; count: with self, which is the first.
-TAPER_MUST_USE taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
-                                                           const taper_shape *inputs, size_t count);
+TAPER_MUST_USE taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
+                                                     const taper_shape *inputs, size_t count);
 
 #endif
