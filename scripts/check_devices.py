@@ -19,6 +19,20 @@ def names_in(top):
     return sorted({*backends, *packers} - {HOST, "none"})
 
 
+def lists_apart(top):
+    """A device has one name in all lists, and a converter where its preparer says so."""
+    lists = {name: (top / f"src/backends/{name}_list.inc").read_text() for name in ("backend", "preparer", "converter")}
+    rows = {name: re.findall(rf'^{name.upper()}\((?:\.name = ")?(\w+)', text, re.M) for name, text in lists.items()}
+    prepared = re.split(r"^PREPARER", lists["preparer"], flags=re.M)[1:]
+    converts = [name for name, row in zip(rows["preparer"], prepared) if ".converts = true" in row]
+    wrong = [f"src/backends/preparer_list.inc: {name} is no row of backend_list.inc" for name in rows["preparer"] if name not in rows["backend"]]
+    if rows["preparer"][:1] != rows["backend"][:1]:
+        wrong.append("src/backends/preparer_list.inc: its first row is not that of backend_list.inc, the host's own")
+    if converts != rows["converter"]:
+        wrong.append(f"src/backends/converter_list.inc: its rows are {rows['converter']}, those that preparer_list.inc says convert {converts}")
+    return wrong
+
+
 def main():
     top = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     names = names_in(top)
@@ -37,8 +51,10 @@ def main():
             if include and not re.fullmatch(r"backends/\w+_list\.inc", include.group(1)):
                 includes += 1
                 print(f"{where}:{number}: {include.group(1)} is no list of src/backends")
+    wrong = lists_apart(top) if (top / "src/backends/preparer_list.inc").exists() else []
+    print("".join(f"{line}\n" for line in wrong), end="")
     print(f"devices: {count} names in {' and '.join(ROOMS)}")
-    return 1 if count or includes else 0
+    return 1 if count or includes or wrong else 0
 
 
 if __name__ == "__main__":

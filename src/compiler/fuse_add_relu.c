@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms, where the sum is known
 // to be of floats: PyTorch's kernel takes few dtypes, and bounds the sum by what the first summand's can hold. It makes
-// the largest number of an infinity, and 0 of NaN, as whenever PyTorch does this. Only for
-// who has such an operator: GPUs have none.
+// the largest number of an infinity, and 0 of NaN, as whenever PyTorch does this. Only for who has such an operator,
+// which GPUs have not.
 #include "compiler/facts.h"
 
 static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)
