@@ -106,10 +106,15 @@ def edges():
 
 
 for mode in (0, 1):
-    for padding in (0, 1):
+    for padding in (0, 1, 2):
         for align in (False, True):
             CASES.append((f"grid_sampler-edges-{mode}-{padding}-{align}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
                           f"    return torch.grid_sampler(x, g, {mode}, {padding}, {align})\n", edges))
+        # Maps of one pixel, row or column, and neighbouring channels, few and many of them.
+        for name, x in (("pixel", "x[:, :, 4:5, 5:6].contiguous()"), ("row", "x[:, :, 4:5]"), ("column", "x[..., 5:6]"), ("two", "x[:, :1, 3:5, 4:6]"),
+                        ("few-last", "x.contiguous(memory_format=torch.channels_last)"), ("many-last", "x.repeat(1, 15, 1, 1).contiguous(memory_format=torch.channels_last)")):
+            CASES.append((f"grid_sampler-edges-{name}-{mode}-{padding}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
+                          f"    return torch.grid_sampler({x}, g, {mode}, {padding}, False)\n", edges))
     CASES.append((f"grid_sampler-lines-{mode}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
                   f"    return torch.cat([torch.grid_sampler(x.transpose(2, 3), g[:, :, ::2], {mode}, 0, True).flatten(),\n"
                   f"                      torch.grid_sampler(x[:, :, :1], g.transpose(1, 2), {mode}, 1, False).flatten()])\n", edges))
