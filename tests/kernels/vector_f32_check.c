@@ -397,6 +397,28 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n)
         check_that(check_close(out[c], (float)(want * 0.25), 4e-6f), "sum_rows: %g, not %g", (double)out[c],
                    want * 0.25);
     }
+    for (int kind = TAPER_REDUCTION_MOST; kind <= TAPER_REDUCTION_LEAST && v->fold_lines[kind] && n >= v->lanes;
+         kind++) {
+        float *extremes = check_floats(rows, CHECK_TAIL, 0);
+        v->fold_lines[kind](rows, n, x, stride, extremes);
+        for (size_t r = 0; r < rows; r++) {
+            const float want = v->fold[kind](n, x + r * stride);
+            check_that(extremes[r] == want, "fold_lines: %g, not %g", (double)extremes[r], (double)want);
+        }
+    }
+    if (v->fold_lines[TAPER_REDUCTION_SUM] != NULL && n >= v->lanes) {
+        float *sums = check_floats(rows, CHECK_TAIL, 0);
+        v->fold_lines[TAPER_REDUCTION_SUM](rows, n, x, stride, sums);
+        for (size_t r = 0; r < rows; r++) {
+            double want = 0, most = 0;
+            for (size_t c = 0; c < n; c++) {
+                want += (double)x[r * stride + c];
+                most += fabs((double)x[r * stride + c]);
+            }
+            check_that(fabs((double)sums[r] - want) <= 4e-6 * most + 1e-30, "fold_lines: %g, not %g", (double)sums[r],
+                       want);
+        }
+    }
     check_memory_reset();
 }
 

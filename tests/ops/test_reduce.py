@@ -47,6 +47,18 @@ for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "
 for op, dim, dtype in itertools.product(("max", "min", "argmax", "argmin"), (0, 1, -1), (torch.float32, torch.int64, torch.int32, torch.uint8)):
     for shape in ((3, 70, 150), (40, 33, 7)):
         case("%s/long/%s/%d/%d" % (op, label(dtype), dim, shape[0]), ("x", "torch.%s(x, %d)" % (op, dim)), build((shape, dtype)))
+# Lines of a few vectors, many of them, and results that are stored at once; with sums that floats do not hold and products that vanish.
+for op, dims, shape in itertools.product(("sum", "mean", "amax", "amin", "prod"), ("-1", "0", "1"), ((37, 5, 16), (3, 33, 49), (9, 30, 127), (2, 40, 128), (70, 3, 31))):
+    over = dims if op == "prod" else "[%s]" % dims
+    case("%s/lines/%s/%s" % (op, dims, shape), ("x", "torch.%s(x, %s)" % (op, over)), plain(shape))
+    if op in ("amax", "amin"):
+        case("%s/lines/special/%s/%s" % (op, dims, shape), ("x", "torch.%s(x, %s)" % (op, over)), build((shape,)))
+for op in ("sum", "mean", "amax", "amin"):
+    case(op + "/lines/apart", ("x", "torch.%s(x, [0, 2])" % op), plain((13, 40, 65)))
+    case(op + "/lines/slices", ("x", "torch.%s(x[:, 1:, 3:60], [2])" % op), plain((13, 40, 65)))
+    if op != "mean":
+        case(op + "/lines/large", ("x", "torch.%s(x.abs() * 1e38, [2]), torch.%s(x.abs() * 1e38, [1])" % (op, op)), plain((2, 40, 65)))
+case("prod/lines/ends", ("x", "torch.prod(x * 1e-9, 2), torch.prod(x * 1e9, 1), torch.prod(torch.where(x > 2, torch.zeros_like(x), x), 2)"), plain((3, 40, 65)))
 case("sum/dtype", ("x", "torch.sum(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("mean/dtype", ("x", "torch.mean(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("prod/dim", ("x", "torch.prod(x, 1)"), plain(SHAPE))

@@ -2,6 +2,7 @@
 // The reduction engine (reduce.h).
 #include "ops/engine/reduce.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "ops/call/parallel.h"
@@ -82,6 +83,7 @@ typedef struct walk {
     size_t kept_count, reduced_count;
     bool side_by_side;         // kept[0] are the lanes; otherwise reduced[0] is folded
     bool direct;               // elements are read where they lie
+    bool at_once;              // one call of a kernel gives results as they are stored
     taper_cast_function *cast; // what converts elements side by side; NULL: none does
     taper_ew_class result_class;
     double count; // of elements behind one result
@@ -255,25 +257,29 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
 static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                         const taper_native_folder *native, double *acc, const char *from, size_t m)
 {
-    const size_t n = (size_t)w->reduced[0].size, floats = TAPER_EW_BLOCK_BYTES / sizeof(float);
+    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS }; // turned at a time
+    const size_t n = (size_t)w->reduced[0].size;
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);
     if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||
         (v == NULL && native == NULL)) {
         return false;
     }
     bool held = go_on(w, n * m);
-    for (size_t at = 0; at < m && held; at += floats / n) {
-        const size_t count = taper_min_size(floats / n, m - at);
-        const float *x = (const float *)(const void *)from + at * stride;
-        w->turned(count, n, x, stride, w->elements.f32, count);
-        if (v == NULL) {
-            native->rows(n, count, w->elements.f32, count, acc + at);
-            continue;
+    for (size_t i = 0; i < (n - 1) / COLUMNS + 1 && held; i++) {
+        const size_t at = i * COLUMNS, count = taper_min_size(COLUMNS, n - at);
+        for (size_t line = 0; line < m && held; line += LINES) {
+            const size_t lines = taper_min_size(LINES, m - line);
+            const float *x = (const float *)(const void *)from + line * stride + at;
+            w->turned(lines, count, x, stride, w->elements.f32, lines);
+            if (v == NULL) {
+                native->rows(count, lines, w->elements.f32, lines, acc + line);
+            } else {
+                held = taper_reduce_vector_rows(v, acc + line, w->elements.f32, count, lines, lines);
+            }
         }
-        held = taper_reduce_vector_rows(v, acc + at, w->elements.f32, n, count, count);
-        for (size_t k = 0; k < at && !held; k++) {
-            acc[k] = op->start; // all of them again
-        }
+    }
+    for (size_t k = 0; k < m && !held; k++) {
+        acc[k] = op->start; // all of them again
     }
     return held;
 }
@@ -283,10 +289,19 @@ static void fold_lines(walk *w, const taper_reduce_op *op, const taper_reduce_ve
                        size_t m)
 {
     enum { LINES = 8 };
-    const size_t n = (size_t)w->reduced[0].size;
+    const size_t n = (size_t)w->reduced[0].size, stride = m > 1 ? (size_t)w->kept[0].in / sizeof(float) : 0;
+    const bool together = taper_reduce_vector_has_lines(v, n, m);
     taper_walk inner;
     taper_reduce_walk(&inner, w->reduced, 1, w->reduced_count);
     do {
+        if (together) {
+            if (!go_on(w, n * m)) {
+                return;
+            }
+            if (taper_reduce_vector_lines(v, acc, (const float *)(const void *)(from + inner.at[0]), n, stride, m)) {
+                continue;
+            }
+        }
         for (size_t k = 0; k < m; k++) {
             const char *const x = from + inner.at[0] + (m > 1 ? (int64_t)k * w->kept[0].in : 0);
             if (k % LINES == 0 && !go_on(w, n * taper_min_size(LINES, m - k))) {
@@ -335,7 +350,8 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         } while (go_on(w, m) && taper_walk_next(&inner));
         return;
     }
-    if (!TAPER_SMALL && fold_turned(w, op, v, native, acc->f, from, m)) {
+    const bool lines = v != NULL && taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, m);
+    if (!TAPER_SMALL && !lines && fold_turned(w, op, v, native, acc->f, from, m)) {
         return;
     }
     if (v != NULL && (size_t)w->reduced[0].size <= taper_min_size(v->block, FOLD_BLOCK)) {
@@ -416,9 +432,53 @@ static void finish(walk *w, size_t m)
     }
 }
 
+// Whether block_at_once does it.
+static bool is_at_once(const walk *w)
+{
+    const taper_reduce *r = w->r;
+    const taper_reduce_vector *v = &w->vectors[0];
+    return !TAPER_SMALL && w->has_vector[0] && r->second == NULL && r->overflow <= 0 && w->out[1] == NULL &&
+           (r->finish == TAPER_FINISH_SAME || r->finish == TAPER_FINISH_MEAN) && w->out[0]->dtype == TAPER_F32 &&
+           (v->kind == TAPER_REDUCTION_SUM || v->kind == TAPER_REDUCTION_MOST || v->kind == TAPER_REDUCTION_LEAST) &&
+           w->kept_count != 0 && w->kept[0].out == (int64_t)sizeof(float) && w->reduced_count == 1 && w->count > 0 &&
+           (w->side_by_side ? w->reduced[0].size <= TAPER_REDUCE_ROWS
+                            : taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX));
+}
+
+// What is in no need of accumulators. False: floats do not hold a result.
+static bool block_at_once(walk *w, const char *from, char *to, size_t m)
+{
+    const taper_reduce_vector *v = &w->vectors[0];
+    const float *x = (const float *)(const void *)from;
+    float *out = (float *)(void *)to;
+    const size_t n = (size_t)w->reduced[0].size;
+    if (!w->side_by_side && !taper_reduce_vector_has_lines(v, n, m)) {
+        return false;
+    }
+    if (!go_on(w, n * m)) {
+        return true;
+    }
+    if (w->side_by_side) {
+        v->vector->fold_rows[v->kind](n, m, x, (size_t)w->reduced[0].in / sizeof(float), out);
+    } else {
+        v->vector->fold_lines[v->kind](m, n, x, (size_t)w->kept[0].in / sizeof(float), out);
+    }
+    int beyond = 0;
+    for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_SUM; k++) {
+        beyond |= !(fabsf(out[k]) <= FLT_MAX);
+    }
+    for (size_t k = 0; k < m && w->r->finish == TAPER_FINISH_MEAN && beyond == 0; k++) {
+        out[k] = (float)((double)out[k] / w->count);
+    }
+    return beyond == 0;
+}
+
 static void block_of_results(walk *w, const char *from, char *to, size_t m)
 {
     const taper_reduce *r = w->r;
+    if (!TAPER_SMALL && w->at_once && block_at_once(w, from, to, m)) {
+        return;
+    }
     taper_tensor *const *out = w->out;
     const int64_t step = w->kept_count != 0 ? w->kept[0].out : 0;
     pass(w, r->first, &w->first, from, m);
@@ -473,7 +533,13 @@ static taper_status run_walk(walk *w, taper_run *run)
 {
     const taper_reduce *r = w->r;
     const size_t kept = w->kept_count != 0 ? (size_t)w->kept[0].size : 1;
+    const bool fast = w->direct && r->class_ == TAPER_EW_F32;
+    w->has_vector[0] = fast && !needs_doubles(r) && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
     w->width = w->side_by_side ? BLOCK : taper_min_size(BLOCK, (size_t)(FOLDED / fmax(w->count, 1)) + 1);
+    if (!w->side_by_side && w->has_vector[0] &&
+        taper_reduce_vector_has_lines(&w->vectors[0], (size_t)w->reduced[0].size, SIZE_MAX)) {
+        w->width = taper_min_size(BLOCK, taper_max_size(w->width, w->vectors[0].vector->lanes));
+    }
     w->groups = (kept - 1) / w->width + 1;
     size_t groups = w->groups, results = kept;
     for (size_t d = 1; d < w->kept_count; d++) {
@@ -483,12 +549,11 @@ static taper_status run_walk(walk *w, taper_run *run)
     w->cast = TAPER_SMALL || run->portable
                   ? NULL
                   : taper_ew_find_cast(run->cpu, (taper_dtype)r->x->dtype, taper_ew_native(r->class_));
-    const bool fast = w->direct && r->class_ == TAPER_EW_F32;
-    w->has_vector[0] = fast && !needs_doubles(r) && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
     w->turned = fast && !run->portable ? taper_vector_f32_select(run->cpu)->transpose : NULL;
     w->native[0] = find_native(run, r, r->first->native);
     w->native[1] = r->second != NULL ? find_native(run, r, r->second->native) : NULL;
     w->has_vector[1] = fast && r->second != NULL && taper_reduce_vector_find(&w->vectors[1], run, r->second->kernel);
+    w->at_once = is_at_once(w);
     memset(&w->centre, 0, sizeof w->centre);
     w->run = run;
     const double group = w->count * (double)taper_min_size(w->width, kept);

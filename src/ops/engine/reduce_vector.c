@@ -50,13 +50,10 @@ bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const f
     return held;
 }
 
-bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
-                              size_t m)
+// Loops that become vectors.
+static bool join_all(const taper_reduce_vector *v, double *acc, const float *values, size_t m)
 {
-    float values[MOST_LANES];
     bool held = true;
-    v->vector->fold_rows[v->kind](rows, m, x, stride, values);
-    // Loops that become vectors.
     if (!is_sum(v)) {
         for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_MOST; k++) {
             const double value = (double)values[k];
@@ -78,4 +75,27 @@ bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const f
         acc[k] += (double)values[k];
     }
     return held;
+}
+
+bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
+                              size_t m)
+{
+    float values[MOST_LANES];
+    v->vector->fold_rows[v->kind](rows, m, x, stride, values);
+    return join_all(v, acc, values, m);
+}
+
+bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m)
+{
+    enum { SHORT = 8 }; // vectors, one accumulator's (ADDED); longer lines are folded without waiting for much
+    return !TAPER_SMALL && v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes &&
+           n <= SHORT * (size_t)v->vector->lanes && m > 1 && m >= v->vector->lanes / 2;
+}
+
+bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,
+                               size_t m)
+{
+    float values[MOST_LANES];
+    v->vector->fold_lines[v->kind](m, n, x, stride, values);
+    return join_all(v, acc, values, m);
 }

@@ -22,5 +22,9 @@ bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const f
 // stride in floats; m lanes.
 bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
                               size_t m);
+// Short lines, m of them, `stride` floats apart. Whether there is a kernel for m lines of n floats; and as above.
+bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m);
+bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,
+                               size_t m);
 
 #endif

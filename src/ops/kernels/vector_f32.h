@@ -146,6 +146,9 @@ typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, 
 // out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
+// out[i] = the reduction of the n floats at x + i * x_stride: lines of at least as many floats as a vector has and of a
+// few times as many, which would wait for each other one by one. What one line gives does not depend on the others.
+typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
 // One row. y = exp(x - max) / sum, or its logarithm.
 typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);
 // One row. (x - mean) / sqrt(variance + eps) * gamma + beta (each may be NULL). n > 0.
@@ -189,6 +192,7 @@ typedef struct taper_vector_entry {
     taper_outer_f32_function *outer; // builds for size have none
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
+    taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT]; // sums and extremes, not in builds for size
     taper_deviations_f32_function *deviations;
     taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];
     taper_sum_rows_f32_function *sum_rows;

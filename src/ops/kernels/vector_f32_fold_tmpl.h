@@ -174,18 +174,19 @@ DISTANCES(different, plus_different)
     static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
     {                                                                                                                  \
         size_t c = 0;                                                                                                  \
-        for (; c + 2 * VN <= columns; c += 2 * VN) {                                                                   \
-            V m[2] = {v_set(start), v_set(start)}, bad[2] = {v_set(0.0f), v_set(0.0f)};                                \
+        for (; c + 4 * VN <= columns; c += 4 * VN) {                                                                   \
+            V m[4] = {v_set(start), v_set(start), v_set(start), v_set(start)}, bad[4];                                 \
+            bad[0] = bad[1] = bad[2] = bad[3] = v_set(0.0f);                                                           \
             for (size_t r = 0; r < rows; r++) {                                                                        \
                 TAPER_UNROLL                                                                                           \
-                for (size_t j = 0; j < 2; j++) {                                                                       \
+                for (size_t j = 0; j < 4; j++) {                                                                       \
                     const V a = v_load(x + r * x_stride + c + j * VN);                                                 \
                     m[j] = better(a, m[j]);                                                                            \
                     bad[j] = v_pick(v_nan(a), a, bad[j]);                                                              \
                 }                                                                                                      \
             }                                                                                                          \
             TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 2; j++)                                                                             \
+            for (size_t j = 0; j < 4; j++)                                                                             \
                 v_store(out + c + j * VN, v_pick(v_nan(bad[j]), bad[j], m[j]));                                        \
         }                                                                                                              \
         for (; c < columns; c += VN) {                                                                                 \
@@ -253,6 +254,51 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
         v_store_t(out + c, v_mul(s, factor), t);
     }
 }
+
+// As many lines as a vector has lanes: what their lanes give is turned and joined side by side. n is no less than a
+// vector has. Where one of the extremes may be NaN, lines are read once more.
+#define LINES_OF(name, step, last, is_sum)                                                                             \
+    static void lines_##name(size_t lines, size_t n, const float *x, size_t x_stride, float *out)                      \
+    {                                                                                                                  \
+        for (size_t l = 0; l < lines; l += VN) {                                                                       \
+            const size_t count = lines - l < VN ? lines - l : VN;                                                      \
+            V made[VN], bad = v_set(0.0f);                                                                             \
+            for (size_t j = 0; j < VN; j++) {                                                                          \
+                const float *p = x + (l + (j < count ? j : 0)) * x_stride;                                             \
+                V s = v_load(p);                                                                                       \
+                bad = is_sum ? bad : v_pick(v_nan(s), s, bad);                                                         \
+                size_t i = VN;                                                                                         \
+                for (; i + VN <= n; i += VN) {                                                                         \
+                    const V a = v_load(p + i);                                                                         \
+                    s = step(s, a);                                                                                    \
+                    bad = is_sum ? bad : v_pick(v_nan(a), a, bad);                                                     \
+                }                                                                                                      \
+                if (i < n) {                                                                                           \
+                    const V a = last;                                                                                  \
+                    s = step(s, a);                                                                                    \
+                    bad = is_sum ? bad : v_pick(v_nan(a), a, bad);                                                     \
+                }                                                                                                      \
+                made[j] = s;                                                                                           \
+            }                                                                                                          \
+            if (!is_sum && v_sum(bad) != 0.0f) {                                                                       \
+                for (size_t j = 0; j < count; j++)                                                                     \
+                    out[l + j] = fold_##name(n, x + (l + j) * x_stride);                                               \
+                continue;                                                                                              \
+            }                                                                                                          \
+            v_transpose(made);                                                                                         \
+            TAPER_UNROLL                                                                                               \
+            for (size_t width = VN / 2; width != 0; width /= 2) {                                                      \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < width; j++)                                                                     \
+                    made[j] = step(made[j], made[j + width]);                                                          \
+            }                                                                                                          \
+            v_store_t(out + l, made[0], v_first(count));                                                               \
+        }                                                                                                              \
+    }
+LINES_OF(sum, v_add, v_load_t(p + i, v_first(n - i)), 1)
+LINES_OF(most, v_max, v_load(p + n - VN), 0)
+LINES_OF(least, v_min, v_load(p + n - VN), 0)
+#undef LINES_OF
 
 // Elements of a row that are added up as floats; rows may have millions.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };

@@ -675,6 +675,9 @@ static void gru_cell(size_t n, const float *gates, size_t step, const float *of_
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
         .distances = {DISTANCE(sum), DISTANCE(squares), DISTANCE(powers), DISTANCE(most), DISTANCE(different)},        \
         .sum_rows = sum_rows,                                                                                          \
+        .fold_lines = {[TAPER_REDUCTION_SUM] = IF_BUILT(!TAPER_SMALL, lines_sum),                                      \
+                       [TAPER_REDUCTION_MOST] = IF_BUILT(!TAPER_SMALL, lines_most),                                    \
+                       [TAPER_REDUCTION_LEAST] = IF_BUILT(!TAPER_SMALL, lines_least)},                                 \
         .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \
         .log_sum_exp = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_sum_exp),                                                  \

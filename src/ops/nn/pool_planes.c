@@ -395,6 +395,10 @@ static void whole_range(void *argument, size_t begin, size_t end)
     const taper_volume *x = &job->x, *y = &job->y, *to = &job->where;
     const size_t count = (size_t)(x->size[0] * x->size[1] * x->size[2]);
     const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    enum { LINES = 64 };
+    const bool lines = !job->max && taper_reduce_vector_has_lines(&job->adder, count, SIZE_MAX);
+    float sums[LINES];
+    size_t summed = begin, first = begin; // planes whose sums there are
     int64_t n = (int64_t)begin / x->c, c = (int64_t)begin % x->c - 1;
     for (size_t i = begin; i < end; i++) {
         if (++c == x->c) {
@@ -404,7 +408,14 @@ static void whole_range(void *argument, size_t begin, size_t end)
         const float *plane = job->in + n * x->stride_n + c * x->stride_c;
         float *out = job->out + n * y->stride_n + c * y->stride_c;
         double sum = 0;
-        const float folded = job->max || count <= job->adder.block ? job->vector->fold[kind](count, plane) : INFINITY;
+        if (lines && i == summed) {
+            first = i;
+            summed += taper_min_size(taper_min_size(LINES, end - i), (size_t)(x->c - c));
+            job->vector->fold_lines[TAPER_REDUCTION_SUM](summed - i, count, plane, (size_t)x->stride_c, sums);
+        }
+        const float folded = lines                                   ? sums[i - first]
+                             : job->max || count <= job->adder.block ? job->vector->fold[kind](count, plane)
+                                                                     : INFINITY;
         const bool all = fabsf(folded) < INFINITY;
         for (size_t at = 0; at < count && !job->max && !all; at += job->adder.block) {
             const size_t some = taper_min_size(count - at, job->adder.block);
