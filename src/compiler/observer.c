@@ -86,9 +86,3 @@ taper_qparams taper_qparams_of(float low, float high)
     const float zero = -nearbyintf(least / scale);
     return (taper_qparams){(double)scale, zero < 0 ? 0 : zero > 255 ? 255 : (int64_t)zero};
 }
-
-float taper_qscale_symmetric(float magnitude)
-{
-    const float scale = magnitude / 127.5f;
-    return scale > FLT_EPSILON ? scale : FLT_EPSILON;
-}

@@ -33,8 +33,6 @@ void taper_observer_free(taper_observer *observer, const taper_allocator *alloca
 
 // Scale and zero point of quint8 for a range.
 taper_qparams taper_qparams_of(float low, float high);
-// The scale of symmetric qint8 for numbers whose largest magnitude this is.
-float taper_qscale_symmetric(float magnitude);
 
 // ---- observer_histogram.c
 TAPER_MUST_USE taper_status taper_histogram_add(taper_observer *observer, const taper_allocator *allocator,

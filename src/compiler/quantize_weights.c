@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Weights as symmetric qint8, and the objects of packed parameters that quantized layers take. Both are made by the
 // operators that PyTorch makes them with, so that the file holds what it would.
+#include <float.h>
 #include <math.h>
 
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
+
+// The scale for numbers whose largest magnitude this is, as PyTorch's observers of symmetric weights have it.
+static float symmetric_scale(float magnitude)
+{
+    const float scale = magnitude / 127.5f;
+    return scale > FLT_EPSILON ? scale : FLT_EPSILON;
+}
 
 static taper_status call(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                          taper_val *result)
@@ -60,7 +68,7 @@ static taper_status quantize_channels(taper_compilation *compilation, taper_tens
         float *s = taper_tensor_mutable(scales);
         find_magnitudes(weight, true, axis, s);
         for (int64_t c = 0; c < weight->sizes[axis]; c++) {
-            s[c] = taper_qscale_symmetric(s[c]);
+            s[c] = symmetric_scale(s[c]);
         }
         taper_val args[] = {TAPER_VAL(weight), TAPER_VAL(scales), TAPER_VAL(zeros), taper_val_int((int64_t)axis),
                             taper_val_int(TAPER_QI8)};
@@ -83,8 +91,8 @@ taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor 
     } else {
         float magnitude = 0;
         find_magnitudes(flat, false, axis, &magnitude);
-        taper_val args[] = {TAPER_VAL(flat), taper_val_double((double)taper_qscale_symmetric(magnitude)),
-                            taper_val_int(0), taper_val_int(TAPER_QI8)};
+        taper_val args[] = {TAPER_VAL(flat), taper_val_double((double)symmetric_scale(magnitude)), taper_val_int(0),
+                            taper_val_int(TAPER_QI8)};
         status = call(compilation, TAPER_OP(aten_quantize_per_tensor), args, 4, quantized);
     }
     taper_obj_release(&flat->head);
