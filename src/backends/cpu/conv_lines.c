@@ -13,7 +13,8 @@ enum {
     LEAST_SEGMENT = 256,  // worth a piece, or being read where they are
     LAID_OUT = 16 * 1024, // floats, about
     SHORT = 128,          // a line of which several images' are made together
-    MOST_REACH = 4096
+    MOST_REACH = 4096,
+    FEW_CHANNELS = 8
 };
 
 typedef struct lines_plan {
@@ -236,6 +237,14 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
+// An image of one channel lies both ways: to few channels it is a line, to more the result had better lie as layers
+// behind it want.
+static bool lies_as_line(const taper_conv2d *job)
+{
+    enum { FEW = 4 };
+    return !taper_tensor_is_channels_last(job->args.input) || (job->in_c == 1 && job->out_c <= FEW);
+}
+
 bool taper_conv2d_is_lines(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;
@@ -243,8 +252,7 @@ bool taper_conv2d_is_lines(const taper_conv2d *job)
     return job->in_h == 1 && job->out_h == 1 && job->kernel_h == 1 && job->pad_top == 0 && job->pad_left >= 0 &&
            job->in_w > 1 && job->kernel_w <= TAPER_PLANAR_TAPS && job->stride_w <= 4 &&
            job->dilation_w <= MOST_REACH / job->kernel_w && job->epilogue.add == NULL &&
-           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && (job->in_c == 1 || !taper_tensor_is_channels_last(x)) &&
-           !job->args.out_channels_last &&
+           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && lies_as_line(job) && !job->args.out_channels_last &&
            (depthwise || taper_conv2d_is_planar(job) || (job->kernel_w == 1 && taper_conv2d_lines_pay(job)));
 }
 
@@ -253,6 +261,12 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
     if (job->kernel_h != 1 || job->kernel_w != 1 || job->stride_h != 1 || job->stride_w != 1 || job->pad_top != 0 ||
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
         return taper_conv2d_is_lines(job);
+    }
+    // Layers behind many channels want them as neighbours: then only where the next result is much smaller, or in
+    // lines.
+    const bool few = job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
+    if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
+        return false;
     }
     taper_conv2d line = *job;
     line.in_w = line.out_w = job->in_h * job->in_w;
