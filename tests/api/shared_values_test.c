@@ -55,7 +55,7 @@ static void given_to_a_model(void **state)
     taper_session *session;
     assert_int_equal(test_load(context, "any.ptl", true, &model, NULL), TAPER_OK);
     const taper_session_options options = {
-        .struct_size = sizeof options, .instruction_budget = 1000000, .time_budget = 0.5, .memory_budget = 64 << 20};
+        .struct_size = sizeof options, .instruction_budget = 1000000, .time_budget = 0.1, .memory_budget = 64 << 20};
     assert_int_equal(taper_session_create(model, &options, &session, NULL), TAPER_OK);
     for (int kind = 0; kind < 12; kind++) {
         taper_value *leaf;
