@@ -57,7 +57,7 @@ for i, (n, c, o, h, w, g, (kh, kw), s, p, e, d) in enumerate(COLLECTED):
 add("transposed2d-collected-nan", "F.conv_transpose2d(x / (x > -2), w, None, 2, 1, 1)", (1, 9, 5, 6), (9, 16, 3, 3))
 add("transposed2d-collected-relu", "F.relu(F.conv_transpose2d(F.conv2d(x, torch.ones(8, 4, 1, 1)), w, b, 2, 1))", (2, 4, 5, 6), (8, 16, 3, 3), (16,))
 # Of each pixel by itself: images as lines, to few channels by dot products. batch, in, out, height, width, then what is behind.
-PIXELS = [(1, 2, 1, 33, 40), (3, 70, 1, 9, 14), (2, 130, 2, 40, 17), (1, 256, 4, 1, 3), (1, 200, 3, 1, 1), (2, 64, 9, 18, 18), (1, 16, 24, 50, 7), (1, 300, 5, 20, 20)]
+PIXELS = [(1, 2, 1, 33, 40), (3, 70, 1, 9, 14), (2, 130, 2, 40, 17), (1, 256, 4, 1, 3), (1, 200, 3, 1, 1), (2, 64, 9, 18, 18), (1, 16, 24, 50, 7), (1, 300, 5, 20, 20), (1, 1100, 2, 2, 3)]
 for i, (n, c, o, h, w) in enumerate(PIXELS):
     for layout in LAYOUTS:
         for behind in ("", "relu", "sigmoid"):

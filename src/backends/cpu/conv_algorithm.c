@@ -81,25 +81,24 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
 // all their lanes but between rows, and are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
-    const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
-    // What gathers rows of few channels itself (conv_stem.c) is faster than products over pointers, and Winograd's
-    // transforms are where they pay; both by so much that the bounds differ.
-    const bool stem = taper_conv2d_is_stem(job), transforms = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) &&
-                                                              taper_conv2d_winograd_choose(job) != NULL;
-    const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
-    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w != 2 ? 4 : stem ? 3 : 1.9;
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
     if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
         return false;
     }
+    const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
+    // Products over pointers take a fifth longer than is counted here. conv_stem.c and Winograd's transforms do not.
+    const bool stem = taper_conv2d_is_stem(job), transforms = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) &&
+                                                              taper_conv2d_winograd_choose(job) != NULL;
+    const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
+    const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w != 2 ? 4 : stem ? 3 : 1.9;
     const double pixels = (double)(job->batch * job->out_h * job->out_w), groups = (double)job->groups;
     const double taps = (double)(job->kernel_h * job->kernel_w);
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
     const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
-    // Of groups so many are zeros that what is left out in the padding counts for little.
+    // Merged groups multiply mostly zeros, beside which the taps in the padding count for little.
     const double share = job->groups == 1 ? taper_conv_strips_share(job, gemm->mr) : 1;
     const double product = pixels * groups / (double)merged *
                            (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) * share +
@@ -134,8 +133,7 @@ bool taper_conv2d_lines_pay(const taper_conv2d *job)
     const double product = pixels * groups *
                            ((inputs * together * vectors * strip * taper_gemm_cost(gemm) + store * vectors) / together +
                             float_moved * (inputs + outputs));
-    const double blocks = ceil(outputs / planar->block), loads = 1.0;
-    const double lines =
-        (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + loads * blocks);
+    const double blocks = ceil(outputs / planar->block); // each loads all inputs
+    const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + blocks);
     return lines < product;
 }

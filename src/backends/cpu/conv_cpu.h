@@ -44,7 +44,7 @@ typedef struct taper_conv2d_plan {
 // The batch norm behind it; which: 0 weight, 1 bias, 2 mean, 3 variance. NULL: there is none.
 bool taper_conv2d_has_norm(const taper_conv2d *job);
 const taper_tensor *taper_conv2d_norm_tensor(const taper_conv2d *job, size_t which);
-// Of what `zero` points to.
+// How many bytes of zeros lie at `zero`.
 static inline size_t taper_conv2d_zero_bytes(const taper_conv2d *job)
 {
     return job->in_c * sizeof(float) + TAPER_OVERREAD;
@@ -80,13 +80,12 @@ TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
 // The same kernel for lines, depthwise ones too, that lie in PyTorch's order: so does the result (job->y), contiguous.
-bool taper_conv2d_is_lines(const taper_conv2d *job);
-// The same, of images too whose pixels are computed by themselves: where it is true these are lines in the job.
+// Images of 1x1 kernels are lines too, as which the job then describes them.
 bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Whether planes are faster than a product over merged groups (conv_algorithm.c).
 bool taper_conv2d_planar_pays(const taper_conv2d *job);
-// Whether lines, for kernels of one pixel, are faster than a product behind a transposition.
+// Whether a 1x1 convolution is faster over lines than as a matrix product, for which its input is transposed.
 bool taper_conv2d_lines_pay(const taper_conv2d *job);
 // How many groups the dense path takes at a time: as many as give a vector's worth of outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);

@@ -25,16 +25,14 @@ static void run_pixels(void *argument, size_t begin, size_t end)
                                      .min = job->epilogue.min,
                                      .max = job->epilogue.max};
     float *y = job->y + begin * job->out_c;
-    const size_t step = job->stride_w * job->in_c,
-                 row = job->stride_h == 1 && job->stride_w == 1 ? SIZE_MAX : job->out_w;
+    // Without a stride the pixels of all rows follow each other as those of one.
+    const bool joined = job->stride_h == 1 && job->stride_w == 1;
+    const size_t row = joined ? job->batch * job->out_h * job->out_w : job->out_w;
     for (size_t at = begin, some; at < end; at += some, y += some * job->out_c) {
-        // Without a stride all pixels lie one behind the other, of all rows.
-        some = row == SIZE_MAX ? end - at : taper_min_size(end - at, row - at % row);
-        const size_t line =
-            row == SIZE_MAX ? 0 : at / row / job->out_h * job->in_h + at / row % job->out_h * job->stride_h;
-        const float *x = row == SIZE_MAX ? job->x + at * job->in_c
-                                         : job->x + (line * job->in_w + at % row * job->stride_w) * job->in_c;
-        taper_few_outputs_rows(&layer, some, x, step, y);
+        some = taper_min_size(end - at, row - at % row);
+        const size_t line = at / row / job->out_h * job->in_h + at / row % job->out_h * job->stride_h;
+        const float *x = job->x + (line * job->in_w + at % row * job->stride_w) * job->in_c;
+        taper_few_outputs_rows(&layer, some, x, job->stride_w * job->in_c, y);
         taper_epilogue_finish(&job->epilogue, some, job->out_c, y, job->out_c);
     }
 }

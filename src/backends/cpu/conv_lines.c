@@ -14,6 +14,7 @@ enum {
     LAID_OUT = 16 * 1024, // floats, about
     SHORT = 128,          // a line of which several images' are made together
     MOST_REACH = 4096,
+    MOST_INPUTS = 1024, // of a group, where lines are laid out
     FEW_CHANNELS = 8
 };
 
@@ -74,11 +75,11 @@ static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, 
     taper_epilogue_finish(&job->epilogue, plan->group_out, positions, y, job->out_w);
 }
 
-// Whether lines are read where they are, whole: windows are single pixels, and a line has a vector of them.
-static bool reads_all(const lines_plan *plan)
+// Whether no line is copied: the kernel is 1x1 without stride and padding, and a line has at least one vector of
+// pixels.
+static bool reads_all(const taper_conv2d *job, const taper_planar_entry *entry)
 {
-    const taper_conv2d *job = plan->head.job;
-    return plan->reach == 0 && job->stride_w == 1 && job->pad_left == 0 && job->in_w >= plan->entry->lanes;
+    return job->kernel_w == 1 && job->stride_w == 1 && job->pad_left == 0 && job->in_w >= entry->lanes;
 }
 
 // Single pixels of a line that is read where it is. The last vector goes over some pixels once more, so that nothing
@@ -111,7 +112,7 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     const float *x =
         (const float *)taper_tensor_data(job->args.input) + (image * job->in_c + group * plan->group_in) * job->in_w;
     float *y = job->y + (image * job->out_c + group * plan->group_out) * job->out_w;
-    if (reads_all(plan)) {
+    if (reads_all(job, plan->entry)) {
         make_pixels(plan, group, x, first, end, y);
         return;
     }
@@ -245,25 +246,26 @@ static bool lies_as_line(const taper_conv2d *job)
     return !taper_tensor_is_channels_last(job->args.input) || (job->in_c == 1 && job->out_c <= FEW);
 }
 
-bool taper_conv2d_is_lines(const taper_conv2d *job)
+static bool is_lines(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;
+    const bool copies = !reads_all(job, taper_planar_f32_select(job->call->run->cpu));
     const bool depthwise = job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
     return job->in_h == 1 && job->out_h == 1 && job->kernel_h == 1 && job->pad_top == 0 && job->pad_left >= 0 &&
            job->in_w > 1 && job->kernel_w <= TAPER_PLANAR_TAPS && job->stride_w <= 4 &&
            job->dilation_w <= MOST_REACH / job->kernel_w && job->epilogue.add == NULL &&
            taper_tensor_is_contiguous(x) && !x->hidden_nhwc && lies_as_line(job) && !job->args.out_channels_last &&
-           (depthwise || taper_conv2d_is_planar(job) || (job->kernel_w == 1 && taper_conv2d_lines_pay(job)));
+           (depthwise || taper_conv2d_is_planar(job) ||
+            (job->kernel_w == 1 && (!copies || job->in_c / job->groups <= MOST_INPUTS) && taper_conv2d_lines_pay(job)));
 }
 
 bool taper_conv2d_as_lines(taper_conv2d *job)
 {
     if (job->kernel_h != 1 || job->kernel_w != 1 || job->stride_h != 1 || job->stride_w != 1 || job->pad_top != 0 ||
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
-        return taper_conv2d_is_lines(job);
+        return is_lines(job);
     }
-    // Layers behind many channels want them as neighbours: then only where the next result is much smaller, or in
-    // lines.
+    // The layers that follow read NHWC, so a large result had better be made in it.
     const bool few = job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
     if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
         return false;
@@ -271,7 +273,7 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
     taper_conv2d line = *job;
     line.in_w = line.out_w = job->in_h * job->in_w;
     line.in_h = line.out_h = 1;
-    if (!taper_conv2d_is_lines(&line)) {
+    if (!is_lines(&line)) {
         return false;
     }
     *job = line;
@@ -287,19 +289,19 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
                        .reach = (job->kernel_w - 1) * job->dilation_w,
                        .taps = job->kernel_w};
     const size_t lines = plan.group_in * job->stride_w;
+    const bool copies = !reads_all(job, plan.entry);
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
     // Where a segment may be longer none is shorter than a vector.
-    plan.segments =
-        reads_all(&plan) ? taper_max_size(job->out_w / plan.segment, 1) : (job->out_w - 1) / plan.segment + 1;
+    plan.segments = copies ? (job->out_w - 1) / plan.segment + 1 : taper_max_size(job->out_w / plan.segment, 1);
     plan.segment = taper_min_size(plan.segment, job->out_w);
     plan.pitch = plan.segment + plan.reach / job->stride_w;
     plan.images = 1;
-    if (job->out_w <= SHORT && !reads_all(&plan)) {
+    if (job->out_w <= SHORT && copies) {
         const size_t floats = (lines + plan.group_out) * plan.pitch;
         plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
     }
     plan.plane = plan.images * plan.pitch + TAPER_PLANAR_SLACK;
-    plan.place_bytes = lines * plan.plane * sizeof(float); // at most 256 by 9,000
+    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // at most 1,024 by 9,000
     plan.place_bytes += plan.images != 1 ? plan.group_out * plan.images * plan.pitch * sizeof(float) : 0;
     for (size_t tap = 0; tap < plan.taps; tap++) {
         const size_t x = tap * job->dilation_w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all ways of a convolution share: batch norm folded into the weights, the key of packed ones, and plans that are
-// run, kept for the call and run again, whole or in bands.
+// Shared by all algorithms of a convolution: folding batch norm into the weights, the key of packed weights, and
+// running a plan, keeping it for the call and running it again, whole or in bands.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"

@@ -131,7 +131,7 @@ static bool has_ranges(const taper_conv2d *job)
            job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
 }
 
-// Of pixels of all images at a time: taps of all pixels that lie inside. The rows and columns of an image are few here.
+// The cost where a strip is one pixel of several images: no tap in the padding is multiplied. Images are small here.
 static double images_cost(const axis *down, const axis *across, size_t batch, size_t mr)
 {
     double rows = 0, columns = 0;

@@ -83,12 +83,8 @@ static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
         for (int64_t s = 0; s < slices; s++) {
             float *slice = to + c * plan->channel + (size_t)s * plan->slice;
             const int64_t at = first + s;
-            if (!deep->used[s % deep->step]) {
-                continue;
-            }
-            if (at < 0 || at >= deep->in) {
-                memset(slice, 0, plan->slice * sizeof *slice);
-            } else {
+            // No tap reads a slice of padding (taps_inside).
+            if (deep->used[s % deep->step] && at >= 0 && at < deep->in) {
                 fill_slice(plan, x + (int64_t)c * plan->x_channel + at * plan->x_axis[TAPER_DEPTH],
                            p->first[TAPER_HEIGHT], rows, slice);
             }
@@ -284,7 +280,7 @@ static taper_status run_plan(taper_call *call, taper_volume_plan *plan)
     plan->packed = pack.data;
     const size_t taps = axis[TAPER_DEPTH].tap_count * axis[TAPER_HEIGHT].tap_count * axis[TAPER_WIDTH].tap_count;
     volume_run r = {.plan = plan, .pieces = plan->batch * plan->groups * plan->slabs * plan->bands};
-    double products = (double)(taps * plan->group_in * plan->group_out * plan->groups * plan->batch);
+    double products = (double)taps * (double)(plan->group_in * plan->group_out) * (double)(plan->groups * plan->batch);
     for (size_t i = 0; i < TAPER_AXES; i++) {
         products *= (double)axis[i].positions;
     }

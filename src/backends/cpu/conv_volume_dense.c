@@ -196,7 +196,6 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
     dense_plan plan = {.args = a,
                        .entry = taper_gemm_f32_select(run->cpu),
                        .vector = taper_vector_f32_select(run->cpu),
-                       .positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]),
                        .elements = (size_t)(x->sizes[2] * x->sizes[3] * x->sizes[4]),
                        .taps = (size_t)(w->sizes[2] * w->sizes[3] * w->sizes[4]),
                        .groups = (size_t)a->params.groups,
@@ -207,7 +206,6 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
     TAPER_TRY(taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, NULL,
                                   &plan.epilogue));
     plan.strip = taper_min_size(plan.entry->mr, POINTERS / plan.taps);
-    plan.pieces = plan.positions == 0 ? 0 : (plan.positions - 1) / PIECE_ROWS + 1;
     plan.group_floats = taper_gemm_packed_count(plan.entry, plan.group_out, plan.taps, plan.group_in);
     const size_t channels = plan.groups * plan.group_in, count = (size_t)taper_tensor_numel(x);
     if (plan.group_floats == 0 || plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups ||
@@ -219,6 +217,8 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
         return TAPER_OK;
     }
     plan.y = taper_tensor_mutable(y);
+    plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]); // which y has
+    plan.pieces = (plan.positions - 1) / PIECE_ROWS + 1;
     // An element of zeros, and what is read over, behind the input.
     const size_t bytes = (count + channels) * sizeof(float) + TAPER_OVERREAD + plan.entry->over_read;
     float *turned = taper_heap_alloc(run->heap, bytes);

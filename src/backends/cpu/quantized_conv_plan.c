@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all ways of a quantized convolution share: pixels of four bytes, and plans that are run, kept for the call and
-// run again, whole or in bands.
+// Shared by all algorithms of a quantized convolution: making pixels of four bytes, and running a plan, keeping it for
+// the call and running it again, whole or in bands.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"

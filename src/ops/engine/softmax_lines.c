@@ -152,17 +152,18 @@ static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
     const soft_job *job = argument;
     const taper_reduce_dim line = job->lines->line, next = job->lines->kept[0];
     const size_t n = (size_t)line.size, beside = (size_t)job->inner.size;
-    const int64_t step = (int64_t)(beside * FEWEST_LANES * sizeof(float));
+    const size_t width = beside * lanes; // of a row
+    const int64_t step = (int64_t)(width * sizeof(float));
     float block[TURNED];
     float *y = (float *)(void *)(job->y + out);
     job->vector->transpose(lanes, n * beside, (const float *)(const void *)(job->x + in), floats_of(next.in), block,
-                           FEWEST_LANES);
-    for (size_t at = 0, some; at < beside * FEWEST_LANES; at += some) {
-        some = taper_min_size(beside * FEWEST_LANES - at, MOST_LANES);
+                           lanes);
+    for (size_t at = 0, some; at < width; at += some) {
+        some = taper_min_size(width - at, MOST_LANES);
         make_rows(job, (taper_reduce_dim){line.size, step, step}, (const char *)(block + at), (char *)(block + at),
                   some);
     }
-    job->vector->transpose(job->kind == TAPER_LOG_SUM_EXP ? beside : n * beside, lanes, block, FEWEST_LANES, y,
+    job->vector->transpose(job->kind == TAPER_LOG_SUM_EXP ? beside : n * beside, lanes, block, lanes, y,
                            floats_of(next.out));
 }
 

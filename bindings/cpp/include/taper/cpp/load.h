@@ -39,8 +39,8 @@ inline std::atomic<bool> &nnapi_flag()
     static std::atomic<bool> enabled(true);
     return enabled;
 }
-// Whether modules that are loaded from now on, of files that were converted for NNAPI, run there if the system has it,
-// as in PyTorch Mobile. Otherwise the CPU runs them.
+// Files that were converted for NNAPI: modules loaded after this call run on NNAPI where the system has it (the
+// default, as in PyTorch Mobile), or with false on the CPU.
 inline void set_nnapi_enabled(bool enabled)
 {
     nnapi_flag().store(enabled);
