@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     taper_load_options load = {};
     load.struct_size = sizeof load;
     load.compiler = taper_compiler();
-    load.evaluation = 1;
+    load.flags = TAPER_LOAD_EVALUATION;
     taper_context *context = nullptr;
     taper_model *model = nullptr;
     taper_session *session = nullptr;

@@ -74,7 +74,8 @@ int main(int argc, char **argv)
     taper_error *error = taper_error_create();
     taper_caching_allocator *caching = NULL;
     taper_context_options options = {.struct_size = sizeof options, .threads = 1, .allocator = &under};
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler(), .evaluation = 1};
+    const taper_load_options load = {
+        .struct_size = sizeof load, .compiler = taper_compiler(), .flags = TAPER_LOAD_EVALUATION};
     taper_context *context = NULL;
     taper_model *model = NULL;
     taper_session *session = NULL;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <taper/taper_app.h>
+#include <taper/taper_compile.h>
 #include <time.h>
 
 typedef struct worker {

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <taper/taper_app.h>
+#include <taper/taper_compile.h>
 
 typedef struct purse {
     pthread_mutex_t lock; /* any thread may ask */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <taper/taper_app.h>
+#include <taper/taper_compile.h>
 
 /* Fills the piece from the stream; returns how many samples there were. */
 static int read_piece(float *piece, int samples)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taper/taper_app.h>
+#include <taper/taper_compile.h>
 
 static int read_ppm(const char *path, taper_picture *picture, unsigned char **pixels)
 {

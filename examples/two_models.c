@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <taper/taper_app.h>
+#include <taper/taper_compile.h>
 
 enum { MOST_INPUTS = 8 };
 

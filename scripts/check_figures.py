@@ -131,7 +131,7 @@ def newest_archive(tree):
 
 
 def nnapi_level(tree, end):
-    return end(map(int, re.findall(r'\{"level=(\d+)"', tree.read("src/backends/nnapi/nnapi_options.c"))))
+    return end(map(int, re.findall(r'\{"level=(\d+)"', tree.read("src/backends/nnapi/convert/convert_options.c"))))
 
 
 def exported_by(tree, end):
@@ -236,7 +236,7 @@ RULES = [
          (lambda t: bytecode_written(t, 0), lambda t: bytecode_written(t, 1)), example="`convert` writes bytecode {} to {}."),
     Rule("archive versions that src/format/archive.c reads", r"(?:archive versions|archives) 1 to (\d+)", (newest_archive,),
          example="It reads archives 1 to {}."),
-    Rule("levels in src/backends/nnapi/nnapi_options.c", r"\blevels? (?:from )?(\d\d) to (\d\d)\b|\blevel=(\d\d) to (\d\d)\b",
+    Rule("levels in src/backends/nnapi/convert/convert_options.c", r"\blevels? (?:from )?(\d\d) to (\d\d)\b|\blevel=(\d\d) to (\d\d)\b",
          (lambda t: nnapi_level(t, min), lambda t: nnapi_level(t, max)) * 2, example="Android's levels {} to {}."),
     Rule("PyTorch's versions in tests/data/pt2", r"PyTorch (2\.\d+) to (2\.\d+) write",
          (lambda t: exported_by(t, min), lambda t: exported_by(t, max)), equal_text, "as PyTorch {} to {} write them"),
@@ -347,7 +347,7 @@ def fuzz_targets(tree):
 
 
 def gpu_options(tree):
-    return set(re.findall(r'\{"(\w+)", offsetof\(taper_gpu_options,', tree.read("src/backends/gpu/gpu_options.c")))
+    return set(re.findall(r'\w+\(TAPER_GPU_\w+, GPUS, "(\w+)"', tree.read("src/backends/option_list.inc")))
 
 
 def build_options(tree):
@@ -359,16 +359,11 @@ def table_of_targets(text):
     return {name for cell in re.findall(r"^\| ([^|]*) \|", rows.group(1) if rows else "", re.M) for name in cell.split(", ")}
 
 
-def comment_on_options(text):
-    return set(re.findall(r"\w+", text.partition("level=27")[2].partition("*device_options")[0]))
-
-
 # (name, document, what it names, what there is, whether it may name nothing else). Without a document: all of them together.
 LISTS = [
     ("public headers", "docs/c.md", lambda text: set(re.findall(r"\(api/(taper\w*)\.md\)", text)), header_names, True),
     ("fuzz targets", "docs/fuzzing.md", table_of_targets, fuzz_targets, True),
     ("options of GPUs", "docs/gpu.md", lambda text: set(re.findall(r"`(\w+)(?:=[01])?`", text)), gpu_options, False),
-    ("options of GPUs", "include/taper/taper.h", comment_on_options, gpu_options, False),
     ("options of the build", None, lambda text: set(re.findall(r"-D(TAPER_WITH_\w+)=", text)), build_options, False),
 ]
 

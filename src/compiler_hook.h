@@ -14,8 +14,9 @@ struct taper_compilation;
 // rows, and know none from another.
 typedef struct taper_preparer {
     const char *name, *title; // of the device; for people
-    taper_op_packer packer;   // whose operators take the layers' packed weights; NONE: nobody's, layers stay plain
-    const char *attribute;    // of the root, by which PyTorch tells such a model
+    taper_device_kind kind;
+    taper_op_packer packer; // whose operators take the layers' packed weights; NONE: nobody's, layers stay plain
+    const char *attribute;  // of the root, by which PyTorch tells such a model
     // A file is prepared for it where its root holds an object of a class with such a name. NULL: files do not tell.
     const char *class_begins, *class_ends;
     bool adds_relu;          // it has a sum with relu
@@ -52,12 +53,13 @@ typedef struct taper_compilation {
     size_t count;
     struct taper_device *const *devices; // ops/backend.h: who is shown the graphs, in order
     size_t device_count;
-    bool insists;                // of the first: it fails rather than decline
+    bool device_required;        // of the first: it fails rather than decline
     size_t taken;                // segments of the first
     const char *left, *left_why; // the operator that it left before all others, and why; NULL: none
-    const char *disabled;        // comma-separated names of passes; may be NULL
-    bool portable;               // the graphs are to be written to a file
-    bool to_save;                // and nothing else: weights may be worked out then (ir/scaled_storage.h)
+    const char *const *disabled; // names of passes
+    size_t disabled_count;
+    bool portable; // the graphs are to be written to a file
+    bool to_save;  // and nothing else: weights may be worked out then (ir/scaled_storage.h)
     // Of the portable stage: for whom. NULL: nobody, layers stay plain to be quantized.
     const taper_preparer *preparer;
     struct taper_shapes *shapes;                  // what is known of the graph that is shown; NULL: what constants tell

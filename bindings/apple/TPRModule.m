@@ -133,13 +133,18 @@ void tpr_release_object(void *object)
         return TPR_FAILED(self);
     }
     // As PyTorch Mobile's loaders did it: ready for use, whatever the mode it was saved in.
-    const taper_load_options options = {.struct_size = sizeof options,
-                                        .compiler = taper_compiler(),
-                                        .evaluation = 1,
-                                        .device = device != nil ? [device UTF8String] : NULL};
+    taper_device_choice choice = {.struct_size = sizeof choice};
+    taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .flags = TAPER_LOAD_EVALUATION};
     taper_error *said = taper_error_create();
-    taper_status status;
-    if (data != nil) {
+    taper_status status = TAPER_OK;
+    if (device != nil) {
+        status = taper_device_parse([device UTF8String], &choice, said);
+        options.device = &choice;
+    }
+    if (status != TAPER_OK) {
+        // The device's name is wrong.
+    } else if (data != nil) {
         void *const held = TPR_RETAINED(data);
         status = taper_model_load_memory(shared, [data bytes], [data length], tpr_release_object, held, &options,
                                          &_model, said);
@@ -317,7 +322,7 @@ typedef const char *(*question)(const taper_model *model, const char *method, si
 
 - (nullable NSArray<NSString *> *)argumentTypesOfMethod:(NSString *)name
 {
-    return [self ask:taper_model_argument_type ofMethod:name];
+    return [self ask:taper_model_argument_text ofMethod:name];
 }
 
 - (nullable NSData *)extraFile:(NSString *)name

@@ -3,6 +3,7 @@
 #import "TPRModule.h"
 
 #include <taper/taper_compile.h>
+#include <taper/taper_device.h>
 
 #if __has_feature(objc_arc)
 #define TPR_RETAINED(object) ((__bridge_retained void *)(object))
@@ -33,7 +34,7 @@ NSString *tpr_text(const char *text);
 
 taper_context *_Nullable tpr_context(void); // the process's one; NULL: there is not enough memory
 void tpr_release_object(void *object);
-taper_value *_Nullable tpr_value_of(id object, const char *_Nullable type,
+taper_value *_Nullable tpr_value_of(id object, const taper_type *_Nullable type,
                                     NSError **error); // a new reference; type may be NULL
 _Nullable id tpr_object_of(const taper_value *value, NSError **error);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of the library as objects, and objects as values of the type that a method declares ("Optional[List[Tensor]]";
-// NULL: it does not say).
+// Values of the library as objects, and objects as values of the type that a method declares (NULL: not known).
 #import "TPRShared.h"
 
 #include <stdbool.h>
@@ -11,33 +10,12 @@
 // itself has a limit, MOST_ITEMS.
 enum { MOST_NESTED = 64, MOST_TYPE = 2048, MOST_ITEMS = 1 << 20 };
 
-// ---- types as text
+// ---- types
 
-// The inside of "Name[…]" in `inside`, if it is one of that name and fits.
-static bool type_inside(const char *type, const char *name, char inside[MOST_TYPE])
+// The text of a type for the library; NULL if the type is not known or too long, and the library looks at the items.
+static const char *text_of(const taper_type *type, char text[MOST_TYPE])
 {
-    const size_t length = strlen(name), all = type != NULL ? strlen(type) : 0;
-    if (all < length + 2 || all - length - 2 >= MOST_TYPE || strncmp(type, name, length) != 0 || type[length] != '[' ||
-        type[all - 1] != ']') {
-        return false;
-    }
-    memcpy(inside, type + length + 1, all - length - 2);
-    inside[all - length - 2] = '\0';
-    return true;
-}
-
-// The first of types with commas between them; *rest is what follows it, NULL behind the last.
-static const char *first_type(char *types, char **rest)
-{
-    int depth = 0;
-    char *at = types;
-    while (*at != '\0' && !(*at == ',' && depth == 0)) {
-        depth += *at == '[' || *at == '(' ? 1 : *at == ']' || *at == ')' ? -1 : 0;
-        at++;
-    }
-    *rest = *at == ',' ? at + 1 + strspn(at + 1, " ") : NULL;
-    *at = '\0';
-    return types;
+    return type != NULL && taper_type_text(type, text, MOST_TYPE) < MOST_TYPE ? text : NULL;
 }
 
 // ---- objects to values
@@ -49,7 +27,7 @@ typedef struct conversion {
     size_t left;     // items that may follow
 } conversion;
 
-static taper_status convert(conversion *c, id object, const char *type, unsigned depth, taper_value **value);
+static taper_status convert(conversion *c, id object, const taper_type *type, unsigned depth, taper_value **value);
 
 static taper_status refuse(conversion *c, NSString *why)
 {
@@ -57,21 +35,21 @@ static taper_status refuse(conversion *c, NSString *why)
     return TAPER_ERROR_ARGUMENT;
 }
 
-static taper_status convert_number(conversion *c, NSNumber *number, const char *type, taper_value **value)
+static taper_status convert_number(conversion *c, NSNumber *number, const taper_type *type, taper_value **value)
 {
     const char kind = *[number objCType];
     const bool is_float = kind == 'f' || kind == 'd';
-    if (type != NULL && strcmp(type, "bool") == 0) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_BOOL) {
         return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
     }
-    if (type != NULL && strcmp(type, "float") == 0) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_FLOAT) {
         return taper_value_double(c->context, [number doubleValue], value, c -> said);
     }
     if (is_float) {
         return taper_value_double(c->context, [number doubleValue], value, c -> said);
     }
     // Foundation's own booleans are of type char. A number of one byte is one too, where the method does not say "int".
-    if ((kind == 'c' || kind == 'B') && !(type != NULL && strcmp(type, "int") == 0)) {
+    if ((kind == 'c' || kind == 'B') && taper_type_kind_of(type) != TAPER_TYPE_INT) {
         return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
     }
     if (kind == 'Q' && [number unsignedLongLongValue] > INT64_MAX) {
@@ -93,40 +71,37 @@ static taper_value **room_for(size_t count)
     return calloc(count != 0 ? count : 1, sizeof(taper_value *));
 }
 
-static taper_status convert_array(conversion *c, NSArray *array, const char *type, unsigned depth, taper_value **value)
+static taper_status convert_array(conversion *c, NSArray *array, const taper_type *type, unsigned depth, taper_value **value)
 {
-    char inside[MOST_TYPE], *rest = NULL;
+    char text[MOST_TYPE];
     const size_t count = [array count];
-    const bool list = type_inside(type, "List", inside);
-    const bool declared = !list && type_inside(type, "Tuple", inside);
-    const bool tuple = declared || (!list && type != NULL && strchr(type, '.') != NULL); // "__torch__.Pair": a named one
+    const taper_type_kind kind = taper_type_kind_of(type);
+    const bool list = kind == TAPER_TYPE_LIST;
+    const bool tuple = kind == TAPER_TYPE_TUPLE || kind == TAPER_TYPE_CLASS; // a class may be a named tuple
     taper_value **const items = room_for(count);
     if (items == NULL) {
         return TAPER_ERROR_RESOURCE;
     }
     taper_status status = TAPER_OK;
-    rest = declared ? inside : NULL;
     for (size_t i = 0; i < count && status == TAPER_OK; i++) {
-        const char *const of_item = list ? inside : rest != NULL ? first_type(rest, &rest) : NULL;
+        const taper_type *const of_item = list ? taper_type_item(type, 0) : tuple ? taper_type_item(type, i) : NULL;
         status = convert(c, [array objectAtIndex:i], of_item, depth + 1, &items[i]);
     }
     if (status == TAPER_OK) {
         status = tuple ? taper_value_tuple(c->context, items, count, value, c->said)
-                       : taper_value_list(c->context, list ? inside : NULL, items, count, value, c->said);
+                       : taper_value_list(c->context, list ? text_of(taper_type_item(type, 0), text) : NULL, items, count, value, c->said);
     }
     release_all(items, count);
     return status;
 }
 
-static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, const char *type, unsigned depth,
+static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, const taper_type *type, unsigned depth,
                                        taper_value **value)
 {
-    char inside[MOST_TYPE], *rest = NULL;
-    const char *of_key = NULL, *of_value = NULL;
-    if (type_inside(type, "Dict", inside)) {
-        of_key = first_type(inside, &rest);
-        of_value = rest;
-    }
+    char key_text[MOST_TYPE], value_text[MOST_TYPE];
+    const bool dict = taper_type_kind_of(type) == TAPER_TYPE_DICT;
+    const taper_type *const of_key = dict ? taper_type_item(type, 0) : NULL;
+    const taper_type *const of_value = dict ? taper_type_item(type, 1) : NULL;
     NSArray *const names = [dictionary allKeys];
     const size_t count = [names count];
     taper_value **const keys = room_for(count), **const values = room_for(count);
@@ -139,16 +114,16 @@ static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, 
         }
     }
     if (status == TAPER_OK) {
-        status = taper_value_dict(c->context, of_key, of_value, keys, values, count, value, c->said);
+        status = taper_value_dict(c->context, text_of(of_key, key_text), text_of(of_value, value_text), keys, values, count,
+                                  value, c->said);
     }
     release_all(keys, keys != NULL ? count : 0);
     release_all(values, values != NULL ? count : 0);
     return status;
 }
 
-static taper_status convert(conversion *c, id object, const char *type, unsigned depth, taper_value **value)
+static taper_status convert(conversion *c, id object, const taper_type *type, unsigned depth, taper_value **value)
 {
-    char inside[MOST_TYPE];
     *value = NULL;
     if (depth > MOST_NESTED) {
         return refuse(c, @"arrays and dictionaries are nested too deeply");
@@ -157,8 +132,8 @@ static taper_status convert(conversion *c, id object, const char *type, unsigned
         c->left = 0;
         return refuse(c, @"arrays and dictionaries hold too many objects, each counted as often as it is held");
     }
-    if (type_inside(type, "Optional", inside)) {
-        return convert(c, object, inside, depth + 1, value);
+    while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
+        type = taper_type_item(type, 0);
     }
     if (object == nil || object == [NSNull null]) {
         return taper_value_none(c->context, value, c->said);
@@ -187,7 +162,7 @@ static taper_status convert(conversion *c, id object, const char *type, unsigned
                                                 [NSStringFromClass([object class]) UTF8String]]);
 }
 
-taper_value *tpr_value_of(id object, const char *type, NSError **error)
+taper_value *tpr_value_of(id object, const taper_type *type, NSError **error)
 {
     conversion c = {tpr_context(), taper_error_create(), nil, MOST_ITEMS};
     taper_value *value = NULL;

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Taper: runs PyTorch Mobile's model files. This header is the whole run-time interface: load a model, call its
- * methods with values, read the values that come back.
+ * Taper runs PyTorch Mobile's model files. This header is what a program needs to run one: it loads a model, calls the
+ * model's methods with values, and reads the values that come back. taper_compile.h opens a model optimized, which is
+ * the usual way to load one.
  *
  * Conventions
- * - Every function that can fail returns a taper_status and takes an optional taper_error (NULL is fine).
- * - Objects are opaque; create/load/new gives one reference, release/destroy drops it; NULL may be released.
- * - On failure output pointers are set to NULL and nothing is kept.
- * - Sizes of tensors are in elements, strides in elements, storage sizes in bytes; order of dimensions is PyTorch's.
- * - A context and a model may be used by several threads at once; a session by one thread at a time
- *   (taper_session_cancel excepted). Values may be released by any thread.
+ * - A function that can fail returns a taper_status and takes an optional taper_error; NULL is a valid taper_error.
+ * - Objects are opaque. A create, load, open or new function returns one reference; the release or destroy function
+ *   drops that reference. Both accept NULL.
+ * - A function that fails sets its output pointers to NULL and keeps nothing of its arguments.
+ * - Sizes of tensors are counted in elements, strides in elements, sizes of storages in bytes. Dimensions are in
+ *   PyTorch's order.
+ * - Several threads may use one context or one model at once. One thread at a time may use a session, except for
+ *   taper_session_cancel. Any thread may release a value.
  * - A callback of the host must not use the object whose function has called it, unless this header says what happens
- *   then: "session" below does. An allocator must not call functions of this library, but for taper_session_cancel and
- *   taper_session_trim.
+ *   then; the section "sessions" does. An allocator must call no function of this library except taper_session_cancel
+ *   and taper_session_trim.
  *
- * What stays
- * - Until 1.0 a minor version may change anything, and the library's soname carries it: libtaper.so.0.1. From 1.0 on
- *   functions, structs and numbers stay as they are, but for what is marked TAPER_EXPERIMENTAL.
- * - Structs that begin with struct_size grow at their end only; set it to sizeof the struct. A library that knows fewer
- *   members ignores yours; one that knows more takes 0 for those you do not have, and 0 always means what older
- *   versions did. taper_allocator and taper_thread_pool never change. Enums may get more values.
- * - What is declared here and does not exist yet answers TAPER_ERROR_UNSUPPORTED, and the message says what to do.
+ * What stays the same between versions
+ * - Until 1.0 a minor version may change anything, and the soname of the library contains that version:
+ *   libtaper.so.0.2. From 1.0 on functions, structs and numbers stay as they are, except those that are marked
+ *   TAPER_EXPERIMENTAL.
+ * - A struct that begins with struct_size grows at its end only. Set struct_size to sizeof the struct. A library that
+ *   knows fewer members ignores the others. A library that knows more members reads 0 for those that you do not have,
+ *   and 0 always means what older versions did. taper_allocator, taper_thread_pool and taper_device_setting never
+ * change. An enum may get more values.
+ * - A function that is declared here and not implemented yet returns TAPER_ERROR_UNSUPPORTED; the message says what to
+ *   do instead.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
@@ -46,17 +52,17 @@ extern "C" {
 #define TAPER_MUST_USE
 #endif
 
-/* May change in any minor version, also after 1.0. To be warned of each use:
+/* Marks what may change in any minor version, also after 1.0. This definition makes the compiler warn of each use:
  *   -D'TAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' */
 #ifndef TAPER_EXPERIMENTAL
 #define TAPER_EXPERIMENTAL
 #endif
 
 #define TAPER_VERSION_MAJOR 0
-#define TAPER_VERSION_MINOR 1
+#define TAPER_VERSION_MINOR 2
 #define TAPER_VERSION_PATCH 0
 
-/* "0.1.0"; static. */
+/* Returns the version of the library, "0.2.0", as static text. */
 TAPER_API const char *taper_version(void);
 
 /* ---- status and errors ------------------------------------------------------------------------------------- */
@@ -64,68 +70,79 @@ TAPER_API const char *taper_version(void);
 typedef enum taper_status {
     TAPER_OK = 0,
     TAPER_ERROR_ARGUMENT = 1,    /* the caller passed something wrong; the message names it */
-    TAPER_ERROR_FILE = 2,        /* the model file is damaged, foreign or could not be read */
-    TAPER_ERROR_UNSUPPORTED = 3, /* valid, but not supported here; the message names the operator and the way out */
-    TAPER_ERROR_RESOURCE = 4,    /* memory, a limit or a budget ran out */
+    TAPER_ERROR_FILE = 2,        /* the model file is damaged, is no model, or could not be read */
+    TAPER_ERROR_UNSUPPORTED = 3, /* valid and not supported here; the message names the operator and the way out */
+    TAPER_ERROR_RESOURCE = 4,    /* memory, a limit or a budget is used up */
     TAPER_ERROR_DEVICE = 5,      /* an accelerator failed */
-    TAPER_ERROR_RAISED = 6,      /* the model itself raised an exception; the message is the exception's text */
+    TAPER_ERROR_RAISED = 6,      /* the model raised an exception; the message is the text of the exception */
     TAPER_ERROR_CANCELLED = 7,   /* taper_session_cancel was called */
     TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
 } taper_status;
 
-/* Collects what went wrong: a message of one line, details of several (all missing operators, the module
- * hierarchy of an exception), and the byte offset in the file where one applies. Reusable; owned by the caller. */
+/* Collects what went wrong: a message of one line, a detail of several lines (all missing operators, the modules in
+ * which an exception was raised), and the byte offset in the file if there is one. The caller owns it and may use it
+ * for any number of calls. */
 typedef struct taper_error taper_error;
 
-TAPER_API taper_error *taper_error_create(void); /* NULL when out of memory, which every function accepts */
+/* Returns NULL if there is no memory. Every function accepts that as its error. */
+TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
+/* Returns the status of the last call that was given this error; TAPER_OK if error is NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
-TAPER_API const char *taper_error_message(const taper_error *error); /* never NULL; valid until the next use */
-TAPER_API const char *taper_error_detail(const taper_error *error);  /* "" when there is none */
-TAPER_API int64_t taper_error_offset(const taper_error *error);      /* -1 when unknown */
+/* Returns the message, never NULL. The text is valid until error is used again. The same holds for the detail. */
+TAPER_API const char *taper_error_message(const taper_error *error);
+/* Returns "" if there is no detail. */
+TAPER_API const char *taper_error_detail(const taper_error *error);
+/* Returns the offset in bytes at which the file is wrong, or -1 if it is not known. */
+TAPER_API int64_t taper_error_offset(const taper_error *error);
 
-/* ---- context ------------------------------------------------------------------------------------------------ */
+/* ---- contexts ----------------------------------------------------------------------------------------------- */
 
-/* One callback, as Lua's: new_size 0 frees, ptr NULL allocates, old_size is always exact. Returns memory aligned for
- * any C type, or NULL when it cannot. Called from any thread. reallocate must be set: NULL is TAPER_ERROR_ARGUMENT. */
+/* Provides all memory through one callback, as Lua's allocator does: new_size 0 frees ptr, ptr NULL allocates, and
+ * old_size is always the exact size of ptr. reallocate returns memory that is aligned for every C type, or NULL if it
+ * cannot. Any thread may call it. A NULL reallocate is TAPER_ERROR_ARGUMENT. */
 typedef struct taper_allocator {
-    void *user;
+    void *user; /* passed to reallocate */
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
-/* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done.
- * It is called by one thread at a time: a run that comes meanwhile does its work in its own thread. Both callbacks must
- * be set: NULL is TAPER_ERROR_ARGUMENT. */
+/* Provides threads. run calls task(argument, i) once for every i in [0, count), in any order and on any threads, and
+ * returns when all calls have returned. Taper calls run from one thread at a time: a session that finds the pool in use
+ * computes in its own thread. A NULL callback is TAPER_ERROR_ARGUMENT. */
 typedef struct taper_thread_pool {
-    void *user;
+    void *user; /* passed to both callbacks */
     size_t (*thread_count)(void *user);
     void (*run)(void *user, void (*task)(void *argument, size_t index), void *argument, size_t count);
 } taper_thread_pool;
 
-typedef enum taper_log_level { TAPER_LOG_PRINT = 0, TAPER_LOG_WARNING = 1, TAPER_LOG_INFO = 2 } taper_log_level;
+typedef enum taper_log_level {
+    TAPER_LOG_PRINT = 0,   /* the model's print() */
+    TAPER_LOG_WARNING = 1, /* the model's warnings.warn(), and what the host should know */
+    TAPER_LOG_INFO = 2     /* remarks for developers: what runs where, and why */
+} taper_log_level;
 
-/* Text of the model's print() and warnings.warn(), and Taper's own remarks. Not NUL-free: length counts. */
+/* Receives a piece of text. The text may contain zero bytes and does not end with one. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* copied; NULL: malloc */
-    const taper_thread_pool *pool;    /* copied; NULL: Taper's own */
-    unsigned threads;                 /* of Taper's own pool, the caller's included; 0: the big physical cores that
-                                         affinity allows, at most the control groups' CPU quota rounded up */
-    taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
-    void *log_user;
-    uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see taper_cpu_set) */
-    /* A directory of the app's own, which must exist: copied. What takes long to make on a machine is kept there
-     * between processes: packed weights, in a file for each model (taper-….packs, about as large as the model) and a
-     * small one beside it (….checked: what was found undamaged, which is asked again after a day and when the file was
-     * written to), which a thread writes after the first runs, and what NNAPI's drivers make of a network, in files
-     * that Android names. They may be deleted at any time. Only files of the process's own user are looked at. NULL:
-     * Taper writes no file. */
+    const taper_thread_pool *pool;    /* copied; NULL: a pool of Taper's own */
+    unsigned threads;                 /* threads of Taper's own pool, the caller's included. 0: the number of big
+                                         physical cores that affinity allows, at most the CPU quota of the control
+                                         group, rounded up */
+    taper_log_function log;           /* NULL: prints go to stdout and warnings to stderr */
+    void *log_user;                   /* passed to log */
+    uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
+    /* An existing directory of the app's own, copied; NULL: Taper writes no file. Taper keeps there, between processes,
+     * what takes long to make on a machine: packed weights and what NNAPI's drivers make of a network. For each model
+     * there is a file taper-….packs, about as large as the model, and a small file ….checked that lists what was found
+     * undamaged; a thread writes both after the first runs. Android names the files of its drivers. All of these files
+     * may be deleted at any time. Only files of the process's own user are read. */
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. */
+/* Bits of cpu_mask. TAPER_CPU_NONE allows the portable kernels only. taper_cpu_set lists all sets. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
@@ -138,45 +155,106 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
+/* Holds what models and sessions of one host share: memory, threads, devices. */
 typedef struct taper_context taper_context;
 
+/* options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
+/* Models, sessions and values keep their context, so it may be released before them. */
 TAPER_API void taper_context_release(taper_context *context);
+/* Returns the number of threads that a run may use. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
-/* Taper's own pool has so many threads from now on, as in taper_context_options: at most 64, or as many as it began
- * with. From any thread, for the runs under way too. The results stay the same. */
+/* Changes the number of threads of Taper's own pool to `threads`, or to the default if it is 0: at most 64, or as many
+ * as the pool was created with. Any thread may call this function; runs under way follow it too. Results do not depend
+ * on the number of threads. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
-/* The cache_dir of taper_context_options from now on, for models that are loaded and devices that are first used later;
- * NULL: none. From any thread. */
+/* Changes taper_context_options.cache_dir for models that are loaded and devices that are first used after this call.
+ * NULL turns the cache off. Any thread may call this function. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context *context, const char *path,
                                                                   taper_error *error);
-TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
+/* Returns the instruction sets that the context uses, as bits of cpu_mask. */
+TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 
-/* A device that models may be asked to run on. All texts are gone when each() returns. */
-typedef struct taper_device_facts {
-    size_t struct_size;
-    const char *name;   /* for taper_load_options.device: "cpu", "vulkan:1" */
-    const char *called; /* what it calls itself; "": nothing */
-    const char *facts;  /* what it can do and how it is used, in words; "": nothing is said */
-    const char *why;    /* why no model runs there; NULL: models do */
-} taper_device_facts;
-/* Calls each(user, facts) for every device of this build's backends, in their order, until it returns other than 0. A
- * backend without one is told once, with why. Devices are opened for it, which may take as long as a driver needs, and
- * those of GPUs that compute on the CPU are listed too, by the name that takes them. The context is busy meanwhile:
- * each() must not load models into it. */
-TAPER_API TAPER_MUST_USE taper_status taper_context_devices(taper_context *context,
-                                                            int (*each)(void *user, const taper_device_facts *facts),
-                                                            void *user, taper_error *error);
-
-/* The instruction sets that this CPU has and this build has kernels of: the name of number `index` ("scalar", the
- * portable kernels alone; "avx2", "neondot", …), NULL behind the last. *mask, unless mask is NULL, becomes the cpu_mask
- * that allows this set and those that it needs. The masks of several, joined by |, allow them all. */
+/* Returns the name of instruction set number `index`, of those that this CPU has and this build has kernels for:
+ * "scalar" (the portable kernels alone), "avx2", "neondot", …; NULL after the last. If mask is not NULL, *mask becomes
+ * the cpu_mask that allows this set and the sets that it needs. Masks of several sets are joined by |. */
 TAPER_API const char *taper_cpu_set(size_t index, uint64_t *mask);
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------------ */
 
-/* The numbers are PyTorch's ScalarType (c10/core/ScalarType.h); dtypes to come take PyTorch's, too. */
+/* The kinds of devices that programs and files name. A build has some of them, and a machine has some of those; CUDA
+ * and MPS are names that Taper knows and no build has. taper_device.h lists the devices of a machine. */
+typedef enum taper_device_kind {
+    TAPER_DEVICE_CPU = 1,
+    TAPER_DEVICE_NNAPI = 2,
+    TAPER_DEVICE_VULKAN = 3,
+    TAPER_DEVICE_METAL = 4,
+    TAPER_DEVICE_CUDA = 5,
+    TAPER_DEVICE_MPS = 6
+} taper_device_kind;
+
+/* The bit of a kind, where a member is a set of kinds. */
+#define TAPER_DEVICE_BIT(kind) (UINT32_C(1) << (kind))
+
+/* Chooses a device. taper_device_parse (taper_device.h) makes one of text such as "vulkan:1". */
+typedef struct taper_device_choice {
+    size_t struct_size; /* sizeof(taper_device_choice) */
+    taper_device_kind kind;
+    unsigned index; /* number of the device among those of its kind, from 0: accelerators of NNAPI come before its GPUs,
+                       GPUs with memory of their own before others. A Vulkan driver that computes on the CPU is used
+                       only if its number or name is given */
+    int required;   /* 1: the load fails if there is no such device, and the run fails if the device cannot do its part.
+                       0: the CPU does it, and the log says so */
+    char name[128]; /* name by which the system knows the device, instead of index; a part of the name is enough for
+                       GPUs. "": index decides */
+} taper_device_choice;
+
+/* What can be set about a device. taper_device_option (taper_device.h) describes each of them: its values, its default
+ * and what it does. */
+typedef enum taper_option {
+    TAPER_NNAPI_PREFERENCE = 1,       /* a taper_nnapi_preference */
+    TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 0 or 1 */
+    TAPER_NNAPI_LEVEL = 3,            /* 27 to 31 */
+    TAPER_GPU_SOFTWARE = 16,          /* 0 or 1, as all that follow */
+    TAPER_GPU_CHECKS = 17,
+    TAPER_GPU_HALF = 18,
+    TAPER_GPU_ESTIMATE = 19,
+    TAPER_GPU_BACKGROUND = 20,
+    TAPER_GPU_TIMES = 21,
+    TAPER_GPU_TEXELS = 22,
+    TAPER_GPU_ALIAS = 23,
+    TAPER_GPU_TILES = 24,
+    TAPER_GPU_SHARE = 25,
+    TAPER_GPU_TEAMS = 26,
+    TAPER_GPU_WINOGRAD = 27
+} taper_option;
+
+typedef struct taper_device_setting {
+    taper_option option;
+    int64_t value;
+} taper_device_setting;
+
+/* What NNAPI's drivers are asked for. */
+typedef enum taper_nnapi_preference {
+    TAPER_NNAPI_DEFAULT =
+        0, /* fast single answers for a model that runs, sustained speed for a file that is converted */
+    TAPER_NNAPI_LOW_POWER = 1,
+    TAPER_NNAPI_FAST_SINGLE_ANSWER = 2,
+    TAPER_NNAPI_SUSTAINED_SPEED = 3
+} taper_nnapi_preference;
+
+/* The dtype in which weights of convolutions, linear layers and recurrent layers are kept and multiplied. */
+typedef enum taper_precision {
+    TAPER_PRECISION_FP32 = 0,
+    TAPER_PRECISION_FP16 = 1,
+    TAPER_PRECISION_BF16 = 2
+} taper_precision;
+
+/* ---- values -------------------------------------------------------------------------------------------------- */
+
+/* The numbers are those of PyTorch's ScalarType (c10/core/ScalarType.h). Later dtypes will have PyTorch's numbers too.
+ */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
     TAPER_I8 = 1,
@@ -198,10 +276,12 @@ typedef enum taper_dtype {
     TAPER_QU2X4 = 17
 } taper_dtype;
 
-TAPER_API size_t taper_dtype_size(taper_dtype dtype);      /* bytes per element; 0 for sub-byte or unknown dtypes */
-TAPER_API const char *taper_dtype_name(taper_dtype dtype); /* "float32" */
+/* Returns the bytes of an element, or 0 if the dtype is not known or an element is smaller than a byte. */
+TAPER_API size_t taper_dtype_size(taper_dtype dtype);
+/* Returns PyTorch's name of the dtype, "float32". */
+TAPER_API const char *taper_dtype_name(taper_dtype dtype);
 
-/* The dimensions that tensors of this version have at most. Nothing in these headers depends on it. */
+/* The largest number of dimensions of a tensor in this version. Nothing in these headers depends on it. */
 #define TAPER_MAX_RANK 16
 
 typedef enum taper_kind {
@@ -220,11 +300,13 @@ typedef enum taper_kind {
     TAPER_KIND_OTHER
 } taper_kind;
 
-/* A reference to an immutable number or a shared, reference-counted tensor, list, dict or object. */
+/* A reference to a number, which never changes, or to a tensor, list, dict or object, which several values may share.
+ * References are counted. */
 typedef struct taper_value taper_value;
 
 TAPER_API void taper_value_release(taper_value *value);
-TAPER_API taper_value *taper_value_retain(taper_value *value); /* returns value */
+/* Adds a reference and returns value. */
+TAPER_API taper_value *taper_value_retain(taper_value *value);
 TAPER_API taper_kind taper_value_kind(const taper_value *value);
 
 TAPER_API TAPER_MUST_USE taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error);
@@ -236,63 +318,72 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_double(taper_context *context,
                                                          taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im,
                                                           taper_value **value, taper_error *error);
-/* The bytes are copied. */
+/* Copies `length` bytes of text. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context, const char *text, size_t length,
                                                          taper_value **value, taper_error *error);
 
-/* A contiguous tensor with uninitialized elements, owned by the value. */
+/* Makes a contiguous tensor in memory that the value owns. The elements are not initialized. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank,
                                                          const int64_t *sizes, taper_value **value, taper_error *error);
 
+/* Describes a tensor. The value owns the pointers: they are valid while the value is held. An operator that resizes
+ * the tensor in place changes what they point to. */
 typedef struct taper_tensor_info {
-    size_t struct_size; /* sizeof(taper_tensor_info) */
-    taper_dtype dtype;
-    size_t rank;
-    const int64_t *sizes;   /* rank of them; borrowed: valid while the value is held, and what they say as long as no */
-    const int64_t *strides; /* operator resizes the tensor in place */
-    void *data;             /* of element [0, 0, …]; borrowed as well */
+    size_t struct_size;     /* sizeof(taper_tensor_info) */
+    taper_dtype dtype;      /* of an element */
+    size_t rank;            /* number of dimensions */
+    const int64_t *sizes;   /* rank of them, in elements */
+    const int64_t *strides; /* rank of them, in elements */
+    void *data;             /* address of element [0, 0, …] */
     size_t bytes;           /* from data to the end of the storage */
-    int quantized;          /* 1: per tensor, 2: per channel */
-    double scale;
-    int64_t zero_point;
-    int read_only; /* 1: not to be written to: the model's own bytes, or a constant input (taper_value_make_writable) */
-    int requires_grad; /* 1: a parameter of a model that was saved as such. Nothing here computes gradients. */
+    int quantized;          /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel */
+    double scale;           /* if quantized is 1 */
+    int64_t zero_point;     /* if quantized is 1 */
+    int read_only;          /* 1: data must not be written to, because it belongs to the model or is a constant input;
+                               taper_value_make_writable gives the tensor other memory */
+    int requires_grad; /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
 } taper_tensor_info;
 
-/* Uses the caller's memory in place: [data, data + bytes) must stay valid until release(user) is called (release may be
- * NULL when the caller keeps it valid longer than every value); that is when the last value and the last result over it
- * are gone, in whichever thread lets go of it, never while one is held; on failure the memory stays the caller's.
- * strides NULL: contiguous. With read_only nonzero nothing ever writes to the memory: a run that writes in place does
- * so on a copy of its own, which its other inputs over the same value share, and lists, tuples and dicts that hold such
- * a tensor are copied for the run. Otherwise writes are seen by the caller, as in PyTorch. One value may be an input of
- * several sessions at once, in several threads: as long as no model writes to it in place, or it is read-only. */
+/* Makes a tensor in the caller's memory [data, data + bytes), which must stay valid until Taper calls release(user):
+ * when the last value and the last result that use it are gone, in the thread that releases the last of them. release
+ * may be NULL if the caller keeps the memory longer than every value. If the function fails, the memory stays the
+ * caller's and release is not called. strides NULL means contiguous.
+ * read_only 1: nothing ever writes to the memory. A run that writes to the tensor in place writes to a copy; inputs of
+ * that run that are the same value share the copy, and lists, tuples and dicts that contain the tensor are copied too.
+ * read_only 0: the caller sees what the model writes, as in PyTorch.
+ * One value may be an input of several sessions in several threads at once if it is read-only or no model writes to
+ * it. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
                                                               void *user, taper_value **value, taper_error *error);
-/* A quantized tensor over a copy of the integers in data (contiguous). dtype TAPER_QU8, TAPER_QI8 or TAPER_QI32. */
+/* Makes a contiguous quantized tensor of a copy of the integers in data. dtype is TAPER_QU8, TAPER_QI8 or TAPER_QI32.
+ */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype,
                                                                    size_t rank, const int64_t *sizes, const void *data,
                                                                    size_t bytes, double scale, int64_t zero_point,
                                                                    taper_value **value, taper_error *error);
-/* A quantized tensor of a float one's elements, rounded as aten::quantize_per_tensor does it. */
+/* Makes a quantized tensor of the elements of a float tensor. It rounds as aten::quantize_per_tensor does. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_quantize(taper_context *context, const taper_value *value,
                                                            taper_dtype dtype, double scale, int64_t zero_point,
                                                            taper_value **quantized, taper_error *error);
+/* Fills *out; set out->struct_size first. A value that is no tensor is TAPER_ERROR_ARGUMENT. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
                                                              taper_error *error);
-/* Before the caller writes to a tensor's data whose info says read_only: gives it bytes of its own, where they lie on
- * the model's (an attribute, a result that is one), which all tensors over the same storage in that session see, as
- * PyTorch would have it. Pointers from before stay valid for reading while the value is held; ask for the new one. Not
- * while the session runs. Fails for a constant input of the caller's. */
+/* Call this function before you write to the data of a tensor whose info says read_only. A tensor whose bytes are the
+ * model's (an attribute, or a result that is one) gets bytes of its own; all tensors of that session on the same
+ * storage see them, as in PyTorch. Pointers of before stay valid for reading while the value is held: ask for the new
+ * ones. The session must not be running. It fails for a constant input of the caller's. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
-/* The value, a tensor or what holds some, on a device (as taper_load_options.device; a "!" at its end means nothing
- * here): *moved is a new reference, to the value itself where it is there already. In this version every device but
- * the "cpu" is TAPER_ERROR_UNSUPPORTED. A result that stays with a device (taper_session_options.results_stay) comes to
- * the host when it is looked at, not by this call. */
-TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value, const char *device,
+/* Moves a tensor, or a value that contains tensors, to a device. *moved is a new reference, which is to the value
+ * itself if it is there already. device->required is ignored. In this version every device except the CPU is
+ * TAPER_ERROR_UNSUPPORTED. A result that stays with a device (taper_session_options.results_stay) is copied to the host
+ * when it is read, not by this function. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value,
+                                                                               const taper_device_choice *device,
                                                                                taper_value **moved, taper_error *error);
 
+/* Each of these functions fails with TAPER_ERROR_ARGUMENT if the value is of another kind. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
                                                           taper_error *error);
@@ -300,13 +391,13 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *
                                                              taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im,
                                                               taper_error *error);
-/* Borrowed from the value; NUL-terminated. */
+/* *text belongs to the value and ends with a zero byte. *length does not count that byte. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
                                                              size_t *length, taper_error *error);
 
-/* Containers. A list's element type is taken from a type string ("int", "Tensor", "Tuple[Tensor, int]"; NULL, or one
- * that names a class or named tuple: the items are checked when a method takes the list). Items are retained, not
- * copied. */
+/* Containers retain their items and do not copy them. The type of a list's items is written as in TorchScript: "int",
+ * "Tensor", "Tuple[Tensor, int]". With NULL, or with a type that names a class or a named tuple, the items are checked
+ * when a method takes the list. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type,
                                                        taper_value *const *items, size_t count, taper_value **value,
                                                        taper_error *error);
@@ -316,210 +407,269 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        const char *value_type, taper_value *const *keys,
                                                        taper_value *const *values, size_t count, taper_value **value,
                                                        taper_error *error);
-/* Items of a list or tuple, pairs of a dict, attributes of an object. */
+/* Returns the number of items of a list or tuple, of pairs of a dict, of attributes of an object; otherwise 0. */
 TAPER_API size_t taper_value_count(const taper_value *value);
-/* Which object it is: the same pointer for all values that stand for one list, say, as long as one of them is held.
- * NULL for None and numbers. Parts of a value may be shared: who walks through them can tell what was met before. */
+/* Returns an address that identifies the list, tensor, dict or object: all values that refer to the same one return
+ * the same address while one of them is held. Returns NULL for None and numbers. A value may contain one part several
+ * times; a program that walks through a value recognizes by the address what it has met. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
-/* A new reference each; a dict's and object's item is the value at that position (insertion order). */
+/* Returns a new reference to item `index`. The items of a dict or object are its values, in the order in which they
+ * were inserted. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);
+/* Returns a new reference to the key of pair `index` of a dict. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
                                                       taper_error *error);
-/* The name of field index of a named tuple or attribute index of an object; NULL for a plain tuple. */
+/* Returns the name of field `index` of a named tuple, or of attribute `index` of an object; NULL for a plain tuple. The
+ * value owns the text. */
 TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
-/* The type as PyTorch prints it ("List[Tensor]", "__torch__.M"), written like snprintf; returns the full length, 0 when
- * there is not enough memory. */
+/* Writes the type of the value as PyTorch prints it ("List[Tensor]", "__torch__.M"), as snprintf does: at most `size`
+ * bytes with the zero byte at the end. Returns the full length without that byte, or 0 if there is no memory. */
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
-/* ---- model ---------------------------------------------------------------------------------------------------- */
+/* ---- models -------------------------------------------------------------------------------------------------- */
 
 typedef struct taper_model taper_model;
 struct taper_compiler;
 
+/* Bits of taper_load_options.flags. */
+#define TAPER_LOAD_EVALUATION                                                                                          \
+    (UINT64_C(1) << 0)                     /* call Module.eval() first: `training` of all modules becomes False,       \
+                                              so that dropout and batch norm do what they do in use. PyTorch           \
+                                              Mobile's loaders for apps did so with TorchScript files. Drafts are      \
+                                              in this mode whenever they are optimized */
+#define TAPER_LOAD_COPY (UINT64_C(1) << 1) /* read the file into memory and do not map it (see SECURITY.md) */
+#define TAPER_LOAD_VERIFY                                                                                              \
+    (UINT64_C(1) << 2) /* compare the checksums of all records first, those of weights too.                            \
+                          A flatbuffer has no checksums: TAPER_ERROR_UNSUPPORTED */
+#define TAPER_LOAD_NO_GUARDS                                                                                           \
+    (UINT64_C(1) << 3) /* exported programs (.pt2): do not check inputs against the sizes that                         \
+                          the program was exported for, and leave out its assertions */
+#define TAPER_LOAD_LOW_MEMORY                                                                                          \
+    (UINT64_C(1) << 4)                          /* compute a layer directly if a faster way needs more memory for its  \
+                                                   weights: Winograd's transforms of 3x3 convolutions take 1.8 to 4    \
+                                                   times the memory of the weights. Results differ by rounding */
+#define TAPER_LOAD_REFERENCE (UINT64_C(1) << 5) /* use the portable reference operators only: slow, for checking */
+#define TAPER_LOAD_LISTING                                                                                             \
+    (UINT64_C(1) << 6) /* load only to look at the file: operators that this build lacks are                           \
+                          listed and not refused, objects are as they were saved, without                              \
+                          their __setstate__, and the model makes no session */
+
 typedef struct taper_load_options {
     size_t struct_size; /* sizeof(taper_load_options) */
-    /* taper_compiler() of taper_compile.h: the model is optimized as it loads; NULL: runs as saved. */
+    /* taper_compiler() of taper_compile.h: the model is optimized while it is loaded. NULL: the model runs as it was
+     * saved, which is several times slower. taper_model_open sets this member. */
     const struct taper_compiler *compiler;
-    const char *disable_passes; /* names, comma-separated; NULL: none */
-    int copy;                   /* 1: read the file into memory rather than map it (see SECURITY.md) */
-    int reference;              /* 1: portable reference operators only: slow, for checking */
-    /* 1: only to look at what the file holds. Operators that this build lacks are listed, not refused; objects are as
-     * saved, without their __setstate__; the model makes no session. */
-    int listing;
-    /* Of a TorchScript model: the methods of its class to read, besides forward and those of bundled inputs; the others
-     * are as if they were not there. Names that it does not have are passed over. NULL: all methods. */
+    uint64_t flags; /* TAPER_LOAD_ bits, joined by | */
+    /* Where the model runs; borrowed during the call. NULL: on the CPU, or on the device that the file was prepared or
+     * converted for, if this build and this machine have it. A kind that this version does not know is
+     * TAPER_ERROR_ARGUMENT. If the device is absent, the CPU runs the model and the log says so in one line, unless
+     * device->required is set. The CPU also does what the device cannot do, what the device does slower than the CPU in
+     * the first runs, and what fails there; the log says so (TAPER_LOG_INFO). */
+    const taper_device_choice *device;
+    /* Kinds of devices that a file may not choose, TAPER_DEVICE_BIT()s joined by |, if device is NULL. */
+    uint32_t barred_devices;
+    /* The precision of weights. On the CPU fp16 and bf16 halve the memory of weights, and are faster if the CPU
+     * multiplies halves; values between layers stay fp32, and so do other operators (docs/numerics.md). Vulkan and
+     * Metal keep fp16 weights and values, compute in fp32, and refuse bf16. NNAPI's drivers decide how they compute. */
+    taper_precision precision;
+    const taper_device_setting
+        *settings; /* of the device; borrowed during the call. docs/gpu.md explains those of GPUs */
+    size_t setting_count;
+    /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), that are left out. */
+    const char *const *disabled_passes;
+    size_t disabled_pass_count;
+    /* The methods of a TorchScript model to load besides forward and those of bundled inputs; the others are treated as
+     * absent, and names that the model does not have are ignored. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
-    /* 1: Module.eval() first: the attribute `training` of all modules becomes False, so that dropout and batch norm do
-     * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
-     * in this mode whenever it is optimized. */
-    int evaluation;
-    /* What the load may cost, whatever the file holds; of a draft, all that is done with it. Memory in bytes (the
-     * file's own not counted), work in steps of a few nanoseconds: they are counted, not timed, so that a file loads on
-     * every machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 200 million steps and 400 for each
-     * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
+    /* Limits of what the load may cost; for a draft, of all that is done with it. memory_limit counts bytes without the
+     * file's own; 0: 88 MB and 12 bytes for each byte of the file. step_limit counts steps of a few nanoseconds, which
+     * are counted and not timed, so that a file loads on every machine or on none; 0: 200 million and 400 for each byte
+     * of the file. A load that needs more is TAPER_ERROR_RESOURCE. */
     uint64_t memory_limit, step_limit;
-    /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu", or of a file that was
-     * prepared for Vulkan or Metal, or converted for NNAPI, that device, where it is there. A device that this build or
-     * machine does not have: the CPU runs the model, and the context's log says so in one line; with "!" the load ends
-     * in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices, accelerators
-     * before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What the device
-     * does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says it
-     * (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. "vulkan" is the first GPU of
-     * Vulkan, its own memory before shared; "vulkan:1" the second, "vulkan:NAME" one that has NAME in its name. A
-     * driver that computes on the CPU is only taken by number or name. "metal" is the same on Apple's systems. */
-    const char *device;
-    /* "fp32" (NULL), "fp16" or "bf16". On the CPU, the dtype in which weights of 2-D convolutions, linear and recurrent
-     * layers are kept and multiplied: half the memory, and faster if the CPU multiplies halves; what lies between
-     * layers is fp32, and so is what other operators do (docs/numerics.md says all). vulkan and metal keep weights and
-     * what lies between layers in fp16 and compute in fp32, nnapi computes as it sees fit; bf16 they refuse. */
-    const char *precision;
-    /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
-     * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
-     * level=27 to 31, the Android version whose functions and operations are used at most. Of vulkan and metal, each 0
-     * or 1: software (a driver that computes on the CPU will do), checks (results of a first run are held against the
-     * CPU's; the default), half (as precision "fp16"), estimate (what seems slower than on the CPU is not tried),
-     * background (the CPU does it while a thread makes pipelines; the default where a run's time is limited), times
-     * (every tenth run tells the log what each dispatch took), texels, alias, tiles, share, teams, winograd (how the
-     * device is used; each has its default). docs/gpu.md explains them. */
-    const char *device_options;
-    /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
-     * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */
-    int low_memory;
-    /* 1: of an exported program (.pt2): inputs are not checked against the sizes it was exported for, and its
-     * assertions are left out. */
-    int no_guards;
-    /* 1: the checksums of all records of the file are compared first, of weights too, which are otherwise used where
-     * they lie in the file. A file that carries none, a flatbuffer, is refused with TAPER_ERROR_UNSUPPORTED. */
-    int verify;
-    /* With device NULL: which of "vulkan", "metal" and "nnapi" a file may choose by what it was prepared for, with
-     * commas between. NULL: each of them; "": none, the CPU runs the file. */
-    const char *file_devices;
 } taper_load_options;
 
-/* options NULL: all 0. The model runs as it was saved, then, not optimized: taper_model_open of taper_app.h does that,
- * or taper_load_options.compiler. So it is with the functions below. */
+/* These functions load a model. options must not be NULL: taper_model_open of taper_compile.h loads a model the usual
+ * way, optimized; the functions here load it as the options say. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_model **model,
                                                        taper_error *error);
-/* The bytes must stay valid and unchanged until release(user) is called: when the model and every value that stands on
- * them are gone, in whichever thread lets go of the last. release may be NULL where the caller keeps them for longer.
- * On failure they stay the caller's and release is not called. Taper never writes to them. */
+/* Loads a model from memory and never writes to it. The bytes must stay valid and unchanged until Taper calls
+ * release(user): when the model and all values that use the bytes are gone, in the thread that releases the last of
+ * them. release may be NULL if the caller keeps the bytes longer. If the function fails, the bytes stay the caller's
+ * and release is not called. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               void (*release)(void *user), void *user,
                                                               const taper_load_options *options, taper_model **model,
                                                               taper_error *error);
-/* A part of an open file, as Android hands out assets. The descriptor is not kept. length 0: to the end. */
+/* Loads a model from a part of an open file, as Android hands out assets. length 0 means to the end of the file. The
+ * caller may close the descriptor after the call. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
                                                           uint64_t length, const taper_load_options *options,
                                                           taper_model **model, taper_error *error);
-/* read(user, offset, buffer, size) fills all of buffer and returns 0, or anything else on failure. Called only
- * during the load. */
+/* Fills all `size` bytes of buffer from `offset` of the file and returns 0, or another number if it cannot. */
 typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
+/* Loads a model of `size` bytes that read provides. read is called only during this call. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read,
                                                                 void *user, uint64_t size,
                                                                 const taper_load_options *options, taper_model **model,
                                                                 taper_error *error);
+/* Sessions keep their model, so it may be released before them. */
 TAPER_API void taper_model_release(taper_model *model);
 
-TAPER_API int64_t taper_model_bytecode_version(const taper_model *model); /* 0: a TorchScript file (.pt) */
+/* Returns the version of the file's bytecode, or 0 if the file is TorchScript (.pt). */
+TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
-TAPER_API const char *taper_model_name(const taper_model *model); /* the root class, "__torch__.Net" */
-/* Where it runs: "cpu", or the device that was asked for or that the file was prepared for, as far as it is there. */
+/* Returns the name of the root class, "__torch__.Net". The model owns this text and all others below. */
+TAPER_API const char *taper_model_name(const taper_model *model);
+/* Returns the version of PyTorch that exported the program ("2.8.0"), "" if the file does not say it, or NULL if the
+ * model is no exported program. */
+TAPER_API const char *taper_model_exported_by(const taper_model *model);
+/* Returns the device that the model runs on, as text: "cpu" or "vulkan:1". */
 TAPER_API const char *taper_model_device(const taper_model *model);
-/* 1: saved in training mode, and not loaded with taper_load_options.evaluation: the root's `training` is True. */
+/* Returns 1 if the model was saved in training mode and was loaded without TAPER_LOAD_EVALUATION. */
 TAPER_API int taper_model_is_training(const taper_model *model);
-/* 1: in some operator of the loaded program training makes a difference, and is not off: dropout drops, batch norm
- * takes the statistics of the batch. Where it is 0, a model that was saved in training mode gives what it gives in the
- * other. */
-TAPER_API int taper_model_trains(const taper_model *model);
+/* Returns 1 if training mode is on in an operator for which it matters: dropout drops elements, batch norm uses the
+ * statistics of the batch. Returns 0 if the results are those of evaluation mode. */
+TAPER_API int taper_model_uses_training(const taper_model *model);
 
 TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
-/* Arguments of a method without self; -1 when the file carries no schema (bytecode 3 and 4). */
+/* Returns the number of arguments of a method (NULL: "forward") without self, or -1 if the file has no schema: bytecode
+ * 3 and 4 have none. */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
-/* Those of them that have no default value; -1 as well. */
+/* Returns the number of arguments that have no default value, or -1 if the file has no schema. */
 TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
-/* NULL when there is no such method, argument or schema. Borrowed from the model. */
+/* Returns NULL if there is no such method, no such argument or no schema. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
-TAPER_API const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
-TAPER_API const char *taper_model_return_type(const taper_model *model, const char *method);
 
-/* Files saved beside the model with _extra_files. data is borrowed from the model. */
-/* The PyTorch that exported the program ("2.8.0"), "" where the file does not say; NULL: it is no exported program. */
-TAPER_API const char *taper_model_exported_by(const taper_model *model);
+/* A declared type, "Dict[str, List[Tensor]]" say. It belongs to its model and never changes. */
+typedef struct taper_type taper_type;
+
+typedef enum taper_type_kind {
+    TAPER_TYPE_ANY = 0, /* any value; also a Union */
+    TAPER_TYPE_NONE,
+    TAPER_TYPE_TENSOR,
+    TAPER_TYPE_INT,
+    TAPER_TYPE_FLOAT,
+    TAPER_TYPE_BOOL,
+    TAPER_TYPE_COMPLEX,
+    TAPER_TYPE_NUMBER, /* int, float or complex: Scalar */
+    TAPER_TYPE_STRING,
+    TAPER_TYPE_DEVICE,
+    TAPER_TYPE_GENERATOR,
+    TAPER_TYPE_OPAQUE,    /* Stream, Storage, …: the name says which */
+    TAPER_TYPE_ANY_LIST,  /* a list of any items */
+    TAPER_TYPE_ANY_TUPLE, /* a tuple of any items */
+    TAPER_TYPE_LIST,      /* item 0: the type of the items */
+    TAPER_TYPE_OPTIONAL,  /* item 0: the type of a value that is not None */
+    TAPER_TYPE_FUTURE,    /* item 0; also RRef and Await: the name says which */
+    TAPER_TYPE_DICT,      /* item 0: the type of the keys; item 1: the type of the values */
+    TAPER_TYPE_TUPLE,     /* one item for each item; a named tuple has a name and names of fields */
+    TAPER_TYPE_UNION,     /* one item for each member */
+    TAPER_TYPE_CLASS,     /* the name is that of the class */
+    TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema */
+} taper_type_kind;
+
+/* Return NULL if there is no such method, no such argument or no schema. */
+TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
+TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
+/* Return the same types as the file writes them, for people. */
+TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
+TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
+
+/* A NULL type is TAPER_TYPE_ANY and has no items. */
+TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
+TAPER_API size_t taper_type_count(const taper_type *type);
+/* Returns item `index`, or NULL if there are fewer. */
+TAPER_API const taper_type *taper_type_item(const taper_type *type, size_t index);
+/* Returns the name of a class, a named tuple or an opaque type; otherwise NULL. */
+TAPER_API const char *taper_type_name(const taper_type *type);
+/* Returns the name of field `index` of a named tuple; otherwise NULL. */
+TAPER_API const char *taper_type_field(const taper_type *type, size_t index);
+/* Writes the type as PyTorch prints it, as snprintf does: at most `size` bytes with the zero byte at the end. Returns
+ * the full length without that byte, or 0 if there is no memory. taper_value_list and taper_value_dict take such text.
+ */
+TAPER_API size_t taper_type_text(const taper_type *type, char *text, size_t size);
+
+/* Files that were saved beside the model with _extra_files. */
 TAPER_API size_t taper_model_extra_count(const taper_model *model);
 TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
+/* *data belongs to the model. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,
                                                         size_t *size, taper_error *error);
 
-/* Names of the operators that the model calls ("aten::add.Tensor"), sorted; among them the classes of torch.classes
- * that it names and this build lacks ("__torch__.torch.classes.my_ext.Options"). Borrowed. */
+/* Names of the operators that the model calls ("aten::add.Tensor"), sorted, and of the classes of torch.classes that it
+ * names and this build lacks ("__torch__.torch.classes.my_ext.Options"). */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
-TAPER_API size_t taper_model_operator_calls(const taper_model *model,
-                                            size_t index); /* places in the code that call it */
-TAPER_API int taper_model_operator_missing(const taper_model *model,
-                                           size_t index); /* 1: called, and not in this build */
+/* Returns the number of places in the code that call the operator. */
+TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t index);
+/* Returns 1 if the model calls the operator and this build does not have it. */
+TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index);
 
-/* ---- session ---------------------------------------------------------------------------------------------------- */
+/* ---- sessions ------------------------------------------------------------------------------------------------ */
 
+/* One user's state of a model: its buffers and attributes, its memory, its random numbers. */
 typedef struct taper_session taper_session;
 
 typedef struct taper_session_options {
     size_t struct_size;          /* sizeof(taper_session_options) */
-    uint64_t instruction_budget; /* executed instructions per run; 0: no limit */
-    double time_budget;          /* seconds per run, checked between operators; 0: no limit */
-    size_t memory_budget;        /* bytes of values alive at once; 0: no limit */
-    /* 1: tensors that a device made and a run returns stay there until the host looks at them, so that a run that is
-     * given them takes them from there: the state of a recurrent model, for one. Until then such a value is the
-     * session's: it is looked at, or given to another session, by one thread at a time, and not while the session
-     * runs. 0: all results are the host's, and any threads'. */
+    uint64_t instruction_budget; /* instructions that a run may execute; 0: no limit */
+    double time_budget;          /* seconds that a run may take, checked between operators; 0: no limit */
+    size_t memory_budget;        /* bytes of the values that are alive at once; 0: no limit */
+    /* 1: a result that the device computed stays with the device until the host reads it, so that a run that is given
+     * the result takes it from there; the state of a recurrent model, for example. Until then the result belongs to the
+     * session: one thread at a time reads it or gives it to another session, and not while the session runs.
+     * 0: all results are copied to the host, and any thread may use them. */
     int results_stay;
 } taper_session_options;
 
+/* options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,
                                                            taper_session **session, taper_error *error);
 
 /* A session runs one call at a time. A callback of the host (an operator that it registered, a log, an observer, a
- * release function, a thread pool) may run within a call of a session. If the callback calls the same session,
- * functions that return a taper_status fail with TAPER_ERROR_ARGUMENT and change nothing: taper_session_run,
- * taper_session_attribute, taper_profile_set and all others that take the session. Functions without a status say below
- * what they do then. The callback may use other sessions, of the same model too. Threads must still take turns: a call
- * from another thread is not always noticed. */
+ * release function, a thread pool) may be called within a call of a session. If the callback calls the same session,
+ * functions that return a taper_status fail with TAPER_ERROR_ARGUMENT and change nothing. Functions without a status
+ * say below what they do then. The callback may use other sessions, also of the same model. Threads must take turns
+ * with a session: a call from another thread is not always noticed. */
 
-/* Within a call of the session it returns at once, and the session is destroyed when that call ends. The call's result
- * is the caller's all the same. The session must not be used after this function was called. */
+/* Within a call of the session this function returns at once, and the session is destroyed when that call ends; the
+ * result of the call is the caller's all the same. The session must not be used after this call. */
 TAPER_API void taper_session_destroy(taper_session *session);
 
-/* method NULL: "forward". Missing trailing inputs take the method's defaults. A session's first run plans its memory;
- * of a model, the first one packs weights for each layer in turn, so that its results are there soon, the second one
- * keeps them, which takes longer than the runs to come. */
+/* Calls a method (NULL: "forward"). Missing inputs at the end take their default values. *result is a new reference.
+ * The first run of a session plans its memory. The first run of a model packs the weights of each layer and drops them
+ * again, so that its result is there soon; the second run keeps them, which takes longer than later runs. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
-/* From any thread, and from callbacks: the run in progress (or the next one) stops with TAPER_ERROR_CANCELLED. */
+
+/* Stops the run in progress, or the next one, with TAPER_ERROR_CANCELLED. Any thread and any callback may call this. */
 TAPER_API void taper_session_cancel(taper_session *session);
-/* Attribute of the root object, dotted for submodules ("layer1.0.weight"). */
+/* Returns a new reference to an attribute of the root object; a path with dots leads into submodules
+ * ("layer1.0.weight"), and "" is the root object. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path,
                                                               taper_value **value, taper_error *error);
-/* Gives cached memory back to the allocator. Within a call of the session it returns at once, and the memory is given
- * back when that call ends. */
+/* Returns cached memory to the allocator. Within a call of the session this happens when that call ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-/* torch.manual_seed. Within a run, what follows in the run draws from the new seed. */
+/* Seeds the random numbers of the session, as torch.manual_seed does. Within a run the rest of the run draws from the
+ * new seed. */
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {
     size_t struct_size;       /* sizeof(taper_memory_info) */
-    uint64_t allocator_calls; /* of the last run */
-    size_t arena_bytes;       /* planned activations */
-    size_t pool_bytes;        /* blocks kept for reuse, those in use included */
+    uint64_t allocator_calls; /* calls of the allocator in the last run */
+    size_t arena_bytes;       /* planned memory of values within a run */
+    size_t pool_bytes;        /* blocks that are kept for reuse, and those in use */
     size_t packed_bytes;      /* packed weights of the model */
-    uint64_t banded_calls; /* of the last run: operators that were computed some rows at a time, one behind the other,
-                              so that what lies between them stays in the cache */
+    uint64_t banded_calls;    /* operators of the last run that were computed a few rows at a time, one after the other,
+                                 so that the values between them stay in the cache */
 } taper_memory_info;
-/* Within a run: what holds at that moment; the figures of the last run are those of the one before. */
+/* Fills *info; set info->struct_size first. Within a run the sizes are those of that moment, and the counts are those
+ * of the run before. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus

@@ -15,14 +15,6 @@
 extern "C" {
 #endif
 
-/* ---- opening ---- */
-
-/* taper_model_load with the optimizer, whether options name it or not. options NULL: as PyTorch Mobile's loaders for
- * apps do it, in evaluation mode; any other: what they say and no more. A program that calls it links the compiler. */
-TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_model_open(taper_context *context, const char *path,
-                                                                          const taper_load_options *options,
-                                                                          taper_model **model, taper_error *error);
-
 /* ---- inputs bundled with a model (torch.utils.bundled_inputs, `taper bundle`) ---- */
 
 /* The name of method number `index` that has bundled inputs, NULL behind the last. Borrowed from the model. */

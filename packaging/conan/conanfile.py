@@ -9,7 +9,7 @@ from conan.tools.files import copy
 
 class TaperConan(ConanFile):
     name = "taper"
-    version = "0.1.0"
+    version = "0.2.0"
     license = "BSD-2-Clause"
     description = "Runs the models that PyTorch saved for mobile, without PyTorch"
     topics = ("pytorch", "inference", "mobile", "torchscript")

@@ -244,7 +244,7 @@ def put(path, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
-    parser.add_argument("--version", default="0.1.0")
+    parser.add_argument("--version", default="0.2.0")
     parser.add_argument("--classes", required=True)
     parser.add_argument("--sources", required=True)
     parser.add_argument("--include", required=True, help="the folder with taper/taper.h")

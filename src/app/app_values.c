@@ -6,8 +6,8 @@
 
 #include <taper/taper_app.h>
 
+#include "base/arguments.h"
 #include "ir/tensor.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 
 enum { KEYS_TOLD = 64 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/session.h"
 
 static const char prefix[] = "get_all_bundled_inputs_for_", plain[] = "get_all_bundled_inputs";

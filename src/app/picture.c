@@ -7,7 +7,7 @@
 
 #include "app/picture.h"
 #include "app/settings.h"
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/context.h"
 
 // ---- formats

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/app_values.h"
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/context.h"
 
 // ---- in a result

@@ -7,7 +7,7 @@
 
 #include "app/app_values.h"
 #include "app/settings.h"
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/context.h"
 
 enum { CLASS_LIMIT = 4096 };

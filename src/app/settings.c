@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "app/settings.h"
+#include "base/arguments.h"
 #include "base/json.h"
 #include "platform/platform.h"
-#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 enum { DEPTH_LIMIT = 64, ITEM_LIMIT = 1 << 20 };

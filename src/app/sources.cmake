@@ -1,6 +1,5 @@
 if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
     list(APPEND TAPER_SOURCES
-        src/app/app_open.c
         src/app/app_values.c
         src/app/bundled.c
         src/app/picture.c

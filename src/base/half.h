@@ -6,8 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
-// What weights of layers are kept in, and computed with as far as the CPU has instructions for it.
-typedef enum taper_precision { TAPER_PRECISION_fp32, TAPER_PRECISION_fp16, TAPER_PRECISION_bf16 } taper_precision;
+#include <taper/taper.h>
+
+// The precisions of taper.h by the names that lists of kernels write.
+#define TAPER_PRECISION_fp32 TAPER_PRECISION_FP32
+#define TAPER_PRECISION_fp16 TAPER_PRECISION_FP16
+#define TAPER_PRECISION_bf16 TAPER_PRECISION_BF16
 
 inline float taper_bits_to_float(uint32_t bits)
 {

@@ -37,6 +37,17 @@ void taper_text_string(taper_text *text, const char *string)
     taper_text_append(text, string, strlen(string));
 }
 
+size_t taper_text_copy(const taper_text *text, char *buffer, size_t size)
+{
+    const size_t length = text->failed ? 0 : text->length;
+    if (size != 0 && buffer != NULL) {
+        const size_t kept = length < size - 1 ? length : size - 1;
+        memcpy(buffer, taper_text_get(text), kept);
+        buffer[kept] = '\0';
+    }
+    return length;
+}
+
 void taper_text_format(taper_text *text, const char *format, ...)
 {
     char line[512];

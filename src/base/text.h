@@ -20,6 +20,9 @@ static inline taper_text taper_text_make(const taper_allocator *allocator)
 void taper_text_free(taper_text *text);
 void taper_text_append(taper_text *text, const char *bytes, size_t length);
 void taper_text_string(taper_text *text, const char *string);
+// Copies the text to a buffer as snprintf does; buffer NULL or size 0: nothing is copied. Returns the full length, or 0
+// if the text failed.
+size_t taper_text_copy(const taper_text *text, char *buffer, size_t size);
 void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2, 3);
 // A double as Python's repr writes it: shortest digits that read back the same, "inf", "nan", "1e-05", "3.0".
 void taper_text_double(taper_text *text, double number);

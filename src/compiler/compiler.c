@@ -92,15 +92,12 @@ static const pass passes[] = {
 
 enum { PASSES = sizeof passes / sizeof passes[0], STEPS_A_NODE = 8 };
 
-static bool is_disabled(const char *list, const char *name)
+static bool is_disabled(const taper_compilation *compilation, const char *name)
 {
-    const size_t length = strlen(name);
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        const size_t item = strcspn(at, ",");
-        if (item == length && memcmp(at, name, length) == 0) {
+    for (size_t i = 0; i < compilation->disabled_count; i++) {
+        if (strcmp(compilation->disabled[i], name) == 0) {
             return true;
         }
-        at += item + (at[item] == ',');
     }
     return false;
 }
@@ -115,13 +112,13 @@ static const char *const pytorch_names[][2] = {
 #endif
 };
 
-static bool is_left_out(const char *list, const char *name)
+static bool is_left_out(const taper_compilation *compilation, const char *name)
 {
-    if (is_disabled(list, name)) {
+    if (is_disabled(compilation, name)) {
         return true;
     }
     for (size_t i = 0; i < sizeof pytorch_names / sizeof pytorch_names[0]; i++) {
-        if (strcmp(pytorch_names[i][0], name) == 0 && is_disabled(list, pytorch_names[i][1])) {
+        if (strcmp(pytorch_names[i][0], name) == 0 && is_disabled(compilation, pytorch_names[i][1])) {
             return true;
         }
     }
@@ -138,7 +135,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
     const bool packs = compilation->preparer != NULL && compilation->preparer->packer != TAPER_PACKER_NONE;
     for (size_t p = 0; p < PASSES; p++) {
-        if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name) ||
+        if ((passes[p].stages & stage) == 0 || is_left_out(compilation, passes[p].name) ||
             passes[p].layers == (packs ? PLAIN : PACKED)) {
             continue;
         }

@@ -462,13 +462,13 @@ static taper_status build(finder *f, taper_node *end)
     node->instruction = first->instruction;
     (void)take_inputs(node, body);
     TAPER_TRY(make_results(f, node, body, results));
-    *segment =
-        (taper_segment){.device = f->device,
-                        .node = node,
-                        .forms = forms,
-                        .op = first->op,
-                        .schema = first->schema,
-                        .insists = TAPER_DEVICES && f->compilation->insists && f->device == f->compilation->devices[0]};
+    *segment = (taper_segment){.device = f->device,
+                               .node = node,
+                               .forms = forms,
+                               .op = first->op,
+                               .schema = first->schema,
+                               .required = TAPER_DEVICES && f->compilation->device_required &&
+                                           f->device == f->compilation->devices[0]};
     const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
     if (TAPER_DEVICES && declines(f, status)) { // the CPU never does: what it claims it can have
         undo(node);

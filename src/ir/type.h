@@ -7,32 +7,11 @@
 
 #include "base/text.h"
 
-typedef enum taper_type_kind {
-    TAPER_TYPE_ANY,
-    TAPER_TYPE_NONE,
-    TAPER_TYPE_TENSOR,
-    TAPER_TYPE_INT, // also ScalarType, Layout, MemoryFormat, QScheme and SymInt of schemas
-    TAPER_TYPE_FLOAT,
-    TAPER_TYPE_BOOL,
-    TAPER_TYPE_COMPLEX,
-    TAPER_TYPE_NUMBER, // Scalar
-    TAPER_TYPE_STRING,
-    TAPER_TYPE_DEVICE,
-    TAPER_TYPE_GENERATOR,
-    TAPER_TYPE_OPAQUE, // Stream, Storage, Capsule, Dimname, … : name says which
-    TAPER_TYPE_ANY_LIST,
-    TAPER_TYPE_ANY_TUPLE,
-    TAPER_TYPE_LIST,     // items[0]
-    TAPER_TYPE_OPTIONAL, // items[0]
-    TAPER_TYPE_FUTURE,   // items[0]; also RRef, Await: name says which
-    TAPER_TYPE_DICT,     // items[0] key, items[1] value
-    TAPER_TYPE_TUPLE,    // items; fields and name when it is a named tuple
-    TAPER_TYPE_UNION,    // items
-    TAPER_TYPE_CLASS,    // name
-    TAPER_TYPE_VARIABLE  // a schema's type variable, "t": name
-} taper_type_kind;
-
-typedef struct taper_type {
+// The kinds are taper_type_kind of taper.h. Of these
+//   INT  is also ScalarType, Layout, MemoryFormat, QScheme and SymInt of schemas,
+//   LIST, OPTIONAL and FUTURE have items[0], DICT items[0] (key) and items[1] (value), TUPLE and UNION their items,
+//   a named TUPLE, OPAQUE, FUTURE, CLASS and VARIABLE have a name.
+struct taper_type {
     uint8_t kind;   // taper_type_kind
     uint8_t depth;  // of nesting: 0 for a simple type; at most TAPER_LIMIT_TYPE_DEPTH
     uint16_t nodes; // of the whole tree less one, shared parts counted each time; bounds every walk over it
@@ -40,7 +19,7 @@ typedef struct taper_type {
     const struct taper_type *const *items;
     const char *name;
     const char *const *fields;
-} taper_type;
+};
 
 extern const taper_type taper_type_any, taper_type_none, taper_type_tensor, taper_type_int, taper_type_float,
     taper_type_bool, taper_type_complex, taper_type_number, taper_type_string, taper_type_device, taper_type_generator,

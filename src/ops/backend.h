@@ -41,10 +41,11 @@ typedef struct taper_device_words {
 // An opened backend.
 typedef struct taper_device {
     const taper_backend *backend;
-    const char *name;          // as it was asked for: "vulkan:1"
-    unsigned index;            // of several of its kind
-    const char *called;        // the one of that name, where one was asked for: "nnapi:NAME"; NULL: index says which
-    const char *options;       // taper_load_options.device_options; NULL: none. A device is opened for each set of them
+    const char *name;   // as it was asked for: "vulkan:1"
+    unsigned index;     // of several of its kind
+    const char *called; // the one of that name, where one was asked for: "nnapi:NAME"; NULL: index says which
+    const taper_device_setting *settings; // taper_load_options.settings; a device is opened for each set of them
+    size_t setting_count;
     const char *cache_dir;     // where it may keep things, taper_context_options.cache_dir; NULL: nowhere
     taper_memory_owner *owner; // what its memory is told to be of
     const taper_allocator *allocator;
@@ -88,7 +89,7 @@ struct taper_segment {
     // For profiles and messages: the operator that names it, the first if plan says nothing else.
     const taper_op *op;
     const taper_schema *schema;
-    bool insists;          // declining is an error: the host would rather fail than have the CPU do it
+    bool required;         // declining is an error: the host would rather fail than have the CPU do it
     double seconds, saved; // what plan thinks it costs, and what it saves against the plain nodes; 0: not known
 };
 
@@ -102,7 +103,8 @@ typedef void taper_each_storage(void *user, const taper_device_storage *storage)
 
 struct taper_backend {
     size_t struct_size;
-    const char *name;   // "cpu"
+    const char *name; // "cpu"
+    taper_device_kind kind;
     size_t state_bytes; // of an open device
     // What it gives are tensors of its own also where the operator gives a view: it is shown views whose memory nobody
     // else writes to, and lists of tensors that are made for operators of the region, or taken apart in it (nodes LIST
@@ -110,7 +112,6 @@ struct taper_backend {
     bool copies;
     size_t recording_bytes; // of what is prepared for shapes, zeroed; 0: nothing is, record and forget are NULL
     // Declines where there is no such device; *why then says why there is none (a static text, or one in the state).
-    // Options that it does not know are TAPER_ERROR_ARGUMENT.
     taper_status (*open)(taper_device *device, const char **why, taper_error *error); // NULL: always there
     void (*close)(taper_device *device);                                              // NULL: nothing to do
     // Declines where there is nothing (more) for it in the region.
@@ -132,8 +133,8 @@ struct taper_backend {
     void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
     // For people: what an opened device calls itself, and what it can do. NULL: nothing is said.
     void (*describe)(const taper_device *device, taper_device_words *words);
-    const char *listing; // options with which devices are listed; NULL: none
-    const char *half;    // the option by which it computes with half precision; NULL: it cannot
+    taper_option listing; // set to 1 when devices are listed; 0: none
+    taper_option half;    // set to 1, it computes with half precision; 0: it cannot
     // For pictures: what the recording has between its layers. NULL: nothing is said.
     void (*storages)(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
     bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it

@@ -3,9 +3,9 @@
 // so the lists stay few. It lies under contexts, as any allocator of the host, and knows nothing of them.
 #include <taper/taper_memory.h>
 
+#include "base/arguments.h"
 #include "base/atomic.h"
 #include "base/memory.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 
 typedef struct free_block {

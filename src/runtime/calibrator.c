@@ -5,7 +5,7 @@
 #include "runtime/calibrator.h"
 #include "runtime/device.h"
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 
 static const taper_quantization_table *table(const taper_calibrator *calibrator)
 {
@@ -48,17 +48,22 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
                                  const taper_quantize_options *given, taper_error *error)
 {
     taper_quantize_options *o = &calibrator->options;
-    TAPER_TRY(taper_load_options_read(load, &calibrator->load, error));
-    TAPER_TRY(taper_device_check(calibrator->context, calibrator->load.device, error));
+    taper_device_choice device;
+    TAPER_TRY(load != NULL ? taper_load_options_read(calibrator->context, load, &calibrator->load, error) : TAPER_OK);
+    TAPER_TRY(taper_device_choice_read(calibrator->context, calibrator->load.device, &device, error));
+    TAPER_TRY(taper_device_check(calibrator->context, &device, error));
     if (calibrator->load.compiler == NULL || calibrator->load.compiler->quantization == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "quantizing needs taper_load_options.compiler: set it to taper_compiler()");
     }
     calibrator->compiler = calibrator->load.compiler;
-    calibrator->load.disable_passes = NULL;
-    calibrator->load.listing = 0;
-    calibrator->load.methods = NULL; // the host's, and drafts are loaded later
-    calibrator->load.device = calibrator->load.precision = NULL;
+    calibrator->load.flags &= ~TAPER_LOAD_LISTING;
+    calibrator->load.precision = TAPER_PRECISION_FP32;
+    // These are the host's, and drafts are loaded later.
+    calibrator->load.disabled_passes = calibrator->load.methods = NULL;
+    calibrator->load.disabled_pass_count = calibrator->load.method_count = calibrator->load.setting_count = 0;
+    calibrator->load.settings = NULL;
+    calibrator->load.device = NULL;
     TAPER_TRY(taper_struct_read(given, "taper_quantize_options", o, sizeof *o, error));
     if ((unsigned)o->mode > TAPER_QUANTIZE_DYNAMIC || (unsigned)o->observer > TAPER_OBSERVER_PERCENTILE) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such mode or observer of quantization");

@@ -3,9 +3,9 @@
 // quantization noise.
 #include <math.h>
 
+#include "base/arguments.h"
 #include "ir/tensor.h"
 #include "ir/walk.h"
-#include "runtime/arguments.h"
 #include "runtime/calibrator.h"
 
 // ---- noise

@@ -3,7 +3,7 @@
 // never called with one.
 #include <taper/taper_compile.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 
 static TAPER_COLD taper_status no_calibrator(taper_error *error)
 {

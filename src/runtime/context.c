@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "platform/isa.h"
 #include "platform/platform.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 
 const char *taper_version(void)
 {
-    return "0.1.0";
+    return "0.2.0";
 }
 
 static void log_to_stdio(void *user, taper_log_level level, const char *text, size_t length)

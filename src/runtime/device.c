@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler_hook.h"
+#include "base/arguments.h"
 #include "platform/platform.h"
-#include "runtime/arguments.h"
+#include "runtime/device_options.h"
 
 #define BACKEND(name) extern const taper_backend taper_backend_##name;
 #include "backends/backend_list.inc"
@@ -25,77 +25,79 @@ const char *taper_host_name(void)
     return built_in[0]->name;
 }
 
-taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error)
+taper_device_kind taper_host_kind(void)
 {
-    static const char letters[] = "-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-    static const char *const small = letters + 28, *const digits = small + 27;
-    text = text != NULL ? text : taper_host_name();
-    *name = (taper_device_name){.text = text, .length = strspn(text, small)};
-    const char *rest = text + name->length;
-    bool wrong = name->length == 0;
-    if (*rest == ':') {
-        const size_t count = strspn(rest + 1, letters), number = strspn(rest + 1, digits);
-        for (size_t i = 1; i <= count && count == number; i++) {
-            name->index = name->index > 999 ? UINT_MAX : name->index * 10 + (unsigned)(rest[i] - '0');
-        }
-        name->called = count != number ? (size_t)(rest + 1 - text) : 0;
-        wrong |= count == 0;
-        rest += 1 + count;
+    return built_in[0]->kind;
+}
+
+bool taper_is_host(const taper_device_choice *choice)
+{
+    return choice->kind == taper_host_kind() && choice->index == 0 && choice->name[0] == '\0';
+}
+
+static const taper_backend *backend_of(const taper_context *context, taper_device_kind kind)
+{
+    const taper_backend *const *list = context->backends != NULL ? context->backends : built_in;
+    while (*list != NULL && (*list)->kind != kind) {
+        list++;
     }
-    name->shown = (size_t)(rest - text);
-    name->insists = *rest == '!';
-    if (wrong || rest[name->insists] != '\0') {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "device \"%.100s\" should be NAME[:INDEX][!], as \"%s\" or \"%s:1!\", or NAME:DEVICE[!]", text,
-                   taper_preparers[0].name, taper_preparers[1].name);
+    return *list;
+}
+
+static const char *kind_name(const taper_context *context, taper_device_kind kind)
+{
+    const taper_backend *backend = backend_of(context, kind);
+    return backend != NULL ? backend->name : taper_device_kind_name(kind);
+}
+
+taper_status taper_device_choice_read(const taper_context *context, const taper_device_choice *given,
+                                      taper_device_choice *choice, taper_error *error)
+{
+    TAPER_TRY(taper_struct_read(given, "taper_device_choice", choice, sizeof *choice, error));
+    if (given == NULL) {
+        choice->kind = taper_host_kind();
+    }
+    if (kind_name(context, choice->kind) == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.kind is %d, which is no taper_device_kind",
+                   (int)choice->kind);
+    }
+    if (memchr(choice->name, '\0', sizeof choice->name) == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.name has no zero byte at its end");
     }
     return TAPER_OK;
 }
 
-taper_status taper_device_options_check(const char *options, taper_error *error)
+static taper_status absent(const taper_context *context, const taper_device_choice *choice, const char *why,
+                           taper_error *error)
 {
-    for (const char *at = options; at != NULL && *at != '\0'; at++) {
-        if (*at < ' ' || *at > '~') {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options \"%.100s\" should be NAME=VALUE,…", options);
-        }
+    taper_device_text text;
+    if (choice->required == 0) {
+        return TAPER_OK;
     }
-    return TAPER_OK;
-}
-
-static taper_status absent(const taper_device_name *name, const char *why, taper_error *error)
-{
-    return !name->insists ? TAPER_OK
-                          : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "device %.*s %s; without \"!\" the CPU does it",
-                                       (int)name->shown, name->text, why);
+    taper_device_write(choice, kind_name(context, choice->kind), &text);
+    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+               "device %s %s; without \"!\" (taper_device_choice.required) the CPU does it", text.text, why);
 }
 
 static const char unknown[] = "is not part of this build";
 
-static bool is_host(const taper_device_name *name)
-{
-    const char *host = taper_host_name();
-    return name->length == strlen(host) && memcmp(name->text, host, name->length) == 0 && name->index == 0 &&
-           name->called == 0;
-}
-
 #ifdef TAPER_WITHOUT_DEVICES // the CPU alone
-taper_status taper_context_device(taper_context *context, const char *text, const char *options, bool half,
+taper_status taper_context_device(taper_context *context, const taper_device_choice *choice,
+                                  const taper_device_setting *settings, size_t setting_count, bool half,
                                   taper_device **device, const char **why, taper_error *error)
 {
-    taper_device_name name;
-    (void)options; // the CPU has none
-    (void)half;    // which the model knows
+    (void)settings, (void)setting_count; // the CPU has none
+    (void)half;                          // which the model knows
     *why = unknown;
-    TAPER_TRY(taper_device_read(text, &name, error));
-    *device = is_host(&name) ? context->host : NULL;
-    return *device != NULL ? TAPER_OK : absent(&name, unknown, error);
+    *device = taper_is_host(choice) ? context->host : NULL;
+    return *device != NULL ? TAPER_OK : absent(context, choice, unknown, error);
 }
 
-taper_status taper_device_check(taper_context *context, const char *text, taper_error *error)
+taper_status taper_device_check(taper_context *context, const taper_device_choice *choice, taper_error *error)
 {
     taper_device *device;
     const char *why;
-    return taper_context_device(context, text, NULL, false, &device, &why, error);
+    return taper_context_device(context, choice, NULL, 0, false, &device, &why, error);
 }
 
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
@@ -113,17 +115,22 @@ void taper_context_close_devices(taper_context *context)
     taper_free(&context->allocator, context->host, sizeof *context->host);
 }
 
-taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_facts *facts),
+taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_info *info),
                                    void *user, taper_error *error)
 {
-    const taper_device_facts facts = {
-        .struct_size = sizeof facts, .name = taper_host_name(), .called = "", .facts = ""};
+    const taper_device_info info = {.struct_size = sizeof info,
+                                    .kind = taper_host_kind(),
+                                    .name = taper_host_name(),
+                                    .title = "",
+                                    .description = ""};
     TAPER_NEED(context, error);
     TAPER_NEED(each, error);
-    (void)each(user, &facts);
+    (void)each(user, &info);
     return TAPER_OK;
 }
 #else
+enum { MOST_SETTINGS = 32 };
+
 typedef struct opened {
     taper_memory_owner owner; // first
     taper_device device;
@@ -131,32 +138,34 @@ typedef struct opened {
     struct opened *next;
     size_t bytes;
     const char *why; // it is not there; NULL: it is
-    char name[];
+    taper_device_setting settings[MOST_SETTINGS];
+    taper_device_text name;
+    char called[sizeof((taper_device_choice *)NULL)->name];
 } opened;
 
-static const taper_backend *find_backend(const taper_context *context, const taper_device_name *name)
+// How a device is opened.
+typedef struct opening {
+    const taper_device_choice *choice;
+    taper_device_setting settings[MOST_SETTINGS];
+    size_t count;
+} opening;
+
+static const taper_backend *find_backend(const taper_context *context, const taper_device_choice *choice)
 {
-    const taper_backend *const *list = context->backends != NULL ? context->backends : built_in;
-    for (; *list != NULL; list++) {
-        if (strlen((*list)->name) == name->length && memcmp((*list)->name, name->text, name->length) == 0) {
-            const bool first = name->index == 0 && name->called == 0;
-            return (*list)->open != NULL || first ? *list : NULL; // there is one CPU
-        }
-    }
-    return NULL;
+    const taper_backend *backend = backend_of(context, choice->kind);
+    const bool first = choice->index == 0 && choice->name[0] == '\0';
+    return backend != NULL && (backend->open != NULL || first) ? backend : NULL; // there is one CPU
 }
 
 // One that was looked for before, there or not.
-static opened *find_opened(const taper_context *context, const taper_backend *backend, const taper_device_name *name,
-                           const char *options)
+static opened *find_opened(const taper_context *context, const taper_backend *backend, const opening *how)
 {
-    const size_t called = name->called != 0 ? name->shown - name->called : 0;
     opened *o = context->devices;
     for (; o != NULL; o = o->next) {
         const taper_device *d = &o->device;
-        if (d->backend == backend && d->index == name->index && (d->called != NULL ? strlen(d->called) : 0) == called &&
-            (called == 0 || memcmp(d->called, name->text + name->called, called) == 0) &&
-            strcmp(d->options != NULL ? d->options : "", options) == 0) {
+        if (d->backend == backend && d->index == how->choice->index &&
+            strcmp(d->called != NULL ? d->called : "", how->choice->name) == 0 && d->setting_count == how->count &&
+            (how->count == 0 || memcmp(d->settings, how->settings, how->count * sizeof *how->settings) == 0)) {
             break;
         }
     }
@@ -173,31 +182,33 @@ static void close_device(taper_memory_owner *owner)
     taper_free(&allocator, o, o->bytes);
 }
 
-static taper_status open_device(taper_context *context, const taper_backend *backend, const taper_device_name *name,
-                                const char *options, opened **made, taper_error *error)
+static taper_status open_device(taper_context *context, const taper_backend *backend, const opening *how, opened **made,
+                                taper_error *error)
 {
     const taper_allocator *allocator = &context->allocator;
-    const size_t length = strlen(options), text = (sizeof(opened) + name->shown + length + 2 + 15) / 16 * 16;
-    opened *o = taper_alloc_zeroed(allocator, text + backend->state_bytes);
+    const size_t before = taper_round_up(sizeof(opened), 16);
+    opened *o = taper_alloc_zeroed(allocator, before + backend->state_bytes);
     if (o == NULL) {
         return taper_fail_memory(error);
     }
-    memcpy(o->name, name->text, name->shown);
-    memcpy(o->name + name->shown + 1, options, length);
-    o->bytes = text + backend->state_bytes;
+    taper_device_write(how->choice, backend->name, &o->name);
+    memcpy(o->called, how->choice->name, sizeof o->called);
+    memcpy(o->settings, how->settings, sizeof o->settings);
+    o->bytes = before + backend->state_bytes;
     taper_refs_init(&o->owner.refs);
     o->owner.close = close_device;
     o->allocator = *allocator;
     o->device = (taper_device){.backend = backend,
-                               .name = o->name,
-                               .index = name->index,
-                               .called = name->called != 0 ? o->name + name->called : NULL,
-                               .options = length != 0 ? o->name + name->shown + 1 : NULL,
+                               .name = o->name.text,
+                               .index = how->choice->index,
+                               .called = o->called[0] != '\0' ? o->called : NULL,
+                               .settings = o->settings,
+                               .setting_count = how->count,
                                .cache_dir = taper_context_cache_dir(context),
                                .owner = &o->owner,
                                .allocator = &o->allocator,
                                .cpu = context->cpu,
-                               .state = (char *)o + text};
+                               .state = (char *)o + before};
     const taper_status status = backend->open != NULL ? backend->open(&o->device, &o->why, error) : TAPER_OK;
     if (status == TAPER_DECLINED || status == TAPER_DEVICE_LOST) {
         o->why = o->why != NULL ? o->why : "is not there";
@@ -211,53 +222,65 @@ static taper_status open_device(taper_context *context, const taper_backend *bac
     return TAPER_OK;
 }
 
-taper_status taper_device_check(taper_context *context, const char *text, taper_error *error)
+taper_status taper_device_check(taper_context *context, const taper_device_choice *choice, taper_error *error)
 {
-    taper_device_name name;
-    TAPER_TRY(taper_device_read(text, &name, error));
-    return find_backend(context, &name) != NULL ? TAPER_OK : absent(&name, unknown, error);
+    return find_backend(context, choice) != NULL ? TAPER_OK : absent(context, choice, unknown, error);
 }
 
-taper_status taper_context_device(taper_context *context, const char *text, const char *options, bool half,
+// The settings as far as the device has them, that of half precision before the host's.
+static taper_status settle(const taper_backend *backend, const taper_device_setting *settings, size_t count, bool half,
+                           opening *how, taper_error *error)
+{
+    if (backend->open == NULL) { // the CPU has none, and its weights are the model's
+        return taper_settings_check_kind(settings, count, backend->kind, error);
+    }
+    if (half && backend->half == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "device %s has no precision fp16", backend->name);
+    }
+    if (count > MOST_SETTINGS - 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there are more than %d settings", MOST_SETTINGS - 1);
+    }
+    TAPER_TRY(taper_settings_check_kind(settings, count, backend->kind, error));
+    if (half) {
+        how->settings[how->count++] = (taper_device_setting){backend->half, 1};
+    }
+    for (size_t i = 0; i < count; i++) { // member by member: opened devices are found by their bytes
+        how->settings[how->count].option = settings[i].option;
+        how->settings[how->count++].value = settings[i].value;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_context_device(taper_context *context, const taper_device_choice *choice,
+                                  const taper_device_setting *settings, size_t setting_count, bool half,
                                   taper_device **device, const char **why, taper_error *error)
 {
-    taper_device_name name;
     *device = NULL;
-    options = options != NULL ? options : "";
     *why = unknown;
-    TAPER_TRY(taper_device_read(text, &name, error));
-    const taper_backend *backend = find_backend(context, &name);
+    const taper_backend *backend = find_backend(context, choice);
     if (backend != NULL) {
-        char all[256];
-        if (backend->open == NULL && *options != '\0') {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options: device %s has none", backend->name);
-        }
-        if (half && backend->open != NULL) { // the CPU's weights are the model's
-            if (backend->half == NULL) {
-                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "device %s has no precision fp16", backend->name);
-            }
-            const int length = snprintf(all, sizeof all, "%s%s%s", backend->half, *options != '\0' ? "," : "", options);
-            if (length < 0 || (size_t)length >= sizeof all) {
-                TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options are longer than there is room for");
-            }
-            options = all;
-        }
+        opening how;
+        memset(&how, 0, sizeof how);
+        how.choice = choice;
+        TAPER_TRY(settle(backend, settings, setting_count, half, &how, error));
         taper_mutex_lock(context->device_lock);
-        opened *o = find_opened(context, backend, &name, options);
-        const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &name, options, &o, error);
+        opened *o = find_opened(context, backend, &how);
+        const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &how, &o, error);
         taper_mutex_unlock(context->device_lock);
         TAPER_TRY(status);
         const bool lost = atomic_load_explicit(&o->owner.lost, memory_order_relaxed);
         *why = lost ? "does not work any more" : o->why;
         *device = *why == NULL ? &o->device : NULL;
     }
-    return *device != NULL ? TAPER_OK : absent(&name, *why, error);
+    return *device != NULL ? TAPER_OK : absent(context, choice, *why, error);
 }
 
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
 {
     const char *why;
-    return taper_context_device(context, NULL, NULL, false, &context->host, &why, error);
+    taper_device_choice choice;
+    TAPER_TRY(taper_device_choice_read(context, NULL, &choice, error));
+    return taper_context_device(context, &choice, NULL, 0, false, &context->host, &why, error);
 }
 
 taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
@@ -298,7 +321,7 @@ static void describe_host(const taper_context *context, taper_device_words *word
 
 static int tell_device(const taper_context *context, const taper_backend *backend, const char *name,
                        const taper_device *device, const char *why,
-                       int (*each)(void *user, const taper_device_facts *facts), void *user)
+                       int (*each)(void *user, const taper_device_info *info), void *user)
 {
     char by_name[320];
     taper_device_words words = {.called = ""};
@@ -312,12 +335,16 @@ static int tell_device(const taper_context *context, const taper_backend *backen
             name = by_name;
         }
     }
-    const taper_device_facts facts = {
-        .struct_size = sizeof facts, .name = name, .called = words.called, .facts = words.facts, .why = why};
-    return each(user, &facts);
+    const taper_device_info info = {.struct_size = sizeof info,
+                                    .kind = backend->kind,
+                                    .name = name,
+                                    .title = words.called,
+                                    .description = words.facts,
+                                    .problem = why};
+    return each(user, &info);
 }
 
-taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_facts *facts),
+taper_status taper_context_devices(taper_context *context, int (*each)(void *user, const taper_device_info *info),
                                    void *user, taper_error *error)
 {
     enum { MOST = 64 };
@@ -327,15 +354,18 @@ taper_status taper_context_devices(taper_context *context, int (*each)(void *use
     for (; *all != NULL; all++) {
         const taper_backend *backend = *all;
         for (unsigned index = 0; index < MOST; index++) {
-            char name[80];
+            const taper_device_choice choice = {.struct_size = sizeof choice, .kind = backend->kind, .index = index};
+            const taper_device_setting listing = {backend->listing, 1};
+            taper_device_text name;
             taper_device *device;
             const char *why;
-            snprintf(name, sizeof name, index == 0 ? "%s" : "%s:%u", backend->name, index);
-            TAPER_TRY(taper_context_device(context, name, backend->listing, false, &device, &why, error));
+            taper_device_write(&choice, backend->name, &name);
+            TAPER_TRY(
+                taper_context_device(context, &choice, &listing, backend->listing != 0, false, &device, &why, error));
             if (device == NULL && index != 0) {
                 break;
             }
-            if (tell_device(context, backend, name, device, device == NULL ? why : NULL, each, user) != 0) {
+            if (tell_device(context, backend, name.text, device, device == NULL ? why : NULL, each, user) != 0) {
                 return TAPER_OK;
             }
             if (device == NULL || device == context->host) { // which is one
@@ -353,22 +383,20 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
     return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
 }
 
-taper_status taper_precision_read(const char *text, const char *device, taper_precision *precision, taper_error *error)
+taper_status taper_precision_check(taper_precision precision, const taper_context *context,
+                                   const taper_device_choice *choice, taper_error *error)
 {
-    static const char names[][5] = {
-        [TAPER_PRECISION_fp32] = "fp32", [TAPER_PRECISION_fp16] = "fp16", [TAPER_PRECISION_bf16] = "bf16"};
-    *precision = TAPER_PRECISION_fp32;
-    while (text != NULL && strcmp(text, names[*precision]) != 0) {
-        if (++*precision > TAPER_PRECISION_bf16) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision \"%.100s\" should be fp32, fp16 or bf16", text);
-        }
+    const bool host = taper_is_host(choice);
+    if ((unsigned)precision > TAPER_PRECISION_BF16) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_load_options.precision is %d, which is no taper_precision",
+                   (int)precision);
     }
-    taper_device_name name;
-    TAPER_TRY(taper_device_read(device, &name, error));
-    if (!TAPER_WITH_HALVES && *precision != TAPER_PRECISION_fp32 && is_host(&name)) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32", text);
+    if (!TAPER_WITH_HALVES && precision != TAPER_PRECISION_FP32 && host) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32",
+                   taper_precision_name(precision));
     }
-    return *precision != TAPER_PRECISION_bf16 || is_host(&name) ? TAPER_OK : taper_no_bf16(device, error);
+    return precision != TAPER_PRECISION_BF16 || host ? TAPER_OK
+                                                     : taper_no_bf16(kind_name(context, choice->kind), error);
 }
 
 taper_status taper_no_bf16(const char *device, taper_error *error)
@@ -377,16 +405,18 @@ taper_status taper_no_bf16(const char *device, taper_error *error)
                device);
 }
 
-taper_status taper_value_to_device(taper_value *value, const char *device, taper_value **moved, taper_error *error)
+taper_status taper_value_to_device(taper_value *value, const taper_device_choice *device, taper_value **moved,
+                                   taper_error *error)
 {
-    taper_device_name name;
+    taper_device_choice choice;
     TAPER_NEED_OUT(moved, error);
     TAPER_NEED(value, error);
     TAPER_NEED(device, error);
-    TAPER_TRY(taper_device_read(device, &name, error));
-    if (!is_host(&name)) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-                   "device %.100s is not part of this build: the value stays on the CPU", device);
+    TAPER_TRY(taper_struct_read(device, "taper_device_choice", &choice, sizeof choice, error));
+    if (!taper_is_host(&choice)) {
+        const char *name = taper_device_kind_name(choice.kind);
+        TAPER_FAIL(error, name != NULL ? TAPER_ERROR_UNSUPPORTED : TAPER_ERROR_ARGUMENT,
+                   "values are on the CPU only: there is no device %s for them", name != NULL ? name : "of that kind");
     }
     *moved = taper_value_retain(value);
     return TAPER_OK;

@@ -3,10 +3,11 @@
 // built; the compiler's table does the rewriting and makes bytecode of the graphs, format/ writes it.
 #include "runtime/draft.h"
 
+#include "base/arguments.h"
 #include "base/budget.h"
 #include "format/module_write.h"
 #include "frontend/bytecode_arguments.h"
-#include "runtime/arguments.h"
+#include "runtime/device.h"
 
 #define CONVERTER(name) extern const taper_converter taper_converter_##name;
 #include "backends/converter_list.inc"
@@ -42,14 +43,16 @@ static taper_status make_draft(taper_model *model, const struct taper_compiler *
     return TAPER_OK;
 }
 
-static taper_status check_load_options(const taper_load_options *given, taper_load_options *options, taper_error *error)
+static taper_status check_load_options(const taper_context *context, const taper_load_options *given,
+                                       taper_load_options *options, taper_error *error)
 {
-    TAPER_TRY(taper_load_options_read(given, options, error));
-    if (options->compiler == NULL) {
+    TAPER_NEED(context, error);
+    TAPER_TRY(given != NULL ? taper_load_options_read(context, given, options, error) : TAPER_OK);
+    if (given == NULL || options->compiler == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "a draft needs taper_load_options.compiler: set it to taper_compiler()");
     }
-    options->listing = 0;
+    options->flags &= ~TAPER_LOAD_LISTING;
     return TAPER_OK;
 }
 
@@ -59,7 +62,7 @@ taper_status taper_draft_load(taper_context *context, const char *path, const ta
     taper_load_options o;
     taper_model *model;
     TAPER_NEED_OUT(draft, error);
-    TAPER_TRY(check_load_options(options, &o, error));
+    TAPER_TRY(check_load_options(context, options, &o, error));
     TAPER_TRY(taper_model_load_for(TAPER_MODEL_DRAFT, context, path, &o, &model, error));
     return make_draft(model, o.compiler, draft, error);
 }
@@ -70,7 +73,7 @@ taper_status taper_draft_load_memory(taper_context *context, const void *bytes, 
     taper_load_options o;
     taper_model *model;
     TAPER_NEED_OUT(draft, error);
-    TAPER_TRY(check_load_options(options, &o, error));
+    TAPER_TRY(check_load_options(context, options, &o, error));
     TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_DRAFT, context, bytes, size, &o, &model, error));
     return make_draft(model, o.compiler, draft, error);
 }
@@ -114,12 +117,13 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
 
 // ---- optimizing
 
-static taper_status find_preparer(const char *name, const taper_preparer **preparer, taper_error *error)
+static taper_status find_preparer(taper_device_kind kind, const taper_preparer **preparer, taper_error *error)
 {
-    for (*preparer = taper_preparers; name != NULL && strcmp(name, (*preparer)->name) != 0;) {
+    for (*preparer = taper_preparers; kind != 0 && kind != (*preparer)->kind;) {
         if ((++*preparer)->name == NULL) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": %s are", name,
-                       taper_preparer_names(false).text);
+            const char *name = taper_device_kind_name(kind);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "no file is prepared for %s: the devices are %s",
+                       name != NULL ? name : "a device of that kind", taper_preparer_names(false).text);
         }
     }
     return TAPER_OK;
@@ -160,7 +164,8 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
     taper_needs_free(&draft->operators);
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
-    compilation.disabled = options->disable_passes;
+    compilation.disabled = options->disabled_passes;
+    compilation.disabled_count = options->disabled_pass_count;
     compilation.preparer = preparer;
     // Otherwise weights are looked at, or run.
     compilation.to_save = preparer != NULL && preparer->packer != TAPER_PACKER_NONE;
@@ -185,10 +190,11 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     TAPER_NEED(draft, error);
     TAPER_TRY(taper_struct_read(given, "taper_optimize_options", &options, sizeof options, error));
     TAPER_TRY(taper_check_items(options.preserve, "preserve", options.preserve_count, error));
+    TAPER_TRY(taper_check_items(options.disabled_passes, "disabled_passes", options.disabled_pass_count, error));
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
-    TAPER_TRY(find_preparer(options.backend, &preparer, error));
+    TAPER_TRY(find_preparer(options.device, &preparer, error));
     TAPER_TRY(preparer->converts ? check_conversion(preparer, &options, error) : TAPER_OK);
     return taper_draft_prepare(draft, &options, preparer, error);
 }

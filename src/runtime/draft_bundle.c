@@ -5,9 +5,9 @@
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 
+#include "base/arguments.h"
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
-#include "runtime/arguments.h"
 
 // ---- samples
 

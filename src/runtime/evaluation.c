@@ -128,7 +128,7 @@ static bool block_trains(const taper_model *model, const taper_function *functio
     return found;
 }
 
-int taper_model_trains(const taper_model *model)
+int taper_model_uses_training(const taper_model *model)
 {
     bool found = false;
     for (size_t i = 0; model != NULL && i < model->function_count && !found; i++) {

@@ -2,8 +2,8 @@
 // taper_operator.h: sources of random numbers that sessions and operators share.
 #include "ops/call/generator.h"
 
+#include "base/arguments.h"
 #include "ops/engine/random.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 
 typedef struct generator_and_numbers {

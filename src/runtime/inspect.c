@@ -2,9 +2,9 @@
 // taper_inspect.h: memory plans and profiles as the host sees them.
 #include <taper/taper_inspect.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "ops/backend.h"
-#include "runtime/arguments.h"
 #include "runtime/planner.h"
 #include "runtime/session.h"
 

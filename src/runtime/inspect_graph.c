@@ -2,7 +2,7 @@
 // taper_inspect.h: graphs as the host sees them. Builds that only run models lack it.
 #include <taper/taper_inspect.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/model.h"
 
 taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user,

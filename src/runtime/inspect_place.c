@@ -2,7 +2,7 @@
 // taper_inspect.h: where an operator stands. Only programs ask: a library alone that is built without drafts lacks it.
 #include <taper/taper_inspect.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/session.h"
 
 enum { DEEPEST = 64 };

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "frontend/bytecode.h"
 #include "frontend/embedded.h"
 #include "frontend/export/export.h"
 #include "frontend/torchscript/torchscript.h"
-#include "runtime/arguments.h"
 #include "runtime/device.h"
+#include "runtime/device_options.h"
 
 static void free_functions(taper_model *model)
 {
@@ -200,7 +201,7 @@ taper_status taper_model_lower_embedded(taper_model *model, taper_error *error)
 // With "!" the CPU does not do what the device was asked to, without a word.
 static taper_status check_taken(const taper_model *model, const taper_compilation *all, taper_error *error)
 {
-    if (TAPER_DEVICES && model->insists && !model->reference && (all == NULL || all->taken == 0)) {
+    if (TAPER_DEVICES && model->device_required && !model->reference && (all == NULL || all->taken == 0)) {
         const bool known = all != NULL && all->left != NULL;
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "device %s can do no part of the model%s%s%s%s; without \"!\" the CPU runs what the device cannot",
@@ -217,10 +218,11 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     }
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
-    compilation.disabled = options->disable_passes;
+    compilation.disabled = options->disabled_passes;
+    compilation.disabled_count = options->disabled_pass_count;
     taper_device *devices[2], *const host = model->context->host;
     compilation.devices = devices;
-    compilation.insists = model->insists;
+    compilation.device_required = model->device_required;
     if (TAPER_DEVICES && model->device != NULL) {
         devices[compilation.device_count++] = model->device;
     }
@@ -243,14 +245,16 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
 {
     // What is to be written out, or run as it was saved, keeps its branches; what is to be frozen anyway does not,
     // unless somebody wants the numbers of values as they are without.
-    const char *disabled = options->disable_passes != NULL ? options->disable_passes : "";
-    const bool fixed = options->compiler != NULL && !model->draft && strstr(disabled, "freeze") == NULL &&
-                       strstr(disabled, "fix_attributes") == NULL;
+    bool fixed = options->compiler != NULL && !model->draft;
+    for (size_t i = 0; i < options->disabled_pass_count; i++) {
+        const char *name = options->disabled_passes[i];
+        fixed = fixed && strcmp(name, "freeze") != 0 && strcmp(name, "fix_attributes") != 0;
+    }
     const taper_torchscript_options how = {.listing = model->listing,
                                            .methods = options->methods,
                                            .method_count = options->method_count,
                                            .fixed = fixed && !model->listing,
-                                           .ready = options->evaluation != 0 ? evaluate : NULL,
+                                           .ready = (options->flags & TAPER_LOAD_EVALUATION) != 0 ? evaluate : NULL,
                                            .user = model};
     taper_torchscript script;
     taper_status status = taper_torchscript_load(&model->module, model->context->registry, &how, &script, error);
@@ -272,7 +276,8 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
 #if TAPER_WITH_PT2
 static taper_status load_exported(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-    const taper_export_options how = {.no_guards = options->no_guards != 0, .listing = model->listing};
+    const taper_export_options how = {.no_guards = (options->flags & TAPER_LOAD_NO_GUARDS) != 0,
+                                      .listing = model->listing};
     taper_needs missing = {.allocator = model->allocator};
     const size_t count = taper_export_methods(&model->module);
     taper_graph **graphs = taper_alloc(model->allocator, count * sizeof(taper_graph *));
@@ -343,7 +348,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 {
     TAPER_TRY(load_functions(model, options, error));
     TAPER_TRY(model->listing ? TAPER_OK : taper_model_run_setstates(model, error));
-    TAPER_TRY(options->evaluation != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
+    TAPER_TRY((options->flags & TAPER_LOAD_EVALUATION) != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
     if (model->listing || model->draft) {
         return TAPER_OK;
     }
@@ -363,8 +368,8 @@ static taper_status begin(taper_context *context, const taper_load_options *opti
     taper_refs_init(&m->refs);
     taper_context_retain(context);
     m->context = context;
-    m->reference = options->reference != 0;
-    m->low_memory = options->low_memory != 0;
+    m->reference = (options->flags & TAPER_LOAD_REFERENCE) != 0;
+    m->low_memory = (options->flags & TAPER_LOAD_LOW_MEMORY) != 0;
     m->compiler = options->compiler;
     m->module.root = taper_val_none();
     TAPER_TRY(
@@ -421,7 +426,7 @@ taper_status taper_model_of_graph(taper_context *context, const struct taper_com
                                   uint64_t bytes, const char *class_name, const char *method, taper_model_make *make,
                                   const void *user, taper_model **model, taper_error *error)
 {
-    const taper_load_options options = {.compiler = compiler, .reference = reference};
+    const taper_load_options options = {.compiler = compiler, .flags = reference ? TAPER_LOAD_REFERENCE : 0};
     taper_model *m;
     taper_status status = begin(context, &options, bytes, &m, error);
     if (m == NULL) {
@@ -431,6 +436,13 @@ taper_status taper_model_of_graph(taper_context *context, const struct taper_com
         status = fill_with_graph(m, &options, class_name, method, make, user, error);
     }
     return end(m, status, model, error);
+}
+
+static taper_status check_device(taper_context *context, const taper_load_options *options, taper_error *error)
+{
+    taper_device_choice choice;
+    TAPER_TRY(taper_device_choice_read(context, options->device, &choice, error));
+    return taper_device_check(context, &choice, error);
 }
 
 // Takes over the blob's reference.
@@ -443,9 +455,9 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         taper_obj_release(&blob->head);
         return status;
     }
-    m->listing = options->listing != 0;
+    m->listing = (options->flags & TAPER_LOAD_LISTING) != 0;
     m->draft = purpose == TAPER_MODEL_DRAFT;
-    if (status == TAPER_OK && options->verify) {
+    if (status == TAPER_OK && (options->flags & TAPER_LOAD_VERIFY) != 0) {
         status = taper_module_verify(m->allocator, blob, error);
     }
     if (status == TAPER_OK) {
@@ -455,8 +467,8 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
-        status = m->draft || m->listing ? taper_device_check(context, options->device, error)
-                                        : taper_model_find_device(m, options, error);
+        status =
+            m->draft || m->listing ? check_device(context, options, error) : taper_model_find_device(m, options, error);
     }
     if (TAPER_WITH_PACKS_FILE && status == TAPER_OK && !m->draft && !m->listing) {
         status = taper_model_use_cache(m, error);
@@ -469,15 +481,26 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 
 // ---- where the bytes come from
 
-taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
+taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
+                                     taper_load_options *options, taper_error *error)
 {
-    taper_device_name name;
-    taper_precision precision;
+    enum { KNOWN_FLAGS = 2 * TAPER_LOAD_LISTING - 1 };
+    taper_device_choice choice;
+    if (given == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "options is NULL: taper_model_open (taper_compile.h) opens a model optimized; a load that is to run "
+                   "it as it was saved takes a taper_load_options");
+    }
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
-    TAPER_TRY(taper_device_read(options->device, &name, error));
-    TAPER_TRY(taper_precision_read(options->precision, options->device, &precision, error));
-    TAPER_TRY(taper_file_devices_check(options->file_devices, error));
-    TAPER_TRY(TAPER_DEVICES ? taper_device_options_check(options->device_options, error) : TAPER_OK);
+    if ((options->flags & ~(uint64_t)KNOWN_FLAGS) != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "taper_load_options.flags has bits that this version does not know: %#llx",
+                   (unsigned long long)(options->flags & ~(uint64_t)KNOWN_FLAGS));
+    }
+    TAPER_TRY(taper_device_choice_read(context, options->device, &choice, error));
+    TAPER_TRY(taper_precision_check(options->precision, context, &choice, error));
+    TAPER_TRY(TAPER_DEVICES ? taper_settings_check(options->settings, options->setting_count, error) : TAPER_OK);
+    TAPER_TRY(taper_check_items(options->disabled_passes, "disabled_passes", options->disabled_pass_count, error));
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);
 }
@@ -489,8 +512,8 @@ static taper_status load_fd(taper_model_purpose purpose, taper_context *context,
     const taper_allocator *allocator = &context->allocator;
     taper_load_options o;
     taper_blob *blob;
-    TAPER_TRY(taper_load_options_read(options, &o, error));
-    if (o.copy != 0) {
+    TAPER_TRY(taper_load_options_read(context, options, &o, error));
+    if ((o.flags & TAPER_LOAD_COPY) != 0) {
         void *copy;
         size_t size;
         TAPER_TRY(taper_read_fd(allocator, fd, offset, length, &copy, &size, error));
@@ -539,7 +562,7 @@ taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_cont
     TAPER_NEED_OUT(model, error);
     TAPER_NEED(context, error);
     TAPER_NEED_ARRAY(bytes, size, error);
-    TAPER_TRY(taper_load_options_read(options, &o, error));
+    TAPER_TRY(taper_load_options_read(context, options, &o, error));
     TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
     return load_blob(purpose, context, blob, &o, model, error);
 }
@@ -562,7 +585,7 @@ taper_status taper_model_load_callback(taper_context *context, taper_read_functi
     TAPER_NEED_OUT(model, error);
     TAPER_NEED(context, error);
     TAPER_NEED(read, error);
-    TAPER_TRY(taper_load_options_read(options, &o, error));
+    TAPER_TRY(taper_load_options_read(context, options, &o, error));
     void *block = size > 0 && size < SIZE_MAX / 4 ? taper_alloc(&context->allocator, (size_t)size) : NULL;
     if (block == NULL) {
         TAPER_FAIL(error, size == 0 ? TAPER_ERROR_FILE : TAPER_ERROR_RESOURCE,

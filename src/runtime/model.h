@@ -41,7 +41,7 @@ struct taper_model {
     taper_precision precision;             // of what the CPU computes; fp32 where there is a device
     const struct taper_compiler *compiler; // that optimized it; NULL: none
     struct taper_device *device;           // asked for, beside the host's; NULL: none
-    bool insists;
+    bool device_required;
     const char *exported_by; // of an exported program: taper_model_exported_by
     bool listing;            // loaded to be looked at: there are no programs
     bool draft;              // loaded to be rewritten (draft.c): there are graphs and no programs
@@ -70,9 +70,9 @@ TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purp
                                                         const void *bytes, size_t size,
                                                         const taper_load_options *options, taper_model **model,
                                                         taper_error *error);
-// The options as far as the caller's version of the struct has them, zeroes behind.
-TAPER_MUST_USE taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options,
-                                                    taper_error *error);
+// The options as far as the caller's version of the struct has them, zeroes after those; checked.
+TAPER_MUST_USE taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
+                                                    taper_load_options *options, taper_error *error);
 
 // A model of one graph that is made while another runs: its function has the parameters self, an object without
 // attributes, and one more. bytes: what it is made from, for the budget of a load.
@@ -103,8 +103,6 @@ typedef struct taper_preparer_text {
     char text[128];
 } taper_preparer_text;
 taper_preparer_text taper_preparer_names(bool told);
-// Whether taper_load_options.file_devices names devices that files are prepared for.
-TAPER_MUST_USE taper_status taper_file_devices_check(const char *list, taper_error *error);
 // Opens the device that the host names, or else the one that the file was prepared for. One line of log where the CPU
 // stands in for it.
 TAPER_MUST_USE taper_status taper_model_find_device(taper_model *model, const taper_load_options *load,

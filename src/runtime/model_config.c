@@ -5,8 +5,8 @@
 
 #include <taper/taper_inspect.h>
 
+#include "base/arguments.h"
 #include "frontend/needs.h"
-#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 // The row's id in its list: "aten::add.Tensor" is aten_add_Tensor.

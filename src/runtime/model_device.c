@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 #include "runtime/device.h"
 #include "runtime/model.h"
 
@@ -24,36 +24,7 @@ taper_preparer_text taper_preparer_names(bool told)
     return names;
 }
 
-taper_status taper_file_devices_check(const char *list, taper_error *error)
-{
-    for (const char *at = list; at != NULL && *list != '\0';) {
-        const size_t length = strcspn(at, ",");
-        bool known = false;
-        for (const taper_preparer *p = taper_preparers; p->name != NULL && !known; p++) {
-            known = p->class_begins != NULL && strlen(p->name) == length && memcmp(p->name, at, length) == 0;
-        }
-        if (!known) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "file_devices: files are prepared for %s, not for \"%.*s\"",
-                       taper_preparer_names(true).text, (int)(length < 80 ? length : 80), at);
-        }
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    return TAPER_OK;
-}
-
 #ifndef TAPER_WITHOUT_DEVICES
-// Whether a list of names with commas between has this one.
-static bool list_has(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // For whom objects of that class are; NULL: it does not tell.
 static const taper_preparer *preparer_of_class(const char *name)
 {
@@ -88,51 +59,67 @@ static const taper_preparer *prepared_for(taper_val value, int depth, size_t *le
     return found;
 }
 
-static const char *device_of_file(const taper_model *model, const taper_load_options *load)
+static const taper_preparer *preparer_of_file(const taper_model *model, const taper_load_options *load)
 {
     size_t most_slots = 1 << 16;
     if (load->device != NULL || load->compiler == NULL || model->reference) {
         return NULL;
     }
     const taper_preparer *const found = prepared_for(model->module.root, 0, &most_slots);
-    if (found == NULL || (load->file_devices != NULL && !list_has(load->file_devices, found->name))) {
+    if (found == NULL || (load->barred_devices & TAPER_DEVICE_BIT(found->kind)) != 0) {
         return NULL;
     }
-    if (found->packer == TAPER_PACKER_NONE && load->precision != NULL && strcmp(load->precision, "bf16") == 0) {
+    if (found->packer == TAPER_PACKER_NONE && load->precision == TAPER_PRECISION_BF16) {
         return NULL; // which the CPU has, and it has plain layers
     }
-    return found->name;
+    return found;
 }
 #else
-static const char *device_of_file(const taper_model *model, const taper_load_options *load)
+static const taper_preparer *preparer_of_file(const taper_model *model, const taper_load_options *load)
 {
     (void)model, (void)load;
     return NULL;
 }
 #endif
 
+// The CPU stands in for a device.
+static void tell_of_absence(const taper_context *context, const taper_preparer *prepared,
+                            const taper_device_choice *choice, const char *why)
+{
+    char line[480];
+    taper_device_text text;
+    int length;
+    if (prepared != NULL) {
+        length = snprintf(line, sizeof line, "the file is prepared for %.80s (%.256s): the CPU runs it\n",
+                          prepared->name, why);
+    } else {
+        const char *kind = taper_device_kind_name(choice->kind);
+        taper_device_write(choice, kind != NULL ? kind : "", &text);
+        length = snprintf(line, sizeof line, "device %s %.256s: the CPU runs the model\n", text.text, why);
+    }
+    context->log(context->log_user, prepared != NULL ? TAPER_LOG_INFO : TAPER_LOG_WARNING, line, (size_t)length);
+}
+
 taper_status taper_model_find_device(taper_model *model, const taper_load_options *load, taper_error *error)
 {
-    const char *const prepared = device_of_file(model, load), *name = prepared != NULL ? prepared : load->device;
-    taper_precision precision;
-    const taper_context *context = model->context;
+    const taper_preparer *const prepared = preparer_of_file(model, load);
+    taper_context *const context = model->context;
+    taper_device_choice choice;
     taper_device *device;
     const char *why;
-    char line[400];
-    TAPER_TRY(taper_precision_read(load->precision, load->device, &precision, error));
-    TAPER_TRY(taper_context_device(model->context, name, load->device_options, precision == TAPER_PRECISION_fp16,
-                                   &device, &why, error));
-    model->precision = device == NULL || device == context->host ? precision : TAPER_PRECISION_fp32;
+    TAPER_TRY(taper_device_choice_read(context, load->device, &choice, error));
+    if (prepared != NULL) {
+        choice.kind = prepared->kind;
+    }
+    TAPER_TRY(taper_context_device(context, &choice, load->settings, load->setting_count,
+                                   load->precision == TAPER_PRECISION_FP16, &device, &why, error));
+    model->precision = device == NULL || device == context->host ? load->precision : TAPER_PRECISION_FP32;
     if (device == NULL) {
-        const int length =
-            prepared != NULL
-                ? snprintf(line, sizeof line, "the file is prepared for %.80s (%.256s): the CPU runs it\n", name, why)
-                : snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
-        context->log(context->log_user, prepared != NULL ? TAPER_LOG_INFO : TAPER_LOG_WARNING, line, (size_t)length);
+        tell_of_absence(context, prepared, &choice, why);
     } else if (TAPER_DEVICES && device != context->host) {
-        TAPER_TRY(precision == TAPER_PRECISION_bf16 ? taper_no_bf16(name, error) : TAPER_OK); // the file's own device
+        TAPER_TRY(load->precision == TAPER_PRECISION_BF16 ? taper_no_bf16(device->name, error) : TAPER_OK);
         model->device = device;
-        model->insists = strchr(name, '!') != NULL;
+        model->device_required = choice.required != 0;
     }
     return TAPER_OK;
 }

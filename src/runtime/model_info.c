@@ -2,9 +2,9 @@
 // What a model says about itself: methods, argument names, extra files, operators.
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "format/bytecode_rows.h"
 #include "frontend/needs.h"
-#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 int64_t taper_model_bytecode_version(const taper_model *model)
@@ -68,16 +68,34 @@ const char *taper_model_argument_name(const taper_model *model, const char *meth
     return a != NULL ? a->name : NULL;
 }
 
-const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index)
+static const taper_module_argument *returned(const taper_model *model, const char *method)
+{
+    const taper_module_function *f = method_source(model, method);
+    return f != NULL && f->has_schema && f->return_count != 0 ? &f->returns[0] : NULL;
+}
+
+const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index)
+{
+    const taper_module_argument *a = argument(model, method, index);
+    return a != NULL ? a->type : NULL;
+}
+
+const taper_type *taper_model_return_type(const taper_model *model, const char *method)
+{
+    const taper_module_argument *a = returned(model, method);
+    return a != NULL ? a->type : NULL;
+}
+
+const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index)
 {
     const taper_module_argument *a = argument(model, method, index);
     return a != NULL ? a->type_text : NULL;
 }
 
-const char *taper_model_return_type(const taper_model *model, const char *method)
+const char *taper_model_return_text(const taper_model *model, const char *method)
 {
-    const taper_module_function *f = method_source(model, method);
-    return f != NULL && f->has_schema && f->return_count != 0 ? f->returns[0].type_text : NULL;
+    const taper_module_argument *a = returned(model, method);
+    return a != NULL ? a->type_text : NULL;
 }
 
 const char *taper_model_exported_by(const taper_model *model)

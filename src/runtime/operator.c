@@ -2,11 +2,11 @@
 // taper_operator.h: operators called by the host, without a model.
 #include <taper/taper_operator.h>
 
+#include "base/arguments.h"
 #include "ops/call/fit.h"
 #include "ops/call/generator.h"
 #include "ops/engine/random.h"
 #include "ops/list/registered.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 

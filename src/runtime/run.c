@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs of a session: the host's values in, the result out.
+#include "base/arguments.h"
 #include "ir/tensor.h"
-#include "runtime/arguments.h"
 #include "runtime/recording.h"
 
 // ---- inputs

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
 #include "runtime/session.h"
+#include "base/arguments.h"
 #include "ops/call/generator.h"
 #include "ops/call/prepared.h"
-#include "runtime/arguments.h"
 #include "runtime/device.h"
 #include "runtime/planner.h"
 

@@ -1,8 +1,9 @@
 list(APPEND TAPER_SOURCES
-    src/runtime/arguments.c
     src/runtime/context.c
     src/runtime/cpu_peak.c
     src/runtime/device.c
+    src/runtime/device_options.c
+    src/runtime/device_text.c
     src/runtime/evaluation.c
     src/runtime/inspect.c
     src/runtime/interpreter.c
@@ -11,12 +12,14 @@ list(APPEND TAPER_SOURCES
     src/runtime/model.c
     src/runtime/model_device.c
     src/runtime/model_info.c
+    src/runtime/model_open.c
     src/runtime/model_packs.c
     src/runtime/model_programs.c
     src/runtime/planner.c
     src/runtime/program.c
     src/runtime/run.c
     src/runtime/session.c
+    src/runtime/type_api.c
     src/runtime/value_api.c
 )
 if(TAPER_WITH_RECORDINGS)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_value: the host's side of values.
+#include "base/arguments.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
-#include "runtime/arguments.h"
 #include "runtime/context.h"
 
 void taper_value_release(taper_value *value)
@@ -461,12 +461,7 @@ size_t taper_value_type(const taper_value *value, char *text, size_t size)
     if (value != NULL) {
         taper_val_type_print(value->val, &printed);
     }
-    const size_t length = printed.failed ? 0 : printed.length;
-    if (size != 0 && text != NULL) {
-        const size_t kept = taper_min_size(length, size - 1);
-        memcpy(text, taper_text_get(&printed), kept);
-        text[kept] = '\0';
-    }
+    const size_t length = taper_text_copy(&printed, text, size);
     taper_text_free(&printed);
     return length;
 }

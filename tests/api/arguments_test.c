@@ -15,6 +15,7 @@
 #include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 typedef struct world {
     taper_context *context;
@@ -138,9 +139,9 @@ static void values_are_read(void **state)
     FAILS("value is NULL", taper_value_get_tensor(NULL, &info, E));
     FAILS("out is NULL", taper_value_get_tensor(w.tensor, NULL, E));
     FAILS("value is NULL", taper_value_make_writable(NULL, E));
-    FAILS("value is NULL", taper_value_to_device(NULL, "cpu", &v, E));
+    FAILS("value is NULL", taper_value_to_device(NULL, &on_cpu, &v, E));
     FAILS("device is NULL", taper_value_to_device(w.tensor, NULL, &v, E));
-    FAILS("moved is NULL", taper_value_to_device(w.tensor, "cpu", NULL, E));
+    FAILS("moved is NULL", taper_value_to_device(w.tensor, &on_cpu, NULL, E));
     FAILS("value is NULL", taper_value_get_bool(NULL, &flag, E));
     FAILS("value is NULL", taper_value_get_int(NULL, &integer, E));
     FAILS("value is NULL", taper_value_get_double(NULL, &re, E));
@@ -230,7 +231,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_model_operator_version(NULL), 0);
     assert_string_equal(taper_model_name(NULL), "");
     assert_int_equal(taper_model_is_training(NULL), 0);
-    assert_int_equal(taper_model_trains(NULL), 0);
+    assert_int_equal(taper_model_uses_training(NULL), 0);
     assert_string_equal(taper_model_device(NULL), "cpu");
     assert_int_equal(taper_model_method_count(NULL), 0);
     assert_null(taper_model_method_name(NULL, 0));
@@ -242,6 +243,29 @@ static void models_are_loaded(void **state)
     assert_null(taper_model_argument_name(NULL, "forward", 0));
     assert_null(taper_model_argument_type(NULL, "forward", 0));
     assert_null(taper_model_return_type(NULL, "forward"));
+    assert_null(taper_model_argument_text(NULL, "forward", 0));
+    assert_null(taper_model_return_text(NULL, "forward"));
+    assert_int_equal(taper_type_kind_of(NULL), TAPER_TYPE_ANY);
+    assert_int_equal(taper_type_count(NULL), 0);
+    assert_null(taper_type_item(NULL, 0));
+    assert_null(taper_type_name(NULL));
+    assert_null(taper_type_field(NULL, 0));
+    assert_int_equal(taper_type_text(NULL, NULL, 5), 3); // "Any"
+    assert_null(taper_device_kind_name((taper_device_kind)0));
+    assert_null(taper_device_option(10000));
+    taper_device_choice choice = {.struct_size = sizeof choice};
+    taper_device_setting setting;
+    taper_precision precision;
+    taper_nnapi_conversion conversion = {.struct_size = sizeof conversion};
+    FAILS("text is NULL", taper_device_parse(NULL, &choice, E));
+    FAILS("choice is NULL", taper_device_parse("cpu", NULL, E));
+    FAILS("count is NULL", taper_device_options_parse(NULL, &setting, 1, NULL, E));
+    FAILS("settings is NULL", taper_device_options_parse(NULL, NULL, 1, &size, E));
+    FAILS("precision is NULL", taper_precision_parse(NULL, NULL, E));
+    FAILS("conversion is NULL", taper_nnapi_conversion_parse(NULL, NULL, E));
+    assert_int_equal(taper_device_options_parse(NULL, NULL, 0, &size, E), TAPER_OK);
+    assert_int_equal(taper_precision_parse(NULL, &precision, E), TAPER_OK);
+    assert_int_equal(taper_nnapi_conversion_parse(NULL, &conversion, E), TAPER_OK);
     assert_null(taper_model_exported_by(NULL));
     assert_null(taper_model_exported_by(w.model)); // it is none
     assert_int_equal(taper_model_extra_count(NULL), 0);
@@ -597,6 +621,8 @@ static void sizes_of_structs(void **state)
     taper_calibrator *q;
     WRONG_SIZES(taper_context_options, taper_context_create(&given, &c, E));
     WRONG_SIZES(taper_load_options, taper_model_load(w.context, w.path, &given, &m, E));
+    WRONG_SIZES(taper_device_choice, taper_device_parse("cpu", &given, E));
+    WRONG_SIZES(taper_nnapi_conversion, taper_nnapi_conversion_parse(NULL, &given, E));
     WRONG_SIZES(taper_session_options, taper_session_create(w.model, &given, &s, E));
     WRONG_SIZES(taper_tensor_info, taper_value_get_tensor(w.tensor, &given, E));
     assert_int_equal(taper_draft_load(w.context, w.path, compiled(), &d, E), TAPER_OK);

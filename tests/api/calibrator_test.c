@@ -73,7 +73,7 @@ static taper_status save(taper_context *context, taper_calibrator *calibrator, t
         status = taper_draft_save_memory(draft, &options, &bytes, &size, error);
     }
     if (status == TAPER_OK) {
-        const taper_load_options copied = {.struct_size = sizeof copied, .copy = 1};
+        const taper_load_options copied = {.struct_size = sizeof copied, .flags = TAPER_LOAD_COPY};
         status = taper_model_load_memory(context, bytes, size, NULL, NULL, &copied, model, error);
     }
     taper_saved_free(draft, bytes, size);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 #include "tests/unit/program_builder.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
@@ -55,7 +56,7 @@ static void open_world(world *w, const code *instructions, size_t count, taper_s
     test_allocator_init(&w->allocator);
     w->context = test_context(&w->allocator, 1);
     limits.struct_size = sizeof limits;
-    if (taper_model_load_memory(w->context, w->file.data, w->file.size, NULL, NULL, NULL, &w->model, w->error) !=
+    if (taper_model_load_memory(w->context, w->file.data, w->file.size, NULL, NULL, &as_saved, &w->model, w->error) !=
         TAPER_OK) {
         fail_msg("%s", taper_error_message(w->error));
     }

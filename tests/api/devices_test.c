@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 // What a context said: the last line, and how many.
 typedef struct heard {
@@ -50,15 +51,18 @@ static void close_world(world *w)
     taper_error_destroy(w->error);
 }
 
-static taper_status load(world *w, const char *device, const char *precision, int listing)
+static taper_status load(world *w, const char *device, const char *precision, bool listing)
 {
-    const taper_load_options options = {
-        .struct_size = sizeof options, .device = device, .precision = precision, .listing = listing};
+    load_text said;
     char path[512];
-    taper_model *model;
+    taper_model *model = NULL;
     test_path("s01_convnet.ptl", path, sizeof path);
     w->heard = (heard){0};
-    const taper_status status = taper_model_load(w->context, path, &options, &model, w->error);
+    taper_status status = load_text_read(&said, device, NULL, precision, w->error);
+    said.options.flags = listing ? TAPER_LOAD_LISTING : 0;
+    if (status == TAPER_OK) {
+        status = taper_model_load(w->context, path, &said.options, &model, w->error);
+    }
     assert_true((status == TAPER_OK) == (model != NULL));
     taper_model_release(model);
     return status;
@@ -98,8 +102,7 @@ static void devices_that_are_not(void **state)
     (void)state;
     world w;
     open_world(&w);
-    static const char *const names[] = {"opencl", "opencl:1", "metal",  "opencl:a.b-C_9", "cpu:1", "cpu:01",
-                                        "cp",     "cpus",     "cpu:0x", "cpu:x",          "_9"};
+    static const char *const names[] = {"cuda", "cuda:1", "metal", "cuda:a.b-C_9", "cpu:1", "mps", "cpu:0x", "cpu:x"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[128];
         assert_int_equal(load(&w, names[i], NULL, 0), TAPER_OK);
@@ -111,7 +114,7 @@ static void devices_that_are_not(void **state)
         char words[128];
         snprintf(words, sizeof words, "device %s is not part of this build", names[i]);
         expect(&w, text, NULL, TAPER_ERROR_UNSUPPORTED, words);
-        assert_int_equal(load(&w, names[i], NULL, 1), TAPER_OK); // nothing runs
+        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing runs
         assert_int_equal(w.heard.lines, 0);
     }
     close_world(&w);
@@ -143,14 +146,21 @@ static void devices_that_are_none(void **state)
     char lengthy[400];
     memset(lengthy, 'a', sizeof lengthy);
     memcpy(lengthy + sizeof lengthy - 2, "?", 2);
-    const char *const names[] = {"",          "!",       ":0",         "cpu:",  "cpu:!",   "cpu: x",
-                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "opencl:/",
-                                 "opencl:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
+    const char *const names[] = {"",        "!",       ":0",         "cpu:",  "cpu:!",   "cpu: x",
+                                 "cpu!!",   "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "cuda:/",
+                                 "cuda:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        expect(&w, names[i], NULL, TAPER_ERROR_ARGUMENT, "should be NAME[:INDEX][!]");
+        expect(&w, names[i], NULL, TAPER_ERROR_ARGUMENT, "should be KIND[:INDEX][!]");
     }
-    memset(lengthy, 'b', sizeof lengthy - 1); // a name, if a long one: the line ends all the same
-    assert_int_equal(load(&w, lengthy, NULL, 0), TAPER_OK);
+    static const char *const nobodys[] = {"gpu", "vulcan", "opencl:1", "cp", "cpus!", "_9"};
+    for (size_t i = 0; i < sizeof nobodys / sizeof *nobodys; i++) {
+        expect(&w, nobodys[i], NULL, TAPER_ERROR_ARGUMENT, "a device is cpu, nnapi, vulkan, metal, cuda or mps");
+    }
+    memset(lengthy, 'b', sizeof lengthy - 1);
+    memcpy(lengthy, "cuda:", 5);
+    expect(&w, lengthy, NULL, TAPER_ERROR_ARGUMENT, "should be KIND[:INDEX][!]"); // the name is too long
+    lengthy[5 + 127] = '\0';
+    assert_int_equal(load(&w, lengthy, NULL, false), TAPER_OK);
     assert_non_null(strstr(w.heard.line, "b is not part of this build: the CPU runs the model\n"));
     close_world(&w);
 }
@@ -166,15 +176,64 @@ static void precisions(void **state)
         expect(&w, here[i], "fp16", TAPER_OK, "");
         expect(&w, here[i], "bf16", TAPER_OK, "");
     }
-    expect(&w, "opencl", "bf16", TAPER_ERROR_UNSUPPORTED,
-           "precision bf16 is the CPU's: use fp32 or fp16 on device opencl");
-    assert_int_equal(load(&w, "opencl", "fp16", 0), TAPER_OK); // which the CPU has
+    expect(&w, "cuda", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16 is the CPU's: use fp32 or fp16 on device cuda");
+    assert_int_equal(load(&w, "cuda", "fp16", 0), TAPER_OK); // which the CPU has
     assert_int_equal(w.heard.lines, 1);
-    expect(&w, "opencl!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
+    expect(&w, "cuda!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
     static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, NULL, names[i], TAPER_ERROR_ARGUMENT, "should be fp32, fp16 or bf16");
     }
+    close_world(&w);
+}
+
+// What a program sets itself is checked as what a command line says.
+static void wrong_options(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    char path[512];
+    test_path("s01_convnet.ptl", path, sizeof path);
+    static const taper_device_setting unknown = {(taper_option)999, 1}, large = {TAPER_NNAPI_LEVEL, 32},
+                                      small = {TAPER_GPU_HALF, -1}, level = {TAPER_NNAPI_LEVEL, 29};
+    taper_device_choice nobody = {.struct_size = sizeof nobody, .kind = (taper_device_kind)77},
+                        endless = {.struct_size = sizeof endless, .kind = TAPER_DEVICE_VULKAN},
+                        cut = {.struct_size = 4, .kind = TAPER_DEVICE_CPU};
+    memset(endless.name, 'a', sizeof endless.name);
+    static const char *const hole[] = {"cse", NULL};
+    const struct {
+        const char *words;
+        taper_load_options options;
+    } rows[] = {
+        {"settings[0] is option 999", {.settings = &unknown, .setting_count = 1}},
+        {"level should be 27 to 31, not 32", {.settings = &large, .setting_count = 1}},
+        {"half should be 0 to 1, not -1", {.settings = &small, .setting_count = 1}},
+        {"device cpu has no option level", {.settings = &level, .setting_count = 1}},
+        {"settings is NULL", {.setting_count = 1}},
+        {"kind is 77, which is no taper_device_kind", {.device = &nobody}},
+        {"name has no zero byte", {.device = &endless}},
+        {"struct_size", {.device = &cut}},
+        {"precision is 9, which is no taper_precision", {.precision = (taper_precision)9}},
+        {"flags has bits that this version does not know: 0x80", {.flags = 2 * TAPER_LOAD_LISTING}},
+        {"disabled_passes", {.disabled_passes = hole, .disabled_pass_count = 2}},
+        {"disabled_passes is NULL", {.disabled_pass_count = 2}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        taper_load_options options = rows[i].options;
+        taper_model *model;
+        options.struct_size = sizeof options;
+        assert_int_equal(taper_model_load(w.context, path, &options, &model, w.error), TAPER_ERROR_ARGUMENT);
+        if (strstr(taper_error_message(w.error), rows[i].words) == NULL) {
+            fail_msg("%s: %s", rows[i].words, taper_error_message(w.error));
+        }
+        assert_null(model);
+    }
+    taper_model *model;
+    assert_int_equal(taper_model_load(w.context, path, NULL, &model, w.error), TAPER_ERROR_ARGUMENT);
+    assert_non_null(strstr(taper_error_message(w.error), "taper_model_open"));
+    assert_int_equal(taper_model_open(w.context, path, NULL, &model, w.error), TAPER_OK);
+    taper_model_release(model);
     close_world(&w);
 }
 
@@ -189,19 +248,23 @@ static void drafts(void **state)
     static const struct {
         const char *device, *precision;
         taper_status status;
-    } rows[] = {{"opencl", NULL, TAPER_OK},        {"opencl!", NULL, TAPER_ERROR_UNSUPPORTED},
-                {"?", NULL, TAPER_ERROR_ARGUMENT}, {"opencl", "bf16", TAPER_ERROR_UNSUPPORTED},
+    } rows[] = {{"cuda", NULL, TAPER_OK},          {"cuda!", NULL, TAPER_ERROR_UNSUPPORTED},
+                {"?", NULL, TAPER_ERROR_ARGUMENT}, {"cuda", "bf16", TAPER_ERROR_UNSUPPORTED},
                 {NULL, "bf16", TAPER_OK},          {NULL, "fp64", TAPER_ERROR_ARGUMENT}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const taper_load_options options = {.struct_size = sizeof options,
-                                            .compiler = taper_compiler(),
-                                            .device = rows[i].device,
-                                            .precision = rows[i].precision};
+        load_text said;
+        const taper_status read = load_text_read(&said, rows[i].device, NULL, rows[i].precision, w.error);
+        if (read != TAPER_OK) {
+            assert_int_equal(read, rows[i].status);
+            continue;
+        }
+        said.options.compiler = taper_compiler();
         taper_draft *draft;
-        assert_int_equal(taper_draft_load(w.context, path, &options, &draft, w.error), rows[i].status);
+        assert_int_equal(taper_draft_load(w.context, path, &said.options, &draft, w.error), rows[i].status);
         taper_draft_release(draft);
         taper_calibrator *calibrator;
-        assert_int_equal(taper_calibrator_load(w.context, path, &options, NULL, &calibrator, w.error), rows[i].status);
+        assert_int_equal(taper_calibrator_load(w.context, path, &said.options, NULL, &calibrator, w.error),
+                         rows[i].status);
         taper_calibrator_release(calibrator);
     }
     assert_int_equal(w.heard.lines, 0);
@@ -213,20 +276,24 @@ static void values(void **state)
     (void)state;
     world w;
     open_world(&w);
-    static const char *const wrong[] = {"", "cpu:", "!"}, *const away[] = {"opencl", "opencl!", "cpu:1"};
+    static const taper_device_choice wrong[] = {{.struct_size = sizeof *wrong},
+                                                {.struct_size = 4, .kind = TAPER_DEVICE_CPU},
+                                                {.struct_size = sizeof *wrong, .kind = (taper_device_kind)77}};
+    static const taper_device_choice away[] = {
+        {.struct_size = sizeof *away, .kind = TAPER_DEVICE_CUDA},
+        {.struct_size = sizeof *away, .kind = TAPER_DEVICE_VULKAN, .required = 1},
+        {.struct_size = sizeof *away, .kind = TAPER_DEVICE_CPU, .index = 1}};
     const int64_t size = 3;
     taper_value *tensor, *moved;
     assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, &size, &tensor, NULL), TAPER_OK);
-    assert_int_equal(taper_value_to_device(tensor, "cpu", &moved, NULL), TAPER_OK);
+    assert_int_equal(taper_value_to_device(tensor, &on_cpu, &moved, NULL), TAPER_OK);
     assert_ptr_equal(moved, tensor);
     taper_value_release(tensor); // moved holds it
     tensor = moved;
-    assert_int_equal(taper_value_to_device(tensor, "cpu:0!", &moved, NULL), TAPER_OK);
-    taper_value_release(moved);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(taper_value_to_device(tensor, wrong[i], &moved, w.error), TAPER_ERROR_ARGUMENT);
+        assert_int_equal(taper_value_to_device(tensor, &wrong[i], &moved, w.error), TAPER_ERROR_ARGUMENT);
         assert_null(moved);
-        assert_int_equal(taper_value_to_device(tensor, away[i], &moved, w.error), TAPER_ERROR_UNSUPPORTED);
+        assert_int_equal(taper_value_to_device(tensor, &away[i], &moved, w.error), TAPER_ERROR_UNSUPPORTED);
         assert_null(moved);
         assert_non_null(strstr(taper_error_message(w.error), "device "));
         assert_int_equal(w.heard.lines, 0);
@@ -290,6 +357,7 @@ int main(void)
         cmocka_unit_test(without_its_library),
         cmocka_unit_test(devices_that_are_none),
         cmocka_unit_test(precisions),
+        cmocka_unit_test(wrong_options),
         cmocka_unit_test(drafts),
         cmocka_unit_test(values),
         cmocka_unit_test(cache_directories),

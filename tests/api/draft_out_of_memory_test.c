@@ -12,7 +12,8 @@
 #include "tests/api/fixture.h"
 
 typedef struct rewriting {
-    const char *file, *backend; // NULL: not optimized
+    const char *file;
+    taper_device_kind device; // 0: not optimized
     int flatbuffer;
     bool bundles;
     int debug_info;
@@ -43,17 +44,16 @@ static taper_status add_sample(taper_context *context, taper_draft *draft, taper
     return status;
 }
 
-static void count_modules(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
+static void count_modules(void *user, const taper_placement *placement)
 {
-    (void)op, (void)value, (void)why, (void)work;
-    *(int *)user = segment >= *(int *)user ? segment + 1 : *(int *)user;
+    *(int *)user = placement->segment >= *(int *)user ? placement->segment + 1 : *(int *)user;
 }
 
 static taper_status optimize(taper_context *context, const rewriting *r, taper_draft *draft, taper_error *error)
 {
     taper_value *input = NULL;
     int modules = 0;
-    taper_optimize_options options = {.struct_size = sizeof options, .backend = r->backend};
+    taper_optimize_options options = {.struct_size = sizeof options, .device = r->device};
     if (r->layout == NULL) {
         return taper_draft_optimize(draft, &options, error);
     }
@@ -61,9 +61,11 @@ static taper_status optimize(taper_context *context, const rewriting *r, taper_d
     if (status == TAPER_OK) {
         options.inputs = &input;
         options.input_count = 1;
-        options.backend_options = r->layout;
-        options.placed = count_modules;
-        options.placed_user = &modules;
+        taper_nnapi_conversion conversion = {.struct_size = sizeof conversion};
+        assert_int_equal(taper_nnapi_conversion_parse(r->layout, &conversion, NULL), TAPER_OK);
+        options.nnapi = &conversion;
+        options.report = count_modules;
+        options.report_user = &modules;
         status = taper_draft_optimize(draft, &options, error);
         assert_true(status != TAPER_OK || modules != 0);
         taper_value_release(input);
@@ -90,7 +92,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
     if (r->unbundles) {
         status = taper_draft_unbundle(draft, error);
     }
-    if (status == TAPER_OK && r->backend != NULL) {
+    if (status == TAPER_OK && r->device != 0) {
         status = optimize(context, r, draft, error);
     }
     if (status == TAPER_OK && r->bundles) {
@@ -113,8 +115,8 @@ static void sweep(const rewriting *r)
 static void optimized_script(void **state)
 {
     (void)state;
-    sweep(&(rewriting){.file = "s01_convnet.pt", .backend = "cpu", .bundles = true});
-    sweep(&(rewriting){.file = "s05_methods.pt", .backend = "cpu", .debug_info = 1});
+    sweep(&(rewriting){.file = "s01_convnet.pt", .device = TAPER_DEVICE_CPU, .bundles = true});
+    sweep(&(rewriting){.file = "s05_methods.pt", .device = TAPER_DEVICE_CPU, .debug_info = 1});
 }
 
 static void bundled_inputs_taken_out(void **state)
@@ -126,13 +128,13 @@ static void bundled_inputs_taken_out(void **state)
 static void optimized_for_metal(void **state)
 {
     (void)state;
-    sweep(&(rewriting){.file = "s01_convnet.ptl", .backend = "metal", .flatbuffer = 1});
+    sweep(&(rewriting){.file = "s01_convnet.ptl", .device = TAPER_DEVICE_METAL, .flatbuffer = 1});
 }
 
 static void optimized_for_nnapi(void **state)
 {
     (void)state;
-    const rewriting script = {.file = "s01_convnet.pt", .backend = "nnapi", .layout = "layout=nhwc"};
+    const rewriting script = {.file = "s01_convnet.pt", .device = TAPER_DEVICE_NNAPI, .layout = "layout=nhwc"};
     taper_context *context = test_context(NULL, 1);
     taper_error *error = taper_error_create();
     const bool without = once(context, &script, error) == TAPER_ERROR_UNSUPPORTED &&
@@ -143,9 +145,10 @@ static void optimized_for_nnapi(void **state)
         skip();
     }
     sweep(&script);
-    sweep(&(rewriting){.file = "s02_traced.ptl", .backend = "nnapi", .layout = "layout=pytorch", .flatbuffer = 1});
-    sweep(&(rewriting){.file = "int8_convnet.ptl", .backend = "nnapi", .layout = "layout=nhwc,level=29"});
-    sweep(&(rewriting){.file = "s02_traced.ptl", .backend = "nnapi", .layout = "flexible=sizes"});
+    sweep(&(rewriting){
+        .file = "s02_traced.ptl", .device = TAPER_DEVICE_NNAPI, .layout = "layout=pytorch", .flatbuffer = 1});
+    sweep(&(rewriting){.file = "int8_convnet.ptl", .device = TAPER_DEVICE_NNAPI, .layout = "layout=nhwc,level=29"});
+    sweep(&(rewriting){.file = "s02_traced.ptl", .device = TAPER_DEVICE_NNAPI, .layout = "flexible=sizes"});
 }
 
 static void converted(void **state)

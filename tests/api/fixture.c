@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -172,7 +173,7 @@ taper_status test_load_from(taper_context *context, const char *file, test_sourc
     char path[1024];
     test_path(file, path, sizeof path);
     const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL, .device = "cpu"};
+        .struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL, .device = &on_cpu};
     if (source == TEST_FILE) {
         return taper_model_load(context, path, &options, model, error);
     }

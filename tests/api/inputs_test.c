@@ -14,6 +14,7 @@
 #include <taper/taper_inspect.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 typedef struct world {
     taper_context *context;
@@ -302,7 +303,8 @@ static void ways_to_load(void **state)
         const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK, false};
         assert_int_equal(test_run(w.context, w.session, &call, &wanted, NULL), TAPER_OK);
         file all = slurp(files[i]);
-        const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .copy = 1};
+        const taper_load_options options = {
+            .struct_size = sizeof options, .compiler = taper_compiler(), .flags = TAPER_LOAD_COPY};
         taper_model *model;
         assert_int_equal(taper_model_load_memory(w.context, all.data, all.size, NULL, NULL, &options, &model, w.error),
                          TAPER_OK);
@@ -325,19 +327,20 @@ static void ways_to_load(void **state)
         assert_int_equal(write(fd, all.data, all.size), all.size);
         assert_int_equal(write(fd, "and another", 11), 11);
         for (int copy = 0; copy < 2; copy++) {
-            const taper_load_options with = {.struct_size = sizeof with, .compiler = taper_compiler(), .copy = copy};
+            const taper_load_options with = {
+                .struct_size = sizeof with, .compiler = taper_compiler(), .flags = copy ? TAPER_LOAD_COPY : 0};
             if (taper_model_load_fd(w.context, fd, 13, all.size, &with, &model, w.error) != TAPER_OK) {
                 fail_msg("%s", taper_error_message(w.error));
             }
             loads(&w, model, wanted);
         }
-        assert_int_equal(taper_model_load_fd(w.context, fd, 13, all.size + 12, NULL, &model, w.error),
+        assert_int_equal(taper_model_load_fd(w.context, fd, 13, all.size + 12, &as_saved, &model, w.error),
                          TAPER_ERROR_ARGUMENT);
-        assert_int_equal(taper_model_load_fd(w.context, fd, UINT64_MAX, 10, NULL, &model, w.error),
+        assert_int_equal(taper_model_load_fd(w.context, fd, UINT64_MAX, 10, &as_saved, &model, w.error),
                          TAPER_ERROR_ARGUMENT);
-        assert_int_equal(taper_model_load_fd(w.context, -1, 0, 0, NULL, &model, w.error), TAPER_ERROR_FILE);
+        assert_int_equal(taper_model_load_fd(w.context, -1, 0, 0, &as_saved, &model, w.error), TAPER_ERROR_FILE);
         close(fd);
-        assert_int_equal(taper_model_load(w.context, "no/such/file.ptl", NULL, &model, w.error), TAPER_ERROR_FILE);
+        assert_int_equal(taper_model_load(w.context, "no/such/file.ptl", &as_saved, &model, w.error), TAPER_ERROR_FILE);
         assert_non_null(strstr(taper_error_message(w.error), "No such file"));
         free(all.data);
         taper_value_release(wanted);
@@ -373,7 +376,8 @@ static void metadata(void **state)
     open_world(&w, "s05_methods.ptl");
     assert_int_equal(taper_model_method_count(w.model), 4);
     assert_int_equal(taper_model_method_arguments(w.model, "forward"), 1);
-    assert_string_equal(taper_model_argument_type(w.model, "forward", 0), "Tensor");
+    assert_string_equal(taper_model_argument_text(w.model, "forward", 0), "Tensor");
+    assert_int_equal(taper_type_kind_of(taper_model_argument_type(w.model, "forward", 0)), TAPER_TYPE_TENSOR);
     assert_null(taper_model_argument_type(w.model, "forward", 1));
     assert_null(taper_model_argument_name(w.model, "none", 0));
     assert_int_equal(taper_model_bytecode_version(w.model), 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // See listening.h.
 #include "tests/api/listening.h"
+#include "tests/api/load_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -141,12 +142,15 @@ taper_status device_load(taper_context *context, const char *file, const char *d
                          taper_model **model, taper_error *error)
 {
     char path[1024];
-    const taper_load_options options = {.struct_size = sizeof options,
-                                        .compiler = taper_compiler(),
-                                        .device = device,
-                                        .device_options = device_options};
+    load_text said;
+    const taper_status status = load_text_read(&said, device, device_options, NULL, error);
+    *model = NULL;
+    if (status != TAPER_OK) {
+        return status;
+    }
+    said.options.compiler = taper_compiler();
     test_path(file, path, sizeof path);
-    return taper_model_load(context, path, &options, model, error);
+    return taper_model_load(context, path, &said.options, model, error);
 }
 
 // ---- committed models

@@ -12,7 +12,6 @@ int main(int argc, char **argv)
 {
     static float pixels[COUNT];
     const int64_t sizes[] = {1, 3, 96, 96};
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
     taper_tensor_info scores = {.struct_size = sizeof scores};
     taper_error *error = taper_error_create();
     taper_context *context;
@@ -26,8 +25,7 @@ int main(int argc, char **argv)
         pixels[i] = (float)(random >> 8) / (float)(1 << 23) - 1.0f;
     }
     if (argc != 2 || taper_context_create(NULL, &context, error) ||
-        taper_model_load(context, argv[1], &options, &model, error) ||
-        taper_session_create(model, NULL, &session, error) ||
+        taper_model_open(context, argv[1], NULL, &model, error) || taper_session_create(model, NULL, &session, error) ||
         taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, pixels, sizeof pixels, 1, NULL, NULL, &input,
                                 error) ||
         taper_session_run(session, "forward", &input, 1, &output, error) ||

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 #include "tests/unit/program_fixture.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
@@ -107,7 +108,7 @@ static void memory_of_the_host_stays(void **state)
         } else {
             char path[1024];
             test_path("classifier.ptl", path, sizeof path);
-            options.copy = 1;
+            options.flags = TAPER_LOAD_COPY;
             assert_int_equal(taper_model_load(context, path, &options, &model, NULL), TAPER_OK);
         }
         taper_value *first = run_once(context, model), *second = run_once(context, model);
@@ -134,7 +135,7 @@ static void refused_file_is_not_released(void **state)
     int released = 0;
     static const char damaged[] = "PK\3\4 this is not a model, whatever it begins with";
     assert_int_equal(
-        taper_model_load_memory(context, damaged, sizeof damaged, count_release, &released, NULL, &model, NULL),
+        taper_model_load_memory(context, damaged, sizeof damaged, count_release, &released, &as_saved, &model, NULL),
         TAPER_ERROR_FILE);
     assert_int_equal(released, 0);
     taper_context_release(context);
@@ -177,7 +178,7 @@ static void truncated_while_copied(void **state)
     taper_model *model;
     taper_error *error = taper_error_create();
     assert_int_equal(taper_context_create(&how, &context, NULL), TAPER_OK);
-    const taper_load_options options = {.struct_size = sizeof options, .copy = 1};
+    const taper_load_options options = {.struct_size = sizeof options, .flags = TAPER_LOAD_COPY};
     assert_int_equal(taper_model_load(context, path, &options, &model, error), TAPER_ERROR_FILE);
     assert_non_null(strstr(taper_error_message(error), "shorter"));
     taper_context_release(context);

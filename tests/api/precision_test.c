@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 
 // Networks in whose sums there are layers of halves.
@@ -44,11 +45,10 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     taper_error *error = taper_error_create();
     const taper_context_options options = {
         .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = mask, .cache_dir = directory};
-    const taper_load_options load = {.struct_size = sizeof load,
-                                     .compiler = taper_compiler(),
-                                     .device = "cpu",
-                                     .precision = precision,
-                                     .low_memory = low_memory};
+    load_text said;
+    assert_int_equal(load_text_read(&said, "cpu", NULL, precision, error), TAPER_OK);
+    said.options.compiler = taper_compiler();
+    said.options.flags = low_memory ? TAPER_LOAD_LOW_MEMORY : 0;
     char path[512];
     taper_context *context;
     taper_model *model;
@@ -56,7 +56,7 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     answer a = {NULL, 0};
     test_path(call->file, path, sizeof path);
     assert_int_equal(taper_context_create(&options, &context, error), TAPER_OK);
-    if (taper_model_load(context, path, &load, &model, error) != TAPER_OK) {
+    if (taper_model_load(context, path, &said.options, &model, error) != TAPER_OK) {
         fail_msg("%s: %s", call->file, taper_error_message(error));
     }
     assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
@@ -199,8 +199,9 @@ static void the_reference_has_floats(void **state)
     taper_context *context = test_context(NULL, 1);
     taper_value *results[2];
     for (size_t i = 0; i < 2; i++) {
-        const taper_load_options load = {
-            .struct_size = sizeof load, .reference = 1, .precision = i == 0 ? "bf16" : "fp32"};
+        const taper_load_options load = {.struct_size = sizeof load,
+                                         .flags = TAPER_LOAD_REFERENCE,
+                                         .precision = i == 0 ? TAPER_PRECISION_BF16 : TAPER_PRECISION_FP32};
         char path[512];
         taper_model *model;
         taper_session *session;

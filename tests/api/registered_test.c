@@ -15,6 +15,7 @@
 #include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 // What the functions below are to do wrong.
 typedef enum deed {
@@ -696,20 +697,20 @@ static void classes(void **state)
     taper_context *context = test_context(NULL, 1);
     taper_error *error = taper_error_create();
     taper_model *model;
-    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error),
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, &as_saved, &model, error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(error), "2 classes that this build of Taper does not have"));
     assert_int_equal(taper_operator_register("my_ext7::see(__torch__.torch.classes.my_ext7.Conv2dOpContext c, "
                                              "__torch__.torch.classes.my_ext7.LinearOpContextOfMine? l) -> ()",
                                              note, NULL, error),
                      TAPER_OK);
-    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error),
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, &as_saved, &model, error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(error), "1 class that this build of Taper does not have"));
     assert_int_equal(taper_operator_register("my_ext7::make() -> __torch__.torch.classes.my_ext7.LinearOpContext", note,
                                              NULL, error),
                      TAPER_OK);
-    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, NULL, &model, error), TAPER_OK);
+    assert_int_equal(taper_model_load_memory(context, bytes, size, NULL, NULL, &as_saved, &model, error), TAPER_OK);
     taper_model_release(model);
     taper_error_destroy(error);
     taper_context_release(context);

@@ -11,6 +11,7 @@
 #include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 enum { LEVELS = 60, WIDTH = 200 };
 
@@ -85,7 +86,7 @@ static void given_to_a_model(void **state)
         assert_int_equal(taper_operator_find(context, "aten::relu", &op, NULL), TAPER_OK);
         assert_int_equal(taper_operator_call(op, &value, 1, &made, 1, NULL), TAPER_ERROR_ARGUMENT);
         taper_operator_release(op);
-        assert_int_equal(taper_value_to_device(value, "cpu", &made, NULL), TAPER_OK);
+        assert_int_equal(taper_value_to_device(value, &on_cpu, &made, NULL), TAPER_OK);
         taper_value_release(made);
         taper_value_release(dict);
         taper_value_release(key);

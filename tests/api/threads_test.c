@@ -11,6 +11,7 @@
 #include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 #include "tests/unit/program_builder.h"
 
 enum { THREADS = 4, ROUNDS = 3 };
@@ -267,7 +268,8 @@ static void shared_by_products(void **state)
     static float data[3 * 8 * 8];
     taper_context *context = test_context(NULL, 1);
     taper_model *model;
-    assert_int_equal(taper_model_load_memory(context, file.data, file.size, NULL, NULL, NULL, &model, NULL), TAPER_OK);
+    assert_int_equal(taper_model_load_memory(context, file.data, file.size, NULL, NULL, &as_saved, &model, NULL),
+                     TAPER_OK);
     taper_value *input = float_input(context, 3, (const int64_t[]){3, 8, 8}, false, data, 3 * 8 * 8);
     sharer sharers[THREADS];
     for (size_t i = 0; i < THREADS; i++) {

@@ -12,6 +12,7 @@
 #include <taper/taper_memory.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 
 // ---- numbers
 
@@ -81,14 +82,13 @@ static const member context_members[] = {
     MEMBER(taper_context_options, cpu_mask),    MEMBER(taper_context_options, cache_dir),
 };
 static const member load_members[] = {
-    MEMBER(taper_load_options, struct_size),    MEMBER(taper_load_options, compiler),
-    MEMBER(taper_load_options, disable_passes), MEMBER(taper_load_options, copy),
-    MEMBER(taper_load_options, reference),      MEMBER(taper_load_options, listing),
-    MEMBER(taper_load_options, methods),        MEMBER(taper_load_options, method_count),
-    MEMBER(taper_load_options, evaluation),     MEMBER(taper_load_options, memory_limit),
-    MEMBER(taper_load_options, step_limit),     MEMBER(taper_load_options, device),
-    MEMBER(taper_load_options, precision),      MEMBER(taper_load_options, device_options),
-    MEMBER(taper_load_options, low_memory),
+    MEMBER(taper_load_options, struct_size),     MEMBER(taper_load_options, compiler),
+    MEMBER(taper_load_options, flags),           MEMBER(taper_load_options, device),
+    MEMBER(taper_load_options, barred_devices),  MEMBER(taper_load_options, precision),
+    MEMBER(taper_load_options, settings),        MEMBER(taper_load_options, setting_count),
+    MEMBER(taper_load_options, disabled_passes), MEMBER(taper_load_options, disabled_pass_count),
+    MEMBER(taper_load_options, methods),         MEMBER(taper_load_options, method_count),
+    MEMBER(taper_load_options, memory_limit),    MEMBER(taper_load_options, step_limit),
 };
 static const member session_members[] = {
     MEMBER(taper_session_options, struct_size),
@@ -97,9 +97,12 @@ static const member session_members[] = {
     MEMBER(taper_session_options, memory_budget),
 };
 static const member optimize_members[] = {
-    MEMBER(taper_optimize_options, struct_size),    MEMBER(taper_optimize_options, backend),
-    MEMBER(taper_optimize_options, preserve),       MEMBER(taper_optimize_options, preserve_count),
-    MEMBER(taper_optimize_options, disable_passes),
+    MEMBER(taper_optimize_options, struct_size),     MEMBER(taper_optimize_options, device),
+    MEMBER(taper_optimize_options, preserve),        MEMBER(taper_optimize_options, preserve_count),
+    MEMBER(taper_optimize_options, disabled_passes), MEMBER(taper_optimize_options, disabled_pass_count),
+    MEMBER(taper_optimize_options, inputs),          MEMBER(taper_optimize_options, input_count),
+    MEMBER(taper_optimize_options, nnapi),           MEMBER(taper_optimize_options, report),
+    MEMBER(taper_optimize_options, report_user),
 };
 static const member save_members[] = {
     MEMBER(taper_save_options, struct_size), MEMBER(taper_save_options, bytecode),
@@ -231,7 +234,7 @@ static void structs_that_end_earlier(void **state)
     (void)state;
     user u = {.context = test_context(NULL, 1)};
     test_path("s01_convnet.ptl", u.path, sizeof u.path);
-    assert_int_equal(taper_model_load(u.context, u.path, NULL, &u.model, NULL), TAPER_OK);
+    assert_int_equal(taper_model_load(u.context, u.path, &as_saved, &u.model, NULL), TAPER_OK);
     CHECK_STRUCT(taper_context_options, context_members, use_context);
     CHECK_STRUCT(taper_load_options, load_members, use_load);
     CHECK_STRUCT(taper_session_options, session_members, use_session);

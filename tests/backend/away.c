@@ -358,6 +358,7 @@ void away_init(away_backend *backend, away_claims claims, bool records)
     backend->claims = claims;
     backend->table = (taper_backend){.struct_size = sizeof backend->table,
                                      .name = "away",
+                                     .kind = (taper_device_kind)AWAY_KIND,
                                      .state_bytes = sizeof(away_state),
                                      .recording_bytes = records ? sizeof(away_recording) : 0,
                                      .open = open,

@@ -24,6 +24,13 @@ typedef struct away_backend {
     atomic_size_t segments, nodes, runs, declined, stored, fetched, memories;
 } away_backend;
 
+// Its kind of device, which no host can name.
+enum { AWAY_KIND = 1000 };
+static const taper_device_choice away_choice = {.struct_size = sizeof away_choice,
+                                                .kind = (taper_device_kind)AWAY_KIND};
+static const taper_device_choice away_required = {
+    .struct_size = sizeof away_required, .kind = (taper_device_kind)AWAY_KIND, .required = 1};
+
 // As device "away". records: it has recordings, which say later calls whether they are the calls they were made for.
 void away_init(away_backend *backend, away_claims claims, bool records);
 const char *away_claims_name(away_claims claims);

@@ -99,7 +99,7 @@ static taper_load_options with_device(const taper_load_options *options)
     if (options != NULL) {
         o = *options;
     }
-    o.device = o.device != NULL ? o.device : "away";
+    o.device = o.device != NULL ? o.device : &away_choice;
     return o;
 }
 

@@ -54,6 +54,7 @@ taper_status world_load(taper_context *context, const char *file, taper_model **
 {
     char path[1024];
     test_path(file, path, sizeof path);
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .device = "away"};
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .device = &away_choice};
     return taper_model_load(context, path, &options, model, error);
 }

@@ -32,8 +32,10 @@ static void ask_cpu_so(answers *a, size_t first, const char *disabled)
     char path[1024];
     taper_model *model;
     taper_session *session;
-    const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .disable_passes = disabled};
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = taper_compiler(),
+                                        .disabled_passes = &disabled,
+                                        .disabled_pass_count = disabled != NULL};
     *a = (answers){.context = test_context(NULL, 1), .first = first, .count = test_group(first)};
     assert_true(a->count <= MOST_CALLS);
     test_path(test_calls[first].file, path, sizeof path);

@@ -159,7 +159,7 @@ static void lost_with_the_device(void **state)
     close_session(&f);
     char path[1024];
     test_path(model_file, path, sizeof path);
-    const taper_load_options options = {.struct_size = sizeof options, .device = "away!"};
+    const taper_load_options options = {.struct_size = sizeof options, .device = &away_required};
     assert_int_equal(taper_model_load(f.world.context, path, &options, &f.model, f.world.error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(f.world.error), "device away does not work any more"));
@@ -179,7 +179,8 @@ static void insists(void **state)
     taper_value *result;
     open_world(&w, AWAY_EVERYTHING, true, 1);
     test_path(model_file, path, sizeof path);
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .device = "away!"};
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .device = &away_required};
     assert_int_equal(taper_model_load(w.context, path, &options, &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     for (int i = 0; i < 2; i++) {

@@ -298,6 +298,7 @@ void layer_init(layer *l, const taper_backend *inner)
     *l = (layer){.inner = inner};
     l->table = (taper_backend){.struct_size = sizeof l->table,
                                .name = inner->name,
+                               .kind = inner->kind,
                                .state_bytes = sizeof(layer_state) + inner->state_bytes,
                                .recording_bytes = records ? sizeof(layer_recording) + inner->recording_bytes : 0,
                                .open = layer_open,

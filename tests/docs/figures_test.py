@@ -117,7 +117,7 @@ def check_changes(tree):
             ("src/base/limits.h", "TAPER_LOAD_STEPS_A_BYTE ", "TAPER_LOAD_STEPS_A_BYTE 9", "SECURITY.md"),
             ("docs/fuzzing.md", "| zip | opens", "| zap | opens", "docs/fuzzing.md"),
             ("docs/c.md", "(api/taper_app.md)", "(api/taper_ape.md)", "docs/c.md"),
-            ("src/backends/gpu/gpu_options.c", '{"tiles", offsetof(', '{"stripes", offsetof(', "docs/gpu.md"),
+            ("src/backends/option_list.inc", 'GPUS, "tiles"', 'GPUS, "stripes"', "docs/gpu.md"),
             ("CMakeLists.txt", "option(TAPER_WITH_PT2 ", "option(TAPER_WITH_PT9 ", "documents")):
         found = changed(tree, path, old, new)
         expect(f"{path}: {new}", document in {one.path for one in found}, found)

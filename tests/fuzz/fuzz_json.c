@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/input.h"
+#include "ir/type.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -111,6 +112,8 @@ static void convert(const json_value *json, const char *text)
         }
         memset(longest + 1100, ']', 90);
     }
+    taper_types *table;
+    need(taper_types_create(&taper_allocator_system, &table, NULL) == TAPER_OK);
     taper_context *context;
     const taper_context_options options = {.struct_size = sizeof options, .threads = 1};
     need(taper_context_create(&options, &context, NULL) == TAPER_OK);
@@ -118,15 +121,20 @@ static void convert(const json_value *json, const char *text)
     const input_source source = {.context = context, .error = error, .subject = "fuzz", .folder = TAPER_FUZZ_FILES};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         taper_value *value = NULL, *again = NULL;
-        const bool done = input_from_json(&source, json, types[i], &value);
+        const taper_type *type = NULL; // also of what is too deep to be a type
+        if (types[i] != NULL && taper_type_parse(table, types[i], strlen(types[i]), &type, NULL) != TAPER_OK) {
+            type = NULL;
+        }
+        const bool done = input_from_json(&source, json, type, &value);
         need(done == (value != NULL));
         if (i < 2 || types[i] == longest) { // an option of the command line gives the same
-            need(input_from_text(&source, text, types[i], &again) == done);
+            need(input_from_text(&source, text, type, &again) == done);
             need(!done || taper_value_kind(again) == taper_value_kind(value));
         }
         taper_value_release(again);
         taper_value_release(value);
     }
+    taper_types_release(table);
     taper_error_destroy(error);
     taper_context_release(context);
 }

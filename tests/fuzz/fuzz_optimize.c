@@ -7,6 +7,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/run_and_compare.h"
@@ -18,15 +19,17 @@ enum { MOST_PLACES = 400 }; // about as many allocations as a small model takes
 
 typedef struct choice {
     taper_optimize_options optimize;
+    taper_nnapi_conversion conversion;
     taper_save_options save;
     bool optimizes, exact, bundles, nnapi;
 } choice;
 
 static choice choose(uint8_t byte)
 {
-    static const char *const backends[] = {"cpu", "vulkan", "metal"};
+    static const taper_device_kind devices[] = {TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL};
     // What computes sums in another order.
-    static const char inexact[] = "fold_batch_norm,prepack,fuse_clamp,fuse_add_relu,recognize_linear,conv1d_to_conv2d";
+    static const char *const inexact[] = {"fold_batch_norm", "prepack",          "fuse_clamp",
+                                          "fuse_add_relu",   "recognize_linear", "conv1d_to_conv2d"};
     static const char *const nnapi[] = {"layout=nhwc,level=30", "layout=pytorch",
                                         "layout=pytorch_nhwc,relax_f32_to_f16=1",
                                         "layout=nhwc,level=27,preference=low_power", "level=31,flexible=sizes"};
@@ -34,11 +37,13 @@ static choice choose(uint8_t byte)
     c.optimizes = byte % 4 != 3 || c.nnapi;
     c.exact = !c.nnapi && (byte % 4 == 3 || byte / 4 % 2 == 1);
     c.optimize = (taper_optimize_options){.struct_size = sizeof c.optimize,
-                                          .backend = c.nnapi       ? "nnapi"
-                                                     : c.optimizes ? backends[byte % 4]
-                                                                   : NULL,
-                                          .backend_options = c.nnapi ? nnapi[byte / 8 % 5] : NULL,
-                                          .disable_passes = c.exact ? inexact : NULL};
+                                          .device = c.nnapi       ? TAPER_DEVICE_NNAPI
+                                                    : c.optimizes ? devices[byte % 4]
+                                                                  : TAPER_DEVICE_CPU,
+                                          .disabled_passes = inexact,
+                                          .disabled_pass_count = c.exact ? sizeof inexact / sizeof *inexact : 0};
+    c.conversion.struct_size = sizeof c.conversion;
+    need(taper_nnapi_conversion_parse(c.nnapi ? nnapi[byte / 8 % 5] : NULL, &c.conversion, NULL));
     c.save = (taper_save_options){.struct_size = sizeof c.save, .flatbuffer = byte / 32 % 2, .bytecode = 0};
     if (c.save.flatbuffer == 0) {
         c.save.bytecode = 5 + byte / 64;
@@ -104,10 +109,9 @@ static void look_at(taper_draft *draft, taper_error *error)
     }
 }
 
-static void count_placed(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
+static void count_placed(void *user, const taper_placement *p)
 {
-    (void)value;
-    if (*op == '\0' || (segment < 0) != (why != NULL) || !(work >= 0)) {
+    if (p->operator_name[0] == '\0' || (p->segment < 0) != (p->reason != NULL) || !(p->work >= 0)) {
         abort();
     }
     ++*(size_t *)user;
@@ -127,8 +131,9 @@ static taper_status optimize(taper_draft *draft, const choice *c, taper_error *e
     need(taper_context_create(&options, &context, NULL));
     with.inputs = inputs;
     with.input_count = make_inputs(context, taper_draft_model(draft), 0, inputs);
-    with.placed = count_placed;
-    with.placed_user = &placed;
+    with.nnapi = &c->conversion;
+    with.report = count_placed;
+    with.report_user = &placed;
     const taper_status status = taper_draft_optimize(draft, &with, error);
     release_inputs(inputs, with.input_count);
     taper_context_release(context);
@@ -160,8 +165,9 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
 {
     const taper_context_options options = {
         .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
-    const taper_load_options plain = {.struct_size = sizeof plain, .evaluation = 1},
-                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options plain = {.struct_size = sizeof plain, .flags = TAPER_LOAD_EVALUATION},
+                             compiled = {
+                                 .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     taper_context *context;
     taper_model *before, *after;
     taper_draft *draft;
@@ -206,7 +212,8 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
                                            .threads = 1,
                                            .log = say_nothing,
                                            .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options compiled = {
+        .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     choice without = *c;
     without.bundles = false; // made inputs need their memory
     taper_context *context;

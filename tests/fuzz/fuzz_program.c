@@ -11,6 +11,7 @@
 #include <taper/taper_compile.h>
 #include <taper/taper_inspect.h>
 
+#include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/made_inputs.h"
@@ -128,8 +129,10 @@ static taper_status load_file(taper_context *context, const uint8_t *data, size_
     if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size) {
         abort();
     }
-    const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .copy = (int)(size % 2), .device = "cpu"};
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = taper_compiler(),
+                                        .flags = size % 2 != 0 ? TAPER_LOAD_COPY : 0,
+                                        .device = &on_cpu};
     return taper_model_load_fd(context, fd, 0, size, &options, model, error);
 }
 
@@ -159,7 +162,7 @@ static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, 
                                            .log = say_nothing,
                                            .cpu_mask = test_cpu_mask()};
     const taper_load_options load = {
-        .struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL, .device = "cpu"};
+        .struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL, .device = &on_cpu};
     const taper_session_options budgets = {
         .struct_size = sizeof budgets, .instruction_budget = 1000, .memory_budget = (size_t)16 << 20};
     taper_context *context;

@@ -6,6 +6,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/run_and_compare.h"
@@ -64,8 +65,9 @@ static void save_and_run(taper_context *context, taper_calibrator *calibrator, u
                          taper_error *error)
 {
     const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = (int)round % 2};
-    const taper_load_options plain = {.struct_size = sizeof plain},
-                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options plain = {.struct_size = sizeof plain}, compiled = {.struct_size = sizeof compiled,
+                                                                                .compiler = taper_compiler(),
+                                                                                .device = &on_cpu};
     taper_draft *draft;
     taper_model *model, *optimized;
     void *bytes;
@@ -104,7 +106,8 @@ static void quantize(const uint8_t *data, size_t size, const taper_quantize_opti
 {
     const taper_context_options one = {
         .struct_size = sizeof one, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options compiled = {
+        .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     taper_context *context;
     taper_calibrator *calibrator;
     need(taper_context_create(&one, &context, NULL));
@@ -141,7 +144,8 @@ static void quantize_with_failure(const uint8_t *data, size_t size, const taper_
                                        .threads = 1,
                                        .log = say_nothing,
                                        .cpu_mask = test_cpu_mask()};
-    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options compiled = {
+        .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     const taper_save_options save = {.struct_size = sizeof save};
     taper_context *context;
     taper_calibrator *calibrator;

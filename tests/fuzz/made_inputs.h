@@ -48,32 +48,28 @@ static inline taper_value *made_tensor(taper_context *context, unsigned round)
     return value;
 }
 
-static inline bool starts(const char *type, const char *with)
+static inline taper_value *made_input(taper_context *context, const taper_type *type, unsigned round, unsigned depth)
 {
-    return strncmp(type, with, strlen(with)) == 0;
-}
-
-static inline taper_value *made_input(taper_context *context, const char *type, unsigned round, unsigned depth)
-{
+    const taper_type_kind kind = taper_type_kind_of(type);
     taper_value *value = NULL;
-    if (type == NULL || starts(type, "Tensor")) {
+    if (type == NULL || kind == TAPER_TYPE_TENSOR) {
         return made_tensor(context, round);
     }
-    if (starts(type, "int")) {
+    if (kind == TAPER_TYPE_INT) {
         need(taper_value_int(context, 2 + (int64_t)round, &value, NULL));
-    } else if (starts(type, "float") || starts(type, "number")) {
+    } else if (kind == TAPER_TYPE_FLOAT || kind == TAPER_TYPE_NUMBER) {
         need(taper_value_double(context, 0.5, &value, NULL));
-    } else if (starts(type, "bool")) {
+    } else if (kind == TAPER_TYPE_BOOL) {
         need(taper_value_bool(context, round == 0, &value, NULL));
-    } else if (starts(type, "str")) {
+    } else if (kind == TAPER_TYPE_STRING) {
         need(taper_value_string(context, "text", 4, &value, NULL));
-    } else if (starts(type, "Optional[") && round == 0 && depth < MADE_DEPTH) {
-        return made_input(context, type + 9, round, depth + 1);
-    } else if ((starts(type, "List[") || starts(type, "Tuple[")) && depth < MADE_DEPTH) {
-        const bool list = type[0] == 'L';
+    } else if (kind == TAPER_TYPE_OPTIONAL && round == 0 && depth < MADE_DEPTH) {
+        return made_input(context, taper_type_item(type, 0), round, depth + 1);
+    } else if ((kind == TAPER_TYPE_LIST || kind == TAPER_TYPE_TUPLE) && depth < MADE_DEPTH) {
+        const bool list = kind == TAPER_TYPE_LIST;
         taper_value *items[2];
         for (unsigned i = 0; i < 2; i++) {
-            items[i] = made_input(context, type + (list ? 5 : 6), round, depth + 1);
+            items[i] = made_input(context, taper_type_item(type, 0), round, depth + 1);
         }
         // A list of containers may be refused: their element types are none that the list declares.
         if ((list ? taper_value_list(context, NULL, items, 2, &value, NULL)

@@ -2,6 +2,7 @@
 // What pt2_check.h says, step by step. Every step ends in ended().
 #define _XOPEN_SOURCE 700
 #include "tests/fuzz/pt2_check.h"
+#include "tests/api/load_text.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -171,8 +172,8 @@ static void load_and_run(work *w, const bytes *file, const taper_load_options *o
               taper_model_load_memory(w->context, file->data, file->size, NULL, NULL, options, &model, w->error))) {
         w->progress->loaded++;
         look_at_model(w, model);
-        if (options->listing == 0) {
-            run_model(w, model, options->no_guards != 0 ? 3 : 1, what);
+        if ((options->flags & TAPER_LOAD_LISTING) == 0) {
+            run_model(w, model, (options->flags & TAPER_LOAD_NO_GUARDS) != 0 ? 3 : 1, what);
         }
         taper_model_release(model);
     }
@@ -226,8 +227,8 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
 {
     const taper_load_options first = {.struct_size = sizeof first,
                                       .compiler = s->how == EXACT ? options->compiler : taper_compiler(),
-                                      .device = "cpu",
-                                      .no_guards = 1};
+                                      .device = &on_cpu,
+                                      .flags = TAPER_LOAD_NO_GUARDS};
     for (unsigned round = 0; round < s->rounds; round++) {
         taper_value *wanted, *again, *got;
         if (run_once(w, w->file, &first, round, &wanted) != TAPER_OK) {
@@ -251,8 +252,9 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
 // What was saved is there to be read.
 static void read_saved(work *w, taper_draft *draft, int flatbuffer, saved *s)
 {
-    const taper_load_options plain = {.struct_size = sizeof plain},
-                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler(), .device = "cpu"};
+    const taper_load_options plain = {.struct_size = sizeof plain}, compiled = {.struct_size = sizeof compiled,
+                                                                                .compiler = taper_compiler(),
+                                                                                .device = &on_cpu};
     const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = flatbuffer};
     taper_model *model;
     void *data;
@@ -290,14 +292,15 @@ static comparison closeness(work *w, taper_draft *draft)
     return how;
 }
 
-static void optimize_and_save(work *w, const char *backend)
+static void optimize_and_save(work *w, taper_device_kind device)
 {
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler(), .no_guards = 1};
-    taper_optimize_options options = {.struct_size = sizeof options, .backend = backend};
+    const taper_load_options load = {
+        .struct_size = sizeof load, .compiler = taper_compiler(), .flags = TAPER_LOAD_NO_GUARDS};
+    taper_optimize_options options = {.struct_size = sizeof options, .device = device};
     taper_value *inputs[MADE_MOST_INPUTS];
     taper_draft *draft;
-    const char *what = backend != NULL ? backend : "convert";
-    const bool nnapi = backend != NULL && strcmp(backend, "nnapi") == 0;
+    const char *what = device != 0 ? taper_device_kind_name(device) : "convert";
+    const bool nnapi = device == TAPER_DEVICE_NNAPI;
     size_t count = 0, printed = 0;
     w->began = clock();
     if (!ended(w, "draft",
@@ -305,7 +308,7 @@ static void optimize_and_save(work *w, const char *backend)
         return;
     }
     taper_status status = TAPER_OK;
-    if (backend != NULL) {
+    if (device != 0) {
         count = nnapi ? inputs_of(w, taper_draft_model(draft), 0, inputs) : 0;
         options.inputs = count != 0 ? inputs : NULL;
         options.input_count = count;
@@ -314,7 +317,7 @@ static void optimize_and_save(work *w, const char *backend)
         release_inputs(inputs, count);
     }
     if (ended(w, what, status)) {
-        const comparison how = backend == NULL ? EXACT : closeness(w, draft);
+        const comparison how = device == 0 ? EXACT : closeness(w, draft);
         (void)ended(w, "draft text", taper_draft_print(draft, NULL, count_bytes, &printed, w->error));
         saved s = {.what = what, .how = how, .rounds = nnapi ? 1 : 3};
         for (int flatbuffer = 0; flatbuffer < 2; flatbuffer++) {
@@ -328,7 +331,8 @@ static void optimize_and_save(work *w, const char *backend)
 
 static void quantize(work *w, taper_quantize_mode mode)
 {
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler(), .no_guards = 1};
+    const taper_load_options load = {
+        .struct_size = sizeof load, .compiler = taper_compiler(), .flags = TAPER_LOAD_NO_GUARDS};
     const taper_quantize_options options = {.struct_size = sizeof options, .mode = mode, .budgets = &budgets};
     taper_calibrator *calibrator;
     w->began = clock();
@@ -358,7 +362,8 @@ static void quantize(work *w, taper_quantize_mode mode)
 
 void pt2_check_file(const bytes *file, const pt2_shapes *taken, uint64_t choice, pt2_counts *progress)
 {
-    static const char *const backends[] = {NULL, "cpu", "vulkan", "metal", "nnapi"};
+    static const taper_device_kind backends[] = {(taper_device_kind)0, TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN,
+                                                 TAPER_DEVICE_METAL, TAPER_DEVICE_NNAPI};
     failing_allocator counting;
     failing_start(&counting, 0);
     const taper_context_options options = {.struct_size = sizeof options,
@@ -368,10 +373,13 @@ void pt2_check_file(const bytes *file, const pt2_shapes *taken, uint64_t choice,
                                            .cpu_mask = test_cpu_mask()};
     const taper_load_options loads[] = {
         {.struct_size = sizeof loads[0]},
-        {.struct_size = sizeof loads[0], .no_guards = 1},
-        {.struct_size = sizeof loads[0], .listing = 1},
-        {.struct_size = sizeof loads[0], .compiler = taper_compiler(), .device = "cpu"},
-        {.struct_size = sizeof loads[0], .compiler = taper_compiler(), .device = "cpu", .no_guards = 1}};
+        {.struct_size = sizeof loads[0], .flags = TAPER_LOAD_NO_GUARDS},
+        {.struct_size = sizeof loads[0], .flags = TAPER_LOAD_LISTING},
+        {.struct_size = sizeof loads[0], .compiler = taper_compiler(), .device = &on_cpu},
+        {.struct_size = sizeof loads[0],
+         .compiler = taper_compiler(),
+         .device = &on_cpu,
+         .flags = TAPER_LOAD_NO_GUARDS}};
     static const char *const names[] = {"load", "load without guards", "list", "load and compile",
                                         "load and compile without guards"};
     work w = {.error = taper_error_create(), .shapes = taken, .file = file, .progress = progress, .choice = choice};

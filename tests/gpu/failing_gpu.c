@@ -291,12 +291,21 @@ void gpu_estimate(bool on, double most)
     most_measured = most;
 }
 
+static bool asks_no_estimates(const taper_device *device)
+{
+    bool asks = false;
+    for (size_t i = 0; i < device->setting_count; i++) {
+        asks |= device->settings[i].option == TAPER_GPU_ESTIMATE && device->settings[i].value == 0;
+    }
+    return asks;
+}
+
 static taper_status open_device(taper_device *device, const char **why, taper_error *error)
 {
     const taper_status status = taper_gpu_open(device, &table, why, error);
     if (status == TAPER_OK) {
         taper_gpu_state *s = device->state;
-        s->estimates = estimates && (device->options == NULL || strstr(device->options, "estimate=0") == NULL);
+        s->estimates = estimates && !asks_no_estimates(device);
         s->most_flops = s->most_bytes = most_measured;
     }
     return status;

@@ -17,6 +17,7 @@
 
 #include "backends/nnapi/neural_networks.h"
 #include "tests/api/listening.h"
+#include "tests/api/load_text.h"
 #include "tests/nnapi/double_world.h"
 
 // ---- every committed model
@@ -202,10 +203,10 @@ static void names(void **state)
     expect_load(&w, "nnapi!", NULL, TAPER_OK, "");
     expect_load(&w, "nnapi:0!", "", TAPER_OK, "");
     expect_load(&w, "nnapi!", "relax_f32_to_f16=1,preference=low_power,level=29", TAPER_OK, "");
-    expect_load(&w, "nnapi!", "relax", TAPER_ERROR_ARGUMENT, "device_options \"relax\" should be preference=");
-    expect_load(&w, "nnapi", "level=12", TAPER_ERROR_ARGUMENT, "device_options \"level=12\" should be");
-    expect_load(&w, "cpu", "level=27", TAPER_ERROR_ARGUMENT, "device_options: device cpu has none");
-    expect_load(&w, "nnapi", "level=\x01", TAPER_ERROR_ARGUMENT, "should be NAME=VALUE");
+    expect_load(&w, "nnapi!", "relax", TAPER_ERROR_ARGUMENT, "device option \"relax\" is none of preference=");
+    expect_load(&w, "nnapi", "level=12", TAPER_ERROR_ARGUMENT, "device option \"level=12\" is none of");
+    expect_load(&w, "cpu", "level=27", TAPER_ERROR_ARGUMENT, "device cpu has no option level");
+    expect_load(&w, "nnapi", "level=\x01", TAPER_ERROR_ARGUMENT, "is none of preference=");
     if (double_level() >= 29) {
         expect_load(&w, "nnapi:double-reference!", NULL, TAPER_OK, "");
         expect_load(&w, "nnapi:1!", NULL, TAPER_OK, "");
@@ -266,20 +267,18 @@ static void profile(void **state)
 
 enum { FOR_NNAPI, PLAIN, FOR_VULKAN };
 
-static const char *device_of(listening *w, int which, const char *device, const char *file_devices,
-                             const char *precision)
+static const char *device_of(listening *w, int which, const char *device, uint32_t barred, const char *precision)
 {
     static const char *const files[] = {"../../data/nnapi/conv_and_relu_flexible_float_nhwc.ptl", "s02_traced.ptl",
                                         "s13_vulkan.ptl"};
     char path[1024];
     taper_model *model;
-    const taper_load_options options = {.struct_size = sizeof options,
-                                        .compiler = taper_compiler(),
-                                        .device = device,
-                                        .precision = precision,
-                                        .file_devices = file_devices};
+    load_text said;
+    assert_int_equal(load_text_read(&said, device, NULL, precision, w->error), TAPER_OK);
+    said.options.compiler = taper_compiler();
+    said.options.barred_devices = barred;
     test_path(files[which], path, sizeof path);
-    if (taper_model_load(w->context, path, &options, &model, w->error) != TAPER_OK) {
+    if (taper_model_load(w->context, path, &said.options, &model, w->error) != TAPER_OK) {
         return taper_error_message(w->error);
     }
     const bool nnapi = strcmp(taper_model_device(model), "nnapi") == 0;
@@ -294,21 +293,20 @@ static void converted(void **state)
     listening w;
     double_switch(NULL);
     open_listening(&w, NULL);
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, NULL), "nnapi");
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "nnapi", NULL), "nnapi");
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "vulkan,nnapi", NULL), "nnapi");
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "vulkan,metal", NULL), "cpu");
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, "", NULL), "cpu");
-    assert_string_equal(device_of(&w, FOR_NNAPI, "cpu", "nnapi", NULL), "cpu");
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, "bf16"), "cpu");
-    assert_string_equal(device_of(&w, PLAIN, NULL, NULL, NULL), "cpu");
-    assert_string_equal(device_of(&w, FOR_VULKAN, NULL, "nnapi", NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, 0, NULL), "nnapi");
+    const uint32_t gpus = TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL);
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, gpus, NULL), "nnapi");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, TAPER_DEVICE_BIT(TAPER_DEVICE_NNAPI), NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, UINT32_MAX, NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, "cpu", gpus, NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, 0, "bf16"), "cpu");
+    assert_string_equal(device_of(&w, PLAIN, NULL, 0, NULL), "cpu");
+    assert_string_equal(device_of(&w, FOR_VULKAN, NULL, gpus, NULL), "cpu");
     assert_int_equal(count_heard(&w, "the file is prepared for "), 0);
-    assert_non_null(strstr(device_of(&w, PLAIN, NULL, "nnapi,tpu", NULL), "not for \"tpu\""));
     close_listening(&w);
     double_switch("no_devices");
     open_listening(&w, NULL);
-    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, NULL, NULL), double_level() >= 29 ? "cpu" : "nnapi");
+    assert_string_equal(device_of(&w, FOR_NNAPI, NULL, 0, NULL), double_level() >= 29 ? "cpu" : "nnapi");
     assert_int_equal(
         count_heard(&w, "the file is prepared for nnapi (is not there: NNAPI has no devices here): the CPU"),
         double_level() >= 29 ? 1 : 0);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <taper/taper_device.h>
+
 #include "ops/call/call.h"
 #include "tests/api/fixture.h"
 #include "tests/nnapi/double_world.h"
@@ -19,7 +21,6 @@ static void open_driver(taper_nnapi_driver *driver, const char *name, unsigned i
 {
     taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
     memset(driver, 0, sizeof *driver);
-    assert_int_equal(taper_nnapi_options_read(NULL, false, &options, NULL), TAPER_OK);
     if (!taper_nnapi_open(driver, &options, name, index)) {
         fail_msg("%s", driver->why);
     }
@@ -29,7 +30,6 @@ static bool refuses(taper_nnapi_driver *driver, const char *name, unsigned index
 {
     taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
     memset(driver, 0, sizeof *driver);
-    assert_int_equal(taper_nnapi_options_read(NULL, false, &options, NULL), TAPER_OK);
     const bool opened = taper_nnapi_open(driver, &options, name, index);
     if (!opened && strstr(driver->why, words) == NULL) {
         fail_msg("%s", driver->why);
@@ -88,8 +88,10 @@ static void options(void **state)
     taper_nnapi_driver driver;
     taper_error *error = taper_error_create();
     double_switch(NULL);
-    assert_int_equal(
-        taper_nnapi_options_read("preference=sustained_speed,relax_f32_to_f16=1,level=28", false, &o, error), TAPER_OK);
+    static const taper_device_setting settings[] = {{TAPER_NNAPI_PREFERENCE, TAPER_NNAPI_SUSTAINED_SPEED},
+                                                    {TAPER_NNAPI_RELAX_F32_TO_F16, 1},
+                                                    {TAPER_NNAPI_LEVEL, 28}};
+    taper_nnapi_options_set(settings, 3, &o);
     assert_true(o.preference == ANEURALNETWORKS_PREFER_SUSTAINED_SPEED && o.relax && o.level == 28);
     memset(&driver, 0, sizeof driver);
     assert_true(taper_nnapi_open(&driver, &o, NULL, 0)); // nothing newer is used
@@ -101,8 +103,11 @@ static void options(void **state)
                                         "x",          "relax_f32_to_f16", "level=29;relax_f32_to_f16=1",
                                         ",",          "layout=nhwc"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(taper_nnapi_options_read(wrong[i], false, &o, error), TAPER_ERROR_ARGUMENT);
-        assert_non_null(strstr(taper_error_message(error), "should be preference=low_power"));
+        taper_device_setting read[4];
+        size_t count;
+        assert_int_equal(taper_device_options_parse(wrong[i], read, 4, &count, error), TAPER_ERROR_ARGUMENT);
+        assert_int_equal(count, 0);
+        assert_non_null(strstr(taper_error_message(error), "is none of preference=default|low_power"));
     }
     taper_error_destroy(error);
     double_is_silent();

@@ -315,7 +315,7 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     taper_model *loaded = NULL;
     taper_session *session = NULL;
     const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .reference = reference};
+        .struct_size = sizeof options, .compiler = taper_compiler(), .flags = reference ? TAPER_LOAD_REFERENCE : 0};
     taper_status status =
         taper_model_load_memory(context, model.data, model.size, NULL, NULL, &options, &loaded, error);
     if (status == TAPER_OK) {

@@ -6,7 +6,7 @@ import os
 import tempfile
 import unittest
 
-from toolcase import DEMO, ToolCase, main
+from toolcase import DEMO, VALUES, ToolCase, main
 
 
 class Devices(ToolCase):
@@ -15,11 +15,19 @@ class Devices(ToolCase):
         self.assertTrue(out.startswith("cpu\n"), out)
 
     def test_json(self):
-        devices = json.loads(self.call("devices", "--json").stdout)["devices"]
-        self.assertEqual(devices[0]["name"], "cpu")
+        listing = json.loads(self.call("devices", "--json").stdout)
+        devices = listing["devices"]
+        self.assertEqual((devices[0]["name"], devices[0]["kind"]), ("cpu", "cpu"))
         for device in devices:
-            self.assertEqual(sorted(device), ["available", "called", "facts", "name", "why"])
+            self.assertEqual(sorted(device), ["available", "called", "facts", "kind", "name", "why"])
             self.assertEqual(device["why"] == "", device["available"])
+
+        for option in listing["options"]:
+            with self.subTest(option["name"]):
+                self.assertTrue(option["help"] and option["devices"])
+                for value in option["values"] or [option["least"], option["most"]]:
+                    self.call("run", VALUES, "--method", "count", "--device", option["devices"][0], "--device-options", f"{option['name']}={value}")
+                self.assertIn(option["default"], [None, *range(option["least"], option["most"] + 1)])
 
     def test_named_ones_run(self):
         for device in json.loads(self.call("devices", "--json").stdout)["devices"]:

@@ -67,7 +67,7 @@ class Diff(ToolCase):
                 (["absent.pt", "-i", self.x], "absent.pt"), ([MODEL, "--against", "absent.pt", "-i", self.x], "absent.pt"),
                 ([MODEL, "-i", "absent.npy"], "absent.npy"), ([MODEL, "-i", "small.npy"], "channels"),
                 ([MODEL, "-i", self.x, "--method", "backward"], "backward"), ([MODEL, "--bundled", "0"], "bundled"),
-                ([MODEL, "-i", self.x, "--device", "opencl!"], "device opencl is not part of this build")]:
+                ([MODEL, "-i", self.x, "--device", "cuda!"], "device cuda is not part of this build")]:
             with self.subTest(arguments):
                 self.fails("diff", *arguments, says=says)
 

@@ -44,15 +44,15 @@ class Usage(ToolCase):
     def test_unavailable(self):
         for command, arguments in [("run", []), ("bench", []), ("diff", []), ("classify", ["x.png"]),
                                    ("segment", ["x.png", "-o", "y.png"])]:
-            for options, says in [(["--device", "opencl!"], "device opencl is not part of this build"),
-                                  (["--device", "a b"], "NAME[:INDEX][!]"), (["--precision", "bf16", "--device", "opencl"], "is the CPU's"),
+            for options, says in [(["--device", "cuda!"], "device cuda is not part of this build"),
+                                  (["--device", "gpu"], "a device is cpu, nnapi, vulkan, metal, cuda or mps"), (["--device", "a b"], "KIND[:INDEX][!]"), (["--precision", "bf16", "--device", "cuda"], "is the CPU's"),
                                   (["--precision", "half"], "should be fp32, fp16 or bf16")]:
                 with self.subTest(command, options=options):
                     self.fails(command, VALUES, *arguments, *options, says=says)
 
     def test_stand_in(self):
-        told = self.call("run", VALUES, "--method", "count", "--device", "opencl:1", "--precision", "fp32")
-        self.assertIn("device opencl:1 is not part of this build: the CPU runs the model", told.stderr)
+        told = self.call("run", VALUES, "--method", "count", "--device", "cuda:1", "--precision", "fp32")
+        self.assertIn("device cuda:1 is not part of this build: the CPU runs the model", told.stderr)
 
 
 class Failures(ToolCase):

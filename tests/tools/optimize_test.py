@@ -50,10 +50,11 @@ class Optimize(ToolCase):
                 self.assertLessEqual(np.abs(got - want).max(), 1e-4 * np.abs(want).max())
         self.call("bundle", NET, "-o", "b.pt", "-i", "x.npy")
         self.assertIn("NNAPI: 1 modules", self.call("optimize", "b.pt", "-o", "n2.ptl", "--backend", "nnapi").stdout)
-        for wrong in ("layout=nchw", "level=26", "level=300", "relax_f32_to_f16", "relax=1", "flexible=batch,layout=pytorch", "preference=fast", "speed=1", "layout=nhwc,,", "=", ","):
+        nnapi = "optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "--backend-options"
+        for wrong in ("layout=nchw", "level=26", "level=300", "relax_f32_to_f16", "relax=1", "preference=fast", "speed=1", "layout=nhwc,,", "=", ","):
             with self.subTest(wrong):
-                self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "--backend-options", wrong,
-                           says="backend_options")
+                self.fails(*nnapi, wrong, status=2, says="--backend-options")
+        self.fails(*nnapi, "flexible=batch,layout=pytorch", says="flexible sizes are for layout=nhwc")
         self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", says="no bundled inputs")
         self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "-i", "x.npy", says="inputs")
         self.fails("optimize", NET, "-o", "w.ptl", "-i", "x.npy", status=2, says="--backend nnapi")

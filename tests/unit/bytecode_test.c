@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/load_text.h"
 #include "tests/unit/program_builder.h"
 
 #define CODE(array) (array), sizeof(array) / sizeof *(array)
@@ -21,7 +22,7 @@ static taper_status run(const function *f, int64_t input, int64_t *number, taper
     taper_session *session = NULL;
     taper_value *value = NULL, *result = NULL;
     const taper_session_options limits = {.struct_size = sizeof limits, .instruction_budget = 100000};
-    taper_status status = taper_model_load_memory(context, file.data, file.size, NULL, NULL, NULL, &model, error);
+    taper_status status = taper_model_load_memory(context, file.data, file.size, NULL, NULL, &as_saved, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, &limits, &session, error);
     }

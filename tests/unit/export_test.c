@@ -82,7 +82,7 @@ static void convert(const char *name, const change *changes, size_t count, taper
     taper_draft *draft;
     assert_int_equal(taper_draft_load_memory(context, file.data, file.size, &compiled, &draft, error), TAPER_OK);
     const taper_optimize_options nnapi = {
-        .struct_size = sizeof nnapi, .backend = "nnapi", .inputs = &input, .input_count = 1};
+        .struct_size = sizeof nnapi, .device = TAPER_DEVICE_NNAPI, .inputs = &input, .input_count = 1};
     if (input != NULL) {
         assert_int_equal(taper_draft_optimize(draft, &nnapi, error), TAPER_OK);
     }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "runtime/session.h"
+#include "tests/api/load_text.h"
 #include "tests/unit/program_fixture.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
@@ -340,7 +341,8 @@ static taper_status four_runs(taper_context *context, const void *what, taper_er
     taper_session *session = NULL;
     taper_value *inputs[2] = {NULL}, *kept[4] = {NULL};
     const int64_t n = 10;
-    taper_status status = taper_model_load_memory(context, file->data, file->size, NULL, NULL, NULL, &model, error);
+    taper_status status =
+        taper_model_load_memory(context, file->data, file->size, NULL, NULL, &as_saved, &model, error);
     for (size_t i = 0; status == TAPER_OK && i < 2; i++) {
         taper_tensor_info info = {.struct_size = sizeof info};
         status = taper_value_tensor(context, TAPER_F32, 1, &n, &inputs[i], error);

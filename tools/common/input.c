@@ -5,18 +5,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/declared_type.h"
 #include "common/errors.h"
 #include "common/input_made.h"
 #include "common/input_tensor.h"
 #include "common/suffix.h"
 
-static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value);
+static bool convert(const input_source *source, const json_value *json, const taper_type *type, taper_value **value);
 
-static bool mismatch(const input_source *source, const json_value *json, type_text type)
+enum { TYPE_BYTES = 1024 };
+
+static bool mismatch(const input_source *source, const json_value *json, const taper_type *type)
 {
-    return error_report(source->subject, "the method takes %.*s here, this is %s", (int)type.length, type.at,
-                        json_kind_name(json->kind));
+    char text[TYPE_BYTES];
+    (void)taper_type_text(type, text, sizeof text);
+    return error_report(source->subject, "the method takes %s here, this is %s", text, json_kind_name(json->kind));
 }
 
 static bool check(const input_source *source, taper_status status)
@@ -56,7 +58,7 @@ static void list_release(value_list *list)
 }
 
 // Converts every item of an array or object, all to `shared`, or item i to argument i of `shared` when `apart`.
-static bool list_convert(const input_source *source, const json_value *json, type_text shared, bool apart,
+static bool list_convert(const input_source *source, const json_value *json, const taper_type *shared, bool apart,
                          value_list *list)
 {
     *list = (value_list){calloc(json->count + 1, sizeof *list->items), 0};
@@ -64,7 +66,7 @@ static bool list_convert(const input_source *source, const json_value *json, typ
         return error_report_memory(source->subject);
     }
     for (size_t i = 0; i < json->count; i++) {
-        if (!convert(source, &json->items[i], apart ? type_argument(shared, i) : shared, &list->items[i])) {
+        if (!convert(source, &json->items[i], apart ? taper_type_item(shared, i) : shared, &list->items[i])) {
             list_release(list);
             return false;
         }
@@ -73,20 +75,24 @@ static bool list_convert(const input_source *source, const json_value *json, typ
     return true;
 }
 
-// The type as a string for the library; NULL when unknown, which lets the library look at the first item.
-static bool type_string(const input_source *source, type_text type, char buffer[1024], const char **text)
+// The text of a type for the library. *text is `otherwise` if the type is not known, and with NULL the library looks at
+// the first item.
+static bool type_string(const input_source *source, const taper_type *type, const char *otherwise,
+                        char buffer[TYPE_BYTES], const char **text)
 {
-    *text = type.length != 0 ? buffer : NULL;
-    return type_copy(type, buffer, 1024) ||
+    *text = type != NULL ? buffer : otherwise;
+    return type == NULL || taper_type_text(type, buffer, TYPE_BYTES) < TYPE_BYTES ||
            error_report(source->subject, "the declared type is longer than 1023 bytes");
 }
 
-static bool make_list(const input_source *source, const json_value *json, type_text element, taper_value **value)
+static bool make_list(const input_source *source, const json_value *json, const taper_type *element,
+                      taper_value **value)
 {
-    char buffer[1024];
+    char buffer[TYPE_BYTES];
     const char *text;
     value_list list;
-    if (!type_string(source, element, buffer, &text) || !list_convert(source, json, element, false, &list)) {
+    if (!type_string(source, element, json->count == 0 ? "Tensor" : NULL, buffer, &text) ||
+        !list_convert(source, json, element, false, &list)) {
         return false;
     }
     const bool done =
@@ -95,7 +101,7 @@ static bool make_list(const input_source *source, const json_value *json, type_t
     return done;
 }
 
-static bool make_tuple(const input_source *source, const json_value *json, type_text type, taper_value **value)
+static bool make_tuple(const input_source *source, const json_value *json, const taper_type *type, taper_value **value)
 {
     value_list list;
     if (!list_convert(source, json, type, true, &list)) {
@@ -107,9 +113,9 @@ static bool make_tuple(const input_source *source, const json_value *json, type_
 }
 
 // JSON keys are strings; the declared type says what they stand for.
-static bool make_key(const input_source *source, const json_value *item, type_text type, taper_value **key)
+static bool make_key(const input_source *source, const json_value *item, const taper_type *type, taper_value **key)
 {
-    if (type.length == 0 || type_is(type, "str")) {
+    if (type == NULL || taper_type_kind_of(type) == TAPER_TYPE_STRING) {
         return check(source, taper_value_string(source->context, item->key, item->key_length, key, source->error));
     }
     json_value *number = json_parse(source->subject, item->key, item->key_length);
@@ -121,14 +127,14 @@ static bool make_key(const input_source *source, const json_value *item, type_te
     return done;
 }
 
-static bool make_dict(const input_source *source, const json_value *json, type_text key_type, type_text value_type,
-                      taper_value **value)
+static bool make_dict(const input_source *source, const json_value *json, const taper_type *key_type,
+                      const taper_type *value_type, taper_value **value)
 {
-    char key_buffer[1024], value_buffer[1024];
+    char key_buffer[TYPE_BYTES], value_buffer[TYPE_BYTES];
     const char *key_text, *value_text;
     value_list values, keys = {0};
-    if (!type_string(source, key_type, key_buffer, &key_text) ||
-        !type_string(source, value_type, value_buffer, &value_text) ||
+    if (!type_string(source, key_type, "str", key_buffer, &key_text) ||
+        !type_string(source, value_type, json->count == 0 ? "Tensor" : NULL, value_buffer, &value_text) ||
         !list_convert(source, json, value_type, false, &values)) {
         return false;
     }
@@ -138,8 +144,8 @@ static bool make_dict(const input_source *source, const json_value *json, type_t
         done = make_key(source, &json->items[keys.count], key_type, &keys.items[keys.count]);
         keys.count += done;
     }
-    done = done && check(source, taper_value_dict(source->context, key_text != NULL ? key_text : "str", value_text,
-                                                  keys.items, values.items, json->count, value, source->error));
+    done = done && check(source, taper_value_dict(source->context, key_text, value_text, keys.items, values.items,
+                                                  json->count, value, source->error));
     list_release(&keys);
     list_release(&values);
     return done;
@@ -168,7 +174,6 @@ static bool is_uniform(const json_value *json)
 
 static bool convert_freely(const input_source *source, const json_value *json, taper_value **value)
 {
-    const type_text unknown = type_from(NULL);
     switch (json->kind) {
     case JSON_NULL:
         return check(source, taper_value_none(source->context, value, source->error));
@@ -181,20 +186,17 @@ static bool convert_freely(const input_source *source, const json_value *json, t
     case JSON_TEXT:
         return json->text[0] == '@' ? input_tensor_file(source, json->text + 1, value) : make_text(source, json, value);
     case JSON_ARRAY:
-        return json->count == 0   ? make_list(source, json, type_from("Tensor"), value) // TorchScript's type of []
-               : is_uniform(json) ? make_list(source, json, unknown, value)
-                                  : make_tuple(source, json, unknown, value);
+        return is_uniform(json) ? make_list(source, json, NULL, value) : make_tuple(source, json, NULL, value);
     case JSON_OBJECT:
         return is_quantized_form(json) ? input_tensor_json(source, json, value)
-               : json->count == 0      ? make_dict(source, json, type_from("str"), type_from("Tensor"), value)
-                                       : make_dict(source, json, unknown, unknown, value);
+                                       : make_dict(source, json, NULL, NULL, value);
     }
     return false;
 }
 
 // ---- with a declared type
 
-static bool convert_tensor(const input_source *source, const json_value *json, type_text type, taper_value **value)
+static bool convert_tensor(const input_source *source, const json_value *json, taper_value **value)
 {
     if (is_quantized_form(json)) {
         return input_tensor_json(source, json, value);
@@ -206,13 +208,12 @@ static bool convert_tensor(const input_source *source, const json_value *json, t
         return input_array(source, json, NULL, value);
     }
     return error_report(source->subject,
-                        "the method takes a %.*s here, this is %s; give a file as \"@file.npy\", or an "
-                        "array: [%s]",
-                        (int)type.length, type.at, json_kind_name(json->kind),
-                        json->kind == JSON_DOUBLE ? "0.5" : "1, 2");
+                        "the method takes a Tensor here, this is %s; give a file as \"@file.npy\", or an array: [%s]",
+                        json_kind_name(json->kind), json->kind == JSON_DOUBLE ? "0.5" : "1, 2");
 }
 
-static bool convert_complex(const input_source *source, const json_value *json, type_text type, taper_value **value)
+static bool convert_complex(const input_source *source, const json_value *json, const taper_type *type,
+                            taper_value **value)
 {
     double re, im = 0;
     if (is_number(json)) {
@@ -228,151 +229,163 @@ static bool convert_complex(const input_source *source, const json_value *json, 
 }
 
 // Whether JSON of this kind may stand for the type, for choosing among the members of a Union.
-static bool may_be(const json_value *json, type_text type)
+static bool may_be(const json_value *json, const taper_type *type)
 {
     const bool tensor = is_quantized_form(json) || (json->kind == JSON_TEXT && json->text[0] == '@');
     switch (json->kind) {
     case JSON_NULL:
-        return type_is(type, "NoneType") || type_is(type, "None") || type_is_generic(type, "Optional");
+        return taper_type_kind_of(type) == TAPER_TYPE_NONE || taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL;
     case JSON_BOOL:
-        return type_is(type, "bool");
+        return taper_type_kind_of(type) == TAPER_TYPE_BOOL;
     case JSON_INT:
-        return type_is(type, "int") || type_is(type, "float") || type_is(type, "complex") || type_is(type, "number");
+        return taper_type_kind_of(type) == TAPER_TYPE_INT || taper_type_kind_of(type) == TAPER_TYPE_FLOAT ||
+               taper_type_kind_of(type) == TAPER_TYPE_COMPLEX || taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
     case JSON_DOUBLE:
-        return type_is(type, "float") || type_is(type, "complex") || type_is(type, "number");
+        return taper_type_kind_of(type) == TAPER_TYPE_FLOAT || taper_type_kind_of(type) == TAPER_TYPE_COMPLEX ||
+               taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
     case JSON_TEXT:
-        return tensor ? type_is(type, "Tensor") : type_is(type, "str");
+        return tensor ? taper_type_kind_of(type) == TAPER_TYPE_TENSOR : taper_type_kind_of(type) == TAPER_TYPE_STRING;
     case JSON_ARRAY:
-        return type_is_generic(type, "List") || type_is_generic(type, "Tuple");
+        return taper_type_kind_of(type) == TAPER_TYPE_LIST || taper_type_kind_of(type) == TAPER_TYPE_TUPLE;
     case JSON_OBJECT:
-        return tensor ? type_is(type, "Tensor") : type_is_generic(type, "Dict");
+        return tensor ? taper_type_kind_of(type) == TAPER_TYPE_TENSOR : taper_type_kind_of(type) == TAPER_TYPE_DICT;
     }
     return false;
 }
 
-static bool convert_union(const input_source *source, const json_value *json, type_text type, taper_value **value)
+static bool convert_union(const input_source *source, const json_value *json, const taper_type *type,
+                          taper_value **value)
 {
-    type_text member, found = {NULL, 0};
-    for (size_t i = 0; (member = type_argument(type, i)).length != 0; i++) {
-        if (may_be(json, member) && (found.length == 0 || (json->kind == JSON_INT && type_is(member, "int")))) {
+    const taper_type *member, *found = NULL;
+    for (size_t i = 0; (member = taper_type_item(type, i)) != NULL; i++) {
+        if (may_be(json, member) &&
+            (found == NULL || (json->kind == JSON_INT && taper_type_kind_of(member) == TAPER_TYPE_INT))) {
             found = member; // an int stays one where it can, whatever stands first
         }
     }
-    return found.length != 0 ? convert(source, json, found, value) : mismatch(source, json, type);
+    return found != NULL ? convert(source, json, found, value) : mismatch(source, json, type);
 }
 
-static bool convert_tuple(const input_source *source, const json_value *json, type_text type, taper_value **value)
+// A named tuple takes an array, or an object whose members are in the order of its fields.
+static bool convert_tuple(const input_source *source, const json_value *json, const taper_type *type,
+                          taper_value **value)
 {
-    const size_t count = type_argument_count(type);
-    if (json->kind != JSON_ARRAY) {
+    const size_t count = taper_type_count(type);
+    const bool named = taper_type_name(type) != NULL && json->kind == JSON_OBJECT && !is_quantized_form(json);
+    if (json->kind != JSON_ARRAY && !named) {
         return mismatch(source, json, type);
     }
     if (json->count != count) {
-        return error_report(source->subject, "the method takes %.*s here, which has %zu items, not %zu",
-                            (int)type.length, type.at, count, json->count);
+        char text[TYPE_BYTES];
+        (void)taper_type_text(type, text, sizeof text);
+        return error_report(source->subject, "the method takes %s here, which has %zu items, not %zu", text, count,
+                            json->count);
     }
     return make_tuple(source, json, type, value);
 }
 
-// A class: a named tuple takes an array, or an object whose members are in the order of its fields.
+// A class of which nothing else is known: it may be a named tuple.
 static bool convert_class(const input_source *source, const json_value *json, taper_value **value)
 {
     const bool items = json->kind == JSON_ARRAY || (json->kind == JSON_OBJECT && !is_quantized_form(json));
-    return items ? make_tuple(source, json, type_from(NULL), value) : convert_freely(source, json, value);
+    return items ? make_tuple(source, json, NULL, value) : convert_freely(source, json, value);
 }
 
-static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value)
+static bool convert(const input_source *source, const json_value *json, const taper_type *type, taper_value **value)
 {
     *value = NULL;
-    while (type_is_generic(type, "Optional")) {
+    while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
         if (json->kind == JSON_NULL) {
             return check(source, taper_value_none(source->context, value, source->error));
         }
-        type = type_argument(type, 0);
+        type = taper_type_item(type, 0);
     }
-    if (type.length == 0 || type_is(type, "Any") || type_is(type, "AnyType")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_ANY) {
         return convert_freely(source, json, value);
     }
-    if (type_is(type, "Tensor")) {
-        return convert_tensor(source, json, type, value);
+    if (taper_type_kind_of(type) == TAPER_TYPE_TENSOR) {
+        return convert_tensor(source, json, value);
     }
-    if (type_is(type, "float") && is_number(json)) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_FLOAT && is_number(json)) {
         return check(source, taper_value_double(source->context, json->number, value, source->error));
     }
-    if (type_is(type, "complex")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_COMPLEX) {
         return convert_complex(source, json, type, value);
     }
-    if (type_is_generic(type, "List") && json->kind == JSON_ARRAY) {
-        return make_list(source, json, type_argument(type, 0), value);
+    if (taper_type_kind_of(type) == TAPER_TYPE_LIST && json->kind == JSON_ARRAY) {
+        return make_list(source, json, taper_type_item(type, 0), value);
     }
-    if (type_is_generic(type, "Tuple")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_TUPLE) {
         return convert_tuple(source, json, type, value);
     }
-    if (type_is_generic(type, "Dict") && json->kind == JSON_OBJECT && !is_quantized_form(json)) {
-        return make_dict(source, json, type_argument(type, 0), type_argument(type, 1), value);
+    if (taper_type_kind_of(type) == TAPER_TYPE_DICT && json->kind == JSON_OBJECT && !is_quantized_form(json)) {
+        return make_dict(source, json, taper_type_item(type, 0), taper_type_item(type, 1), value);
     }
-    if (type_is_generic(type, "Union")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_UNION) {
         return convert_union(source, json, type, value);
     }
-    if (type_is(type, "str") && json->kind == JSON_TEXT) { // whatever it begins with
+    if (taper_type_kind_of(type) == TAPER_TYPE_STRING && json->kind == JSON_TEXT) { // whatever it begins with
         return make_text(source, json, value);
     }
-    const bool number = type_is(type, "number") || type_is(type, "Scalar");
-    if ((type_is(type, "int") && json->kind == JSON_INT) || (type_is(type, "bool") && json->kind == JSON_BOOL) ||
-        ((type_is(type, "NoneType") || type_is(type, "None")) && json->kind == JSON_NULL) ||
+    const bool number = taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
+    if ((taper_type_kind_of(type) == TAPER_TYPE_INT && json->kind == JSON_INT) ||
+        (taper_type_kind_of(type) == TAPER_TYPE_BOOL && json->kind == JSON_BOOL) ||
+        (taper_type_kind_of(type) == TAPER_TYPE_NONE && json->kind == JSON_NULL) ||
         (number && (is_number(json) || json->kind == JSON_BOOL))) {
         return convert_freely(source, json, value);
     }
-    if (memchr(type.at, '.', type.length) != NULL) { // "__torch__.Point"
+    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS || taper_type_kind_of(type) == TAPER_TYPE_OPAQUE) {
         return convert_class(source, json, value);
     }
     return mismatch(source, json, type);
 }
 
-bool input_from_json(const input_source *source, const json_value *json, const char *type, taper_value **value)
+bool input_from_json(const input_source *source, const json_value *json, const taper_type *type, taper_value **value)
 {
     // An INPUT may name a file without the '@'; a declared string stays a string.
     if (json->kind == JSON_TEXT && json->text[0] != '@' && input_names_tensor(json->text) && type == NULL) {
         *value = NULL;
         return input_tensor_file(source, json->text, value);
     }
-    return convert(source, json, type_from(type), value);
+    return convert(source, json, type, value);
 }
 
 // Whether a tensor may stand where a method takes this type.
-static bool takes_tensor(type_text type)
+static bool takes_tensor(const taper_type *type)
 {
-    while (type_is_generic(type, "Optional")) {
-        type = type_argument(type, 0);
+    while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
+        type = taper_type_item(type, 0);
     }
-    return type.length == 0 || type_is(type, "Tensor") || type_is(type, "Any") || type_is(type, "AnyType") ||
-           type_is_generic(type, "Union") || memchr(type.at, '.', type.length) != NULL;
+    const taper_type_kind kind = taper_type_kind_of(type);
+    return kind == TAPER_TYPE_TENSOR || kind == TAPER_TYPE_ANY || kind == TAPER_TYPE_UNION || kind == TAPER_TYPE_CLASS;
 }
 
-static bool tensor_from_text(const input_source *source, const char *text, const char *type, taper_value **value)
+static bool tensor_from_text(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     const char *name = text + (text[0] == '@');
-    if (!takes_tensor(type_from(type))) {
-        return error_report(source->subject, "the method takes %s here, \"%.200s\" is a tensor", type, text);
+    if (!takes_tensor(type)) {
+        char wanted[TYPE_BYTES];
+        (void)taper_type_text(type, wanted, sizeof wanted);
+        return error_report(source->subject, "the method takes %s here, \"%.200s\" is a tensor", wanted, text);
     }
     return input_tensor_file(source, name, value);
 }
 
 // Words that are no JSON: a file of that name, a text without its quotes, or a mistake.
-static bool refuse_words(const input_source *source, const char *text, const char *type, taper_value **value)
+static bool refuse_words(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     struct stat status;
     if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) { // reading it says what it holds
         return tensor_from_text(source, text, type, value);
     }
-    if (type_is(type_from(type), "str")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_STRING) {
         return error_report(source->subject, "not valid JSON, in which texts have quotes: '\"%.200s\"'", text);
     }
     return error_report(source->subject,
                         "\"%.200s\" is no file that is here and not valid JSON; an input is " INPUT_FORMS, text);
 }
 
-bool input_from_text(const input_source *source, const char *text, const char *type, taper_value **value)
+bool input_from_text(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     static const char *const words[] = {"true", "false", "null", "NaN", "Infinity"};
     *value = NULL;

@@ -22,8 +22,8 @@ typedef struct input_source {
 #define INPUT_FORMS "FILE.npy, FILE.npz, a PNG or JPEG picture, zeros:, ones: or rand:1x3x224x224, or JSON"
 
 // One INPUT of the command line: INPUT_FORMS. type NULL: unknown. Failures are reported.
-bool input_from_text(const input_source *source, const char *text, const char *type, taper_value **value);
-bool input_from_json(const input_source *source, const json_value *json, const char *type, taper_value **value);
+bool input_from_text(const input_source *source, const char *text, const taper_type *type, taper_value **value);
+bool input_from_json(const input_source *source, const json_value *json, const taper_type *type, taper_value **value);
 // Whether a text is read as a tensor: the name of a file, by its end, or what input_made.h makes.
 bool input_names_tensor(const char *text);
 // A file, or what input_made.h makes.

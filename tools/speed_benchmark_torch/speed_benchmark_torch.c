@@ -291,8 +291,9 @@ static bool print_output(benchmark *b)
 
 static bool load(benchmark *b)
 {
-    const taper_load_options options = {
-        .struct_size = sizeof options, .compiler = taper_compiler(), .evaluation = 1}; // PyTorch's calls eval()
+    const taper_load_options options = {.struct_size = sizeof options,
+                                        .compiler = taper_compiler(),
+                                        .flags = TAPER_LOAD_EVALUATION}; // PyTorch's calls eval()
     return (taper_model_load(b->context, b->flags->model, &options, &b->model, b->error) == TAPER_OK &&
             taper_session_create(b->model, NULL, &b->session, b->error) == TAPER_OK) ||
            library_failed(b);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <taper/taper_device.h>
+
 #include "common/args.h"
 #include "common/errors.h"
 #include "common/json_value.h"
@@ -30,26 +32,64 @@ static void put_words(const char *text) // a line for each part, under the name
     }
 }
 
-static int put_device(void *user, const taper_device_facts *facts)
+static void put_json(const char *before, const char *text)
+{
+    fputs(before, stdout);
+    json_put_text(stdout, text, strlen(text));
+}
+
+static int put_device(void *user, const taper_device_info *info)
 {
     listing *list = user;
+    const char *problem = info->problem != NULL ? info->problem : "";
     if (list->json) {
-        printf("%s{\"name\": ", list->first ? "" : ", ");
-        json_put_text(stdout, facts->name, strlen(facts->name));
-        printf(", \"called\": ");
-        json_put_text(stdout, facts->called, strlen(facts->called));
-        printf(", \"facts\": ");
-        json_put_text(stdout, facts->facts, strlen(facts->facts));
-        printf(", \"available\": %s, \"why\": ", facts->why == NULL ? "true" : "false");
-        json_put_text(stdout, facts->why != NULL ? facts->why : "", facts->why != NULL ? strlen(facts->why) : 0);
+        fputs(list->first ? "" : ", ", stdout);
+        put_json("{\"name\": ", info->name);
+        put_json(", \"kind\": ", taper_device_kind_name(info->kind));
+        put_json(", \"called\": ", info->title);
+        put_json(", \"facts\": ", info->description);
+        printf(", \"available\": %s", info->problem == NULL ? "true" : "false");
+        put_json(", \"why\": ", problem);
         putchar('}');
     } else {
-        const char *what = facts->why != NULL ? facts->why : facts->called;
-        printf("%s%s%s\n", facts->name, *what != '\0' ? "  " : "", what);
-        put_words(facts->facts);
+        const char *what = info->problem != NULL ? problem : info->title;
+        printf("%s%s%s\n", info->name, *what != '\0' ? "  " : "", what);
+        put_words(info->description);
     }
     list->first = false;
     return 0;
+}
+
+// What --device-options takes.
+static void put_options(void)
+{
+    static const taper_device_kind kinds[] = {TAPER_DEVICE_NNAPI, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL};
+    static const char *const words[] = {"flag", "number", "choice"};
+    const taper_option_info *option;
+    fputs(", \"options\": [", stdout);
+    for (size_t i = 0; (option = taper_device_option(i)) != NULL; i++) {
+        put_json(i == 0 ? "{\"name\": " : ", {\"name\": ", option->name);
+        fputs(", \"devices\": [", stdout);
+        for (size_t k = 0, put = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            if ((option->devices & TAPER_DEVICE_BIT(kinds[k])) != 0) {
+                put_json(put++ == 0 ? "" : ", ", taper_device_kind_name(kinds[k]));
+            }
+        }
+        put_json("], \"kind\": ", words[option->kind]);
+        fputs(", \"values\": [", stdout);
+        for (size_t v = 0; v < option->value_count; v++) {
+            put_json(v == 0 ? "" : ", ", option->values[v]);
+        }
+        printf("], \"least\": %lld, \"most\": %lld, \"default\": ", (long long)option->least, (long long)option->most);
+        if (option->initial < 0) {
+            fputs("null", stdout); // it depends on the device
+        } else {
+            printf("%lld", (long long)option->initial);
+        }
+        put_json(", \"help\": ", option->help);
+        putchar('}');
+    }
+    fputs("]", stdout);
 }
 
 typedef struct kept {
@@ -97,6 +137,9 @@ static bool list_devices(bool json, const char *cache)
         done = taper_context_devices(context, put_device, &list, error) == TAPER_OK ||
                error_report_library("devices", error);
         fputs(json ? "]" : "", stdout);
+        if (json) {
+            put_options();
+        }
     }
     if (done && cache != NULL && json) {
         printf(", \"kept\": {\"verdicts\": %u, \"compiled\": %u, \"tried\": %u}", counts.verdicts, counts.compiled,

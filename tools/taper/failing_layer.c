@@ -133,7 +133,7 @@ static bool find_module(const failing *f, char *module, size_t size)
 bool failing_layer(const opened_model *opened, const char *method, const call_inputs *inputs, char *module, size_t size)
 {
     failing f = {.method = method != NULL ? method : "forward"};
-    const taper_load_options load = {.struct_size = sizeof load, .evaluation = 1};
+    const taper_load_options load = {.struct_size = sizeof load, .flags = TAPER_LOAD_EVALUATION};
     const taper_session_options limits = {.struct_size = sizeof limits, .time_budget = 10}; // to say more of an error
     taper_value *result = NULL;
     bool found = false;

@@ -104,7 +104,7 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
         char subject[256];
         describe(opened, method, "", i, subject, sizeof subject);
         const input_source source = make_source(opened, subject, NULL, i);
-        const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
+        const taper_type *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_text(&source, texts->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);
             return false;
@@ -127,7 +127,7 @@ bool inputs_from_json(const opened_model *opened, const char *method, const json
         char subject[256];
         describe(opened, method, prefix, i, subject, sizeof subject);
         const input_source source = make_source(opened, subject, folder, i);
-        const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
+        const taper_type *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
         if (!input_from_json(&source, &items->items[i], type, &inputs->values[i])) {
             inputs_release(inputs);
             return false;

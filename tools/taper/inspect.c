@@ -92,14 +92,14 @@ static void put_signature(const taper_model *model, const char *method)
     fputc('(', stdout);
     for (int i = 0; i < count; i++) {
         const char *name = taper_model_argument_name(model, method, (size_t)i);
-        const char *type = taper_model_argument_type(model, method, (size_t)i);
+        const char *type = taper_model_argument_text(model, method, (size_t)i);
         fputs(i != 0 ? ", " : "", stdout);
         put_plain(name != NULL ? name : "?");
         fputs(": ", stdout);
         put_plain(type != NULL ? type : "?");
     }
     fputs(count < 0 ? "…)" : ")", stdout);
-    const char *returns = taper_model_return_type(model, method);
+    const char *returns = taper_model_return_text(model, method);
     if (returns != NULL) {
         fputs(" -> ", stdout);
         put_plain(returns);
@@ -191,12 +191,12 @@ static void put_method(const taper_model *model, const char *method)
         fputs(i != 0 ? ", {\"name\": " : "{\"name\": ", stdout);
         put_string(taper_model_argument_name(model, method, (size_t)i));
         fputs(", \"type\": ", stdout);
-        put_string(taper_model_argument_type(model, method, (size_t)i));
+        put_string(taper_model_argument_text(model, method, (size_t)i));
         fputc('}', stdout);
     }
     fputs(count < 0 ? "" : "]", stdout);
     fputs(", \"returns\": ", stdout);
-    put_string(taper_model_return_type(model, method));
+    put_string(taper_model_return_text(model, method));
     fputc('}', stdout);
 }
 

@@ -5,31 +5,12 @@
 #include <string.h>
 
 #include <taper/taper_compile.h>
+#include <taper/taper_device.h>
 
 #include "common/errors.h"
-#include "common/suggest.h"
 #include "common/terminal.h"
 #include "common/waiting.h"
-
-int passes_check(const arg_texts *disable, const char *usage)
-{
-    for (size_t i = 0; i < disable->count; i++) {
-        for (const char *name = disable->items[i]; *name != '\0';) {
-            const size_t length = strcspn(name, ",");
-            if (length != 0 && !taper_compiler_has_pass(name, length)) {
-                suggestion near = suggest_for(name, length);
-                for (size_t k = 0; k < taper_compiler_pass_count(); k++) {
-                    suggest_among(&near, taper_compiler_pass_name(k));
-                }
-                return error_usage(usage, "--disable: there is no pass \"%.*s\"%s", (int)length, name,
-                                   near.best != NULL ? suggest_text(&near)
-                                                     : "; `taper optimize --list-passes` lists them");
-            }
-            name += length + (name[length] == ',');
-        }
-    }
-    return ARGS_GO_ON;
-}
+#include "taper/pass_names.h"
 
 void model_options_on_gpu(model_options *options, const char *device_options)
 {
@@ -47,19 +28,6 @@ int model_options_check(const model_options *options, const char *usage)
     return passes_check(&options->disable, usage);
 }
 
-char *passes_join(const arg_texts *disable, const char *also)
-{
-    size_t size = 1 + (also != NULL ? strlen(also) + 1 : 0);
-    for (size_t i = 0; i < disable->count; i++) {
-        size += strlen(disable->items[i]) + 1;
-    }
-    char *joined = disable->count != 0 || also != NULL ? calloc(size, 1) : NULL;
-    for (size_t i = 0; joined != NULL && i < disable->count; i++) {
-        strcat(strcat(joined, i != 0 ? "," : ""), disable->items[i]);
-    }
-    return joined != NULL && also != NULL ? strcat(strcat(joined, disable->count != 0 ? "," : ""), also) : joined;
-}
-
 static void log_text(void *user, taper_log_level level, const char *text, size_t length)
 {
     const model_options *options = user;
@@ -70,27 +38,63 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
     }
 }
 
-static bool open_steps(opened_model *opened, const model_options *options, uint64_t cpu_mask, const char *disabled)
+enum { MOST_SETTINGS = 32 };
+
+// What the options say of the load, and what of that stands in memory of its own.
+typedef struct load_request {
+    taper_load_options load;
+    taper_device_choice device;
+    taper_device_setting settings[MOST_SETTINGS];
+    pass_names disabled;
+    uint64_t cpu_mask;
+} load_request;
+
+static taper_status read_device(const model_options *options, load_request *request, taper_error *error)
+{
+    taper_load_options *load = &request->load;
+    request->device.struct_size = sizeof request->device;
+    taper_status status = TAPER_OK;
+    if (options->device != NULL) {
+        status = taper_device_parse(options->device, &request->device, error);
+        load->device = &request->device;
+    }
+    if (status == TAPER_OK) {
+        status = taper_precision_parse(options->precision, &load->precision, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_device_options_parse(options->device_options, request->settings, MOST_SETTINGS,
+                                            &load->setting_count, error);
+        load->settings = request->settings;
+    }
+    return status;
+}
+
+static uint64_t flags_of(const model_options *options)
+{
+    return (options->reference ? TAPER_LOAD_REFERENCE : 0) | (options->listing ? TAPER_LOAD_LISTING : 0) |
+           (options->evaluation ? TAPER_LOAD_EVALUATION : 0) | (options->no_guards ? TAPER_LOAD_NO_GUARDS : 0) |
+           (options->verify ? TAPER_LOAD_VERIFY : 0) |
+           (options->memory != NULL && strcmp(options->memory, "low") == 0 ? TAPER_LOAD_LOW_MEMORY : 0);
+}
+
+static bool open_steps(opened_model *opened, const model_options *options, load_request *request)
 {
     const taper_context_options context = {.struct_size = sizeof context,
                                            .threads = (unsigned)options->threads,
-                                           .cpu_mask = cpu_mask,
+                                           .cpu_mask = request->cpu_mask,
                                            .cache_dir = options->cache,
                                            .log = log_text,
                                            .log_user = (void *)(uintptr_t)options};
-    taper_load_options load = {.struct_size = sizeof load,
-                               .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
-                               .disable_passes = disabled,
-                               .reference = options->reference,
-                               .listing = options->listing,
-                               .evaluation = options->evaluation,
-                               .no_guards = options->no_guards,
-                               .verify = options->verify,
-                               .device = options->device,
-                               .precision = options->precision,
-                               .device_options = options->device_options,
-                               .low_memory = options->memory != NULL && strcmp(options->memory, "low") == 0};
-    load_limits_apply(&options->limits, &load);
+    request->load =
+        (taper_load_options){.struct_size = sizeof request->load,
+                             .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
+                             .flags = flags_of(options),
+                             .disabled_passes = request->disabled.items,
+                             .disabled_pass_count = request->disabled.count};
+    load_limits_apply(&options->limits, &request->load);
+    if (read_device(options, request, opened->error) != TAPER_OK) {
+        return false;
+    }
     opened->context = options->context;
     opened->has_context = options->context == NULL;
     if (opened->has_context && taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
@@ -100,7 +104,7 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
     const double begin = clock_seconds();
     waiting_begin(&shown, "loading", opened->path);
     const bool done =
-        taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
+        taper_model_load(opened->context, opened->path, &request->load, &opened->model, opened->error) == TAPER_OK &&
         (options->listing ||
          taper_session_create(opened->model, options->session.struct_size != 0 ? &options->session : NULL,
                               &opened->session, opened->error) == TAPER_OK);
@@ -111,22 +115,22 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
 
 bool model_open(opened_model *opened, const char *path, const model_options *options)
 {
-    uint64_t cpu_mask;
+    load_request request = {0};
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    // What is done while sources are lowered is no pass that --disable knows.
-    const char *also = options->keeps_numbers ? "fix_attributes" : NULL;
-    char *disabled = passes_join(&options->disable, also);
-    bool done = opened->error != NULL && (disabled != NULL || (options->disable.count == 0 && also == NULL));
+    // The name of something that is done while sources are lowered, and of no pass that --disable knows.
+    bool done = opened->error != NULL &&
+                pass_names_read(&options->disable, options->keeps_numbers ? "fix_attributes" : NULL, &request.disabled);
     if (!done) {
         error_report_memory(path);
-    } else if (!cpu_mask_read(options->cpu, &cpu_mask)) {
+    } else if (!cpu_mask_read(options->cpu, &request.cpu_mask)) {
         done = false;
-    } else if (!open_steps(opened, options, cpu_mask, disabled)) {
+    } else if (!open_steps(opened, options, &request)) {
         done = error_report_library(path, opened->error);
     }
-    free(disabled);
+    pass_names_free(&request.disabled);
     opened->runs_in_training = done && opened->session != NULL && !options->quiet && options->context == NULL &&
-                               taper_model_is_training(opened->model) != 0 && taper_model_trains(opened->model) != 0;
+                               taper_model_is_training(opened->model) != 0 &&
+                               taper_model_uses_training(opened->model) != 0;
     if (!done) {
         model_close(opened);
     }

@@ -89,10 +89,6 @@ typedef struct opened_model {
 void model_options_on_gpu(model_options *options, const char *device_options);
 // -1 to go on, or the exit status of a wrong option (reported).
 int model_options_check(const model_options *options, const char *usage);
-// The same for --disable options, and all of them, and `also`, as one list (freed by the caller); NULL when there is
-// none, or no memory.
-int passes_check(const arg_texts *disable, const char *usage);
-char *passes_join(const arg_texts *disable, const char *also);
 // Failures are reported, and nothing is left open.
 bool model_open(opened_model *opened, const char *path, const model_options *options);
 void model_close(opened_model *opened);

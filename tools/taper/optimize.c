@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taper/taper_device.h>
+
 #include "common/args.h"
 #include "common/errors.h"
 #include "common/waiting.h"
@@ -11,6 +13,7 @@
 #include "taper/inputs.h"
 #include "taper/opened_draft.h"
 #include "taper/opened_model.h"
+#include "taper/pass_names.h"
 #include "taper/placement.h"
 
 static const char usage[] =
@@ -38,12 +41,14 @@ typedef struct optimize_arguments {
     arg_texts positional, preserve, disable, inputs;
     save_arguments save;
     const char *backend, *backend_options;
+    taper_device_choice device; // that backend names
+    taper_nnapi_conversion nnapi;
     bool list_passes, operators, graph, report;
 } optimize_arguments;
 
 static bool is_nnapi(const optimize_arguments *arguments)
 {
-    return arguments->backend != NULL && strcmp(arguments->backend, "nnapi") == 0;
+    return arguments->device.kind == TAPER_DEVICE_NNAPI;
 }
 
 static void put_passes(void)
@@ -117,20 +122,21 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
         return false;
     }
 
-    char *disabled = passes_join(&arguments->disable, NULL);
-    if (disabled == NULL && arguments->disable.count != 0) {
+    pass_names disabled;
+    if (!pass_names_read(&arguments->disable, NULL, &disabled)) {
         return error_report_memory(opened->path);
     }
     const taper_optimize_options options = {.struct_size = sizeof options,
-                                            .backend = arguments->backend,
+                                            .device = arguments->device.kind,
                                             .preserve = arguments->preserve.items,
                                             .preserve_count = arguments->preserve.count,
-                                            .disable_passes = disabled,
+                                            .disabled_passes = disabled.items,
+                                            .disabled_pass_count = disabled.count,
                                             .inputs = inputs.values,
                                             .input_count = inputs.count,
-                                            .backend_options = arguments->backend_options,
-                                            .placed = placement_add,
-                                            .placed_user = &placed};
+                                            .nnapi = &arguments->nnapi,
+                                            .report = placement_add,
+                                            .report_user = &placed};
     const size_t before = taper_draft_node_count(opened->draft);
     bool done = put_state(arguments, opened, "before");
     if (done) {
@@ -140,7 +146,7 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
         waiting_end(&shown);
         done = done || error_report_library(opened->path, opened->error);
     }
-    free(disabled);
+    pass_names_free(&disabled);
     done = done && put_state(arguments, opened, "after") && draft_save(opened, arguments->save.output, save);
     if (done) {
         printf("%s: %zu nodes, %zu before\n", arguments->save.output, taper_draft_node_count(opened->draft), before);
@@ -156,10 +162,32 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
     return done;
 }
 
-static int check(const optimize_arguments *arguments, taper_save_options *save)
+// Reads what the texts of --backend and --backend-options say.
+static int read_backend(optimize_arguments *arguments)
 {
-    static const char *const backends[] = {"cpu", "vulkan", "metal", "nnapi"};
+    static const taper_device_kind known[] = {TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL,
+                                              TAPER_DEVICE_NNAPI};
     const char *backend = arguments->backend != NULL ? arguments->backend : "cpu";
+    arguments->device.struct_size = sizeof arguments->device;
+    arguments->nnapi.struct_size = sizeof arguments->nnapi;
+    for (size_t i = 0; strcmp(backend, taper_device_kind_name(known[i])) != 0;) {
+        if (++i == sizeof known / sizeof *known) {
+            return error_usage(usage, "--backend: there is no backend \"%s\": cpu, vulkan, metal and nnapi are",
+                               backend);
+        }
+    }
+    taper_error *error = taper_error_create();
+    int status = ARGS_GO_ON;
+    if (taper_device_parse(backend, &arguments->device, error) != TAPER_OK ||
+        taper_nnapi_conversion_parse(arguments->backend_options, &arguments->nnapi, error) != TAPER_OK) {
+        status = error_usage(usage, "--backend-options: %s", taper_error_message(error));
+    }
+    taper_error_destroy(error);
+    return status;
+}
+
+static int check(optimize_arguments *arguments, taper_save_options *save)
+{
     if (arguments->list_passes) {
         put_passes();
         return 0;
@@ -167,15 +195,13 @@ static int check(const optimize_arguments *arguments, taper_save_options *save)
     if (arguments->positional.count == 0) {
         return error_usage(usage, "MODEL is missing");
     }
+    const int backend = read_backend(arguments);
+    if (backend != ARGS_GO_ON) {
+        return backend;
+    }
     if (!is_nnapi(arguments) &&
         (arguments->inputs.count != 0 || arguments->backend_options != NULL || arguments->report)) {
         return error_usage(usage, "-i, --backend-options and --report are for --backend nnapi");
-    }
-    for (size_t i = 0; strcmp(backend, backends[i]) != 0;) {
-        if (++i == sizeof backends / sizeof *backends) {
-            return error_usage(usage, "--backend: there is no backend \"%s\": cpu, vulkan, metal and nnapi are",
-                               backend);
-        }
     }
     const int status = passes_check(&arguments->disable, usage);
     return status != ARGS_GO_ON ? status : save_arguments_check(&arguments->save, usage, save);

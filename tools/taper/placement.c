@@ -27,9 +27,11 @@ static bool remember(placement *p, uint32_t value)
     return true;
 }
 
-void placement_add(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
+void placement_add(void *user, const taper_placement *told)
 {
     placement *p = user;
+    const char *op = told->operator_name;
+    const uint32_t value = told->value;
     placement_item *item = find(p, value);
     if (item == NULL) {
         if (p->count == p->capacity) {
@@ -53,9 +55,9 @@ void placement_add(void *user, const char *op, uint32_t value, int segment, cons
         item->value = value;
         p->failed = !remember(p, value) || p->failed;
     }
-    item->segment = segment;
-    item->why = segment < 0 && why == NULL ? "" : why;
-    item->work = work;
+    item->segment = told->segment;
+    item->why = told->segment < 0 && told->reason == NULL ? "" : told->reason;
+    item->work = told->work;
 }
 
 static int compare(const void *a, const void *b)

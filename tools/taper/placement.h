@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <taper/taper_compile.h>
+
 typedef struct placement_item {
     char *op;
     const char *why; // NULL: a module has it
@@ -23,8 +25,8 @@ typedef struct placement {
     bool failed; // memory
 } placement;
 
-// taper_optimize_options.placed; user: a placement of zeroes.
-void placement_add(void *user, const char *op, uint32_t value, int segment, const char *why, double work);
+// taper_optimize_options.report; user: a placement of zeroes.
+void placement_add(void *user, const taper_placement *told);
 // A line for each reason, or for each operator (every).
 void placement_print(const placement *p, bool every);
 void placement_free(placement *p);

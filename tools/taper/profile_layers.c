@@ -93,8 +93,9 @@ bool profile_layers_find(const opened_model *opened, const model_options *option
                          const call_inputs *inputs, profile_layers *layers)
 {
     opened_model plain = {.path = opened->path};
-    taper_load_options load = {
-        .struct_size = sizeof load, .evaluation = options->evaluation, .no_guards = options->no_guards};
+    taper_load_options load = {.struct_size = sizeof load,
+                               .flags = (options->evaluation ? TAPER_LOAD_EVALUATION : 0) |
+                                        (options->no_guards ? TAPER_LOAD_NO_GUARDS : 0)};
     load_limits_apply(&options->limits, &load);
     taper_value *result = NULL;
     *layers = (profile_layers){0};

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <taper/taper_compile.h>
+#include <taper/taper_device.h>
 
 struct binding_module {
     taper_context *context; // of the process: not a reference
@@ -153,22 +154,27 @@ static void before_text(const source *from, taper_status status, char *text, siz
 
 // Device.CPU is for files that were converted for NNAPI what it was in PyTorch Mobile, where NNAPI ran them. Files for
 // Vulkan run on the CPU then.
-static taper_load_options options_for(const char *device)
+static taper_load_options options_for(const taper_device_choice *device)
 {
     pthread_mutex_lock(&context_lock);
-    const bool own = !no_nnapi && strcmp(device, "cpu") == 0;
+    const bool own = !no_nnapi && device->kind == TAPER_DEVICE_CPU;
     pthread_mutex_unlock(&context_lock);
     return (taper_load_options){.struct_size = sizeof(taper_load_options),
                                 .compiler = taper_compiler(),
-                                .evaluation = 1,
+                                .flags = TAPER_LOAD_EVALUATION,
                                 .device = own ? NULL : device,
-                                .file_devices = "nnapi"};
+                                .barred_devices =
+                                    TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL)};
 }
 
 static taper_status load_model(binding_module *m, const source *from, const char *device, taper_error *error)
 {
-    const taper_load_options options = options_for(device);
-    taper_status status = get_context(&m->context, error);
+    taper_device_choice choice = {.struct_size = sizeof choice};
+    taper_status status = taper_device_parse(device, &choice, error);
+    const taper_load_options options = options_for(&choice);
+    if (status == TAPER_OK) {
+        status = get_context(&m->context, error);
+    }
     if (status == TAPER_OK && from->path != NULL) {
         status = taper_model_load(m->context, from->path, &options, &m->model, error);
     } else if (status == TAPER_OK && from->bytes != NULL) {
@@ -442,7 +448,7 @@ JNIEXPORT jobjectArray JNICALL Java_org_pytorch_NativeLibrary_inputs(JNIEnv *env
     const jobjectArray pairs = count >= 0 ? new_strings(env, 2 * (size_t)count) : NULL;
     for (size_t i = 0; pairs != NULL && i < (size_t)count; i++) {
         if (!put_string(env, pairs, 2 * i, taper_model_argument_name(m->model, name, i)) ||
-            !put_string(env, pairs, 2 * i + 1, taper_model_argument_type(m->model, name, i))) {
+            !put_string(env, pairs, 2 * i + 1, taper_model_argument_text(m->model, name, i))) {
             return NULL;
         }
     }
@@ -455,7 +461,7 @@ JNIEXPORT jstring JNICALL Java_org_pytorch_NativeLibrary_returnType(JNIEnv *env,
     (void)type;
     const binding_module *m = binding_pointer(module);
     const char *name = find_method(env, m, method);
-    const char *text = name != NULL ? taper_model_return_type(m->model, name) : NULL;
+    const char *text = name != NULL ? taper_model_return_text(m->model, name) : NULL;
     return text != NULL ? binding_string(env, text, strlen(text)) : NULL;
 }
 

@@ -18,11 +18,10 @@
 #include <stdbool.h>
 
 #include <taper/taper_compile.h>
+#include <taper/taper_device.h>
 #include <taper/taper_inspect.h>
 #include <taper/taper_memory.h>
 #include <taper/taper_operator.h>
-
-#include "common/declared_type.h"
 
 enum { BINDING_DTYPES = 32 }; // dtypes have lower numbers
 
@@ -162,7 +161,8 @@ typedef struct binding_object { // an object of the model's own classes, and wha
 } binding_object;
 
 // type: as the method declares it; unknown: whatever the object is most naturally.
-taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type);
+taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object,
+                              const taper_type *type);
 bool binding_object_add(PyObject *module, binding_state *state);
 // Takes the value over, also on failure.
 PyObject *binding_value_out(const binding_state *state, binding_context *context, taper_value *value, bool stays);
@@ -181,13 +181,17 @@ bool binding_values_in(const binding_state *state, binding_context *context, PyO
 
 // ---- options.c: what load, prepare and calibrate share
 
+enum { BINDING_SETTINGS = 32 };
+
 typedef struct binding_load {
     taper_load_options options;
-    PyObject *held; // what the options point to, beside the dict
+    taper_device_choice device;
+    taper_device_setting settings[BINDING_SETTINGS];
+    PyObject *held, *passes; // what the options point to, beside the dict
 } binding_load;
 
 // Reads a dict of options, which must live as long as they are used.
-bool binding_load_read(PyObject *dict, binding_load *load);
+bool binding_load_read(const binding_state *state, PyObject *dict, binding_load *load);
 void binding_load_free(binding_load *load);
 // The texts of a sequence of str, as long as *keep is held.
 bool binding_names_read(PyObject *sequence, const char *const **names, size_t *count, PyObject **keep);
@@ -196,6 +200,8 @@ bool binding_dict_text(PyObject *dict, const char *name, const char **text);
 bool binding_dict_int(PyObject *dict, const char *name, int *number);
 bool binding_dict_u64(PyObject *dict, const char *name, uint64_t *number);
 bool binding_dict_names(PyObject *dict, const char *name, const char *const **names, size_t *count, PyObject **keep);
+// disable_passes: names with commas between, as long as *keep is held.
+bool binding_dict_passes(PyObject *dict, const char *const **names, size_t *count, PyObject **keep);
 bool binding_dict_double(PyObject *dict, const char *name, double *number);
 
 // ---- model.c, run.c, profile.c
@@ -212,7 +218,8 @@ typedef struct binding_loaded { // what models of one file share
 typedef struct binding_signature {
     const char *name;
     int count; // of arguments; -1: not known
-    const char **arguments, **types;
+    const char **arguments;
+    const taper_type **types;
 } binding_signature;
 
 typedef struct binding_model {

@@ -41,12 +41,12 @@ static bool read_options(PyObject *dict, taper_quantize_options *options, PyObje
     return true;
 }
 
-static bool open_calibrator(calibrator_object *self, PyObject *load_dict, PyObject *dict)
+static bool open_calibrator(const binding_state *state, calibrator_object *self, PyObject *load_dict, PyObject *dict)
 {
     taper_quantize_options options = {.struct_size = sizeof options};
     PyObject *keep[2] = {NULL, NULL}, *path = NULL;
     binding_load load = {.held = NULL};
-    bool done = read_options(dict, &options, keep) && binding_load_read(load_dict, &load) &&
+    bool done = read_options(dict, &options, keep) && binding_load_read(state, load_dict, &load) &&
                 (PyBytes_Check(self->source) || PyUnicode_FSConverter(self->source, &path));
     if (done) {
         load.options.compiler = taper_compiler();
@@ -85,7 +85,7 @@ static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *keywords)
     if (self != NULL) {
         self->context = binding_context_hold((binding_context *)(void *)context);
         self->source = Py_NewRef(source);
-        if (!open_calibrator(self, load, options)) {
+        if (!open_calibrator(state, self, load, options)) {
             Py_DECREF((PyObject *)self);
             return NULL;
         }

@@ -35,18 +35,19 @@ static PyObject *signature_of(const binding_loaded *loaded, const binding_signat
 {
     if (signature->count < 0) {
         return Py_BuildValue("(NON)", text_or_none(signature->name), Py_None,
-                             text_or_none(taper_model_return_type(loaded->model, signature->name)));
+                             text_or_none(taper_model_return_text(loaded->model, signature->name)));
     }
     PyObject *const arguments = PyList_New(0);
     for (int i = 0; arguments != NULL && i < signature->count; i++) {
-        if (!append(arguments,
-                    Py_BuildValue("(NN)", text_or_none(signature->arguments[i]), text_or_none(signature->types[i])))) {
+        if (!append(arguments, Py_BuildValue("(NN)", text_or_none(signature->arguments[i]),
+                                             text_or_none(taper_model_argument_text(loaded->model, signature->name,
+                                                                                    (size_t)i))))) {
             Py_DECREF(arguments);
             return NULL;
         }
     }
     return Py_BuildValue("(NNN)", text_or_none(signature->name), arguments,
-                         text_or_none(taper_model_return_type(loaded->model, signature->name)));
+                         text_or_none(taper_model_return_text(loaded->model, signature->name)));
 }
 
 static PyObject *methods_of(const binding_loaded *loaded)

@@ -16,6 +16,7 @@ static void release_loaded(binding_loaded *loaded)
     taper_model_release(loaded->model);
     for (size_t i = 0; i < loaded->method_count; i++) {
         free((void *)(uintptr_t)loaded->signatures[i].arguments);
+        free((void *)(uintptr_t)loaded->signatures[i].types);
     }
     free(loaded->signatures);
     binding_context_drop(loaded->context);
@@ -29,11 +30,13 @@ static bool read_signature(binding_signature *signature, const taper_model *mode
     signature->name = taper_model_method_name(model, index);
     signature->count = taper_model_method_arguments(model, signature->name);
     const size_t count = signature->count > 0 ? (size_t)signature->count : 0;
-    signature->arguments = calloc(2 * count + 1, sizeof *signature->arguments);
-    if (signature->arguments == NULL) {
+    signature->arguments = calloc(count + 1, sizeof *signature->arguments);
+    signature->types = calloc(count + 1, sizeof *signature->types);
+    if (signature->arguments == NULL || signature->types == NULL) {
+        free((void *)(uintptr_t)signature->arguments);
+        free((void *)(uintptr_t)signature->types);
         return false;
     }
-    signature->types = signature->arguments + count;
     for (size_t i = 0; i < count; i++) {
         signature->arguments[i] = taper_model_argument_name(model, signature->name, i);
         signature->types[i] = taper_model_argument_type(model, signature->name, i);
@@ -143,7 +146,7 @@ PyObject *binding_load_model(PyObject *module, PyObject *args)
     binding_load load;
     if (!PyArg_ParseTuple(args, "O!OO!O!:load", state->context, &context_object, &source, &PyDict_Type, &dict,
                           &PyDict_Type, &budgets) ||
-        !binding_load_read(dict, &load)) {
+        !binding_load_read(state, dict, &load)) {
         return NULL;
     }
     binding_context *const context = (binding_context *)(void *)context_object;

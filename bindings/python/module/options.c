@@ -138,20 +138,71 @@ bool binding_dict_names(PyObject *dict, const char *name, const char *const **na
     return value == NULL ? !failed : binding_names_read(value, names, count, keep);
 }
 
-bool binding_load_read(PyObject *dict, binding_load *load)
+bool binding_dict_passes(PyObject *dict, const char *const **names, size_t *count, PyObject **keep)
+{
+    bool failed;
+    PyObject *const value = member(dict, "disable_passes", &failed);
+    *keep = NULL;
+    *count = 0;
+    if (value == NULL || value == Py_None) {
+        return !failed;
+    }
+    PyObject *const parts = PyUnicode_Check(value) ? PyObject_CallMethod(value, "split", "s", ",") : NULL;
+    const bool done = parts != NULL ? binding_names_read(parts, names, count, keep)
+                                    : PyErr_Occurred() == NULL && wrong("disable_passes", "a str");
+    Py_XDECREF(parts);
+    return done;
+}
+
+static bool flag_in(PyObject *dict, const char *name, uint64_t bit, taper_load_options *options)
+{
+    int flag = 0;
+    const bool done = binding_dict_int(dict, name, &flag);
+    options->flags |= flag != 0 ? bit : 0;
+    return done;
+}
+
+static bool device_in(const binding_state *state, PyObject *dict, binding_load *load)
+{
+    taper_load_options *const o = &load->options;
+    const char *device = NULL, *options = NULL, *precision = NULL;
+    if (!binding_dict_text(dict, "device", &device) || !binding_dict_text(dict, "device_options", &options) ||
+        !binding_dict_text(dict, "precision", &precision)) {
+        return false;
+    }
+    taper_error *const error = taper_error_create();
+    taper_status status = TAPER_OK;
+    load->device.struct_size = sizeof load->device;
+    if (device != NULL) {
+        status = taper_device_parse(device, &load->device, error);
+        o->device = &load->device;
+    }
+    if (status == TAPER_OK) {
+        o->settings = load->settings;
+        status = taper_device_options_parse(options, load->settings, BINDING_SETTINGS, &o->setting_count, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_precision_parse(precision, &o->precision, error);
+    }
+    return binding_check(state, status, error);
+}
+
+bool binding_load_read(const binding_state *state, PyObject *dict, binding_load *load)
 {
     int optimize = 1;
     taper_load_options *const o = &load->options;
     *load = (binding_load){.options = {.struct_size = sizeof *o}};
-    if (!binding_dict_int(dict, "optimize", &optimize) ||
-        !binding_dict_text(dict, "disable_passes", &o->disable_passes) || !binding_dict_int(dict, "copy", &o->copy) ||
-        !binding_dict_int(dict, "reference", &o->reference) || !binding_dict_int(dict, "evaluation", &o->evaluation) ||
+    if (!binding_dict_int(dict, "optimize", &optimize) || !flag_in(dict, "copy", TAPER_LOAD_COPY, o) ||
+        !flag_in(dict, "reference", TAPER_LOAD_REFERENCE, o) ||
+        !flag_in(dict, "evaluation", TAPER_LOAD_EVALUATION, o) ||
+        !flag_in(dict, "low_memory", TAPER_LOAD_LOW_MEMORY, o) ||
+        !flag_in(dict, "no_guards", TAPER_LOAD_NO_GUARDS, o) ||
         !binding_dict_u64(dict, "memory_limit", &o->memory_limit) ||
-        !binding_dict_u64(dict, "step_limit", &o->step_limit) || !binding_dict_text(dict, "device", &o->device) ||
-        !binding_dict_text(dict, "device_options", &o->device_options) ||
-        !binding_dict_text(dict, "precision", &o->precision) || !binding_dict_int(dict, "low_memory", &o->low_memory) ||
-        !binding_dict_int(dict, "no_guards", &o->no_guards) ||
+        !binding_dict_u64(dict, "step_limit", &o->step_limit) ||
+        !binding_dict_passes(dict, &o->disabled_passes, &o->disabled_pass_count, &load->passes) ||
+        !device_in(state, dict, load) ||
         !binding_dict_names(dict, "methods", &o->methods, &o->method_count, &load->held)) {
+        binding_load_free(load);
         return false;
     }
     o->compiler = optimize ? taper_compiler() : NULL;
@@ -161,4 +212,5 @@ bool binding_load_read(PyObject *dict, binding_load *load)
 void binding_load_free(binding_load *load)
 {
     Py_CLEAR(load->held);
+    Py_CLEAR(load->passes);
 }

@@ -37,7 +37,8 @@ static bool load_draft(const binding_state *state, binding_context *context, PyO
     binding_load load;
     PyObject *path = NULL;
     *draft = NULL;
-    if (!binding_load_read(options, &load) || (!PyBytes_Check(source) && !PyUnicode_FSConverter(source, &path))) {
+    if (!binding_load_read(state, options, &load) ||
+        (!PyBytes_Check(source) && !PyUnicode_FSConverter(source, &path))) {
         return false;
     }
     load.options.compiler = taper_compiler();
@@ -64,15 +65,35 @@ static bool read_values(const binding_state *state, binding_context *context, ta
     return binding_values_in(state, context, sequence, taper_draft_model(draft), method, values);
 }
 
+static bool backend_in(const binding_state *state, PyObject *dict, taper_optimize_options *optimize,
+                       taper_nnapi_conversion *conversion)
+{
+    const char *backend = NULL, *options = NULL;
+    taper_device_choice device = {.struct_size = sizeof device};
+    if (!binding_dict_text(dict, "backend", &backend) || !binding_dict_text(dict, "backend_options", &options)) {
+        return false;
+    }
+    taper_error *const error = taper_error_create();
+    taper_status status = backend != NULL ? taper_device_parse(backend, &device, error) : TAPER_OK;
+    *conversion = (taper_nnapi_conversion){.struct_size = sizeof *conversion};
+    if (status == TAPER_OK) {
+        status = taper_nnapi_conversion_parse(options, conversion, error);
+    }
+    optimize->device = device.kind;
+    optimize->nnapi = conversion;
+    return binding_check(state, status, error);
+}
+
 static bool optimize(const binding_state *state, binding_context *context, taper_draft *draft, PyObject *options)
 {
     taper_optimize_options optimize = {.struct_size = sizeof optimize};
+    taper_nnapi_conversion conversion;
     binding_values inputs = {0};
     PyObject *keep = NULL;
     PyObject *const sample = PyDict_GetItemString(options, "inputs");
-    bool done = binding_dict_text(options, "backend", &optimize.backend) &&
-                binding_dict_text(options, "disable_passes", &optimize.disable_passes) &&
-                binding_dict_text(options, "backend_options", &optimize.backend_options) &&
+    PyObject *passes = NULL;
+    bool done = backend_in(state, options, &optimize, &conversion) &&
+                binding_dict_passes(options, &optimize.disabled_passes, &optimize.disabled_pass_count, &passes) &&
                 binding_dict_names(options, "preserve", &optimize.preserve, &optimize.preserve_count, &keep) &&
                 (sample == NULL || sample == Py_None || read_values(state, context, draft, sample, "forward", &inputs));
     if (done) {
@@ -85,6 +106,7 @@ static bool optimize(const binding_state *state, binding_context *context, taper
     }
     binding_values_free(&inputs);
     Py_XDECREF(keep);
+    Py_XDECREF(passes);
     return done;
 }
 

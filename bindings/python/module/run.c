@@ -74,8 +74,7 @@ static bool convert(const binding_state *state, const binding_model *model, cons
                     PyObject *object, size_t index, arguments *a)
 {
     const bool known = signature->count >= 0 && index < (size_t)signature->count;
-    a->items[index] =
-        binding_value_in(state, model->loaded->context, object, type_from(known ? signature->types[index] : NULL));
+    a->items[index] = binding_value_in(state, model->loaded->context, object, known ? signature->types[index] : NULL);
     return a->items[index] != NULL;
 }
 

@@ -446,7 +446,7 @@ PyObject *binding_tensor_make(PyObject *module, PyObject *args)
         return NULL;
     }
     binding_context *const c = (binding_context *)(void *)context;
-    taper_value *const value = binding_value_in(state, c, object, type_from("Tensor"));
+    taper_value *const value = binding_value_in(state, c, object, NULL);
     return value != NULL ? binding_tensor_new(state, c, value) : NULL;
 }
 
@@ -462,7 +462,7 @@ PyObject *binding_tensor_quantize(PyObject *module, PyObject *args)
     }
     const int dtype = binding_dtype_named(state, name);
     binding_context *const c = (binding_context *)(void *)context;
-    taper_value *const value = dtype >= 0 ? binding_value_in(state, c, object, type_from("Tensor")) : NULL;
+    taper_value *const value = dtype >= 0 ? binding_value_in(state, c, object, NULL) : NULL;
     if (value == NULL) {
         return NULL;
     }

@@ -16,7 +16,7 @@ typedef struct writer {
     size_t left; // items that may follow
 } writer;
 
-static taper_value *value_in(writer *w, PyObject *object, type_text type);
+static taper_value *value_in(writer *w, PyObject *object, const taper_type *type);
 
 // ---- arrays of values
 
@@ -41,7 +41,7 @@ void binding_values_free(binding_values *values)
 }
 
 // The items of a list or tuple: all of the type `shared`, or item i of argument i of it when `apart`.
-static bool items_in(writer *w, PyObject *sequence, type_text shared, bool apart, binding_values *values)
+static bool items_in(writer *w, PyObject *sequence, const taper_type *shared, bool apart, binding_values *values)
 {
     // A conversion may run Python code, which may change a list: what is converted is a copy of it.
     PyObject *const items = PySequence_Tuple(sequence);
@@ -52,7 +52,7 @@ static bool items_in(writer *w, PyObject *sequence, type_text shared, bool apart
     }
     for (size_t i = 0; done && i < values->count; i++) {
         values->items[i] =
-            value_in(w, PyTuple_GetItem(items, (Py_ssize_t)i), apart ? type_argument(shared, i) : shared);
+            value_in(w, PyTuple_GetItem(items, (Py_ssize_t)i), apart ? taper_type_item(shared, i) : shared);
         done = values->items[i] != NULL;
     }
     Py_DECREF(items);
@@ -73,7 +73,7 @@ bool binding_values_in(const binding_state *state, binding_context *context, PyO
     bool done = items != NULL && binding_values_room(values, (size_t)PyTuple_Size(items));
     for (size_t i = 0; done && i < values->count; i++) {
         values->items[i] = binding_value_in(state, context, PyTuple_GetItem(items, (Py_ssize_t)i),
-                                            type_from(taper_model_argument_type(model, method, i)));
+                                            taper_model_argument_type(model, method, i));
         done = values->items[i] != NULL;
     }
     Py_XDECREF(items);
@@ -95,24 +95,23 @@ typedef struct type_string {
     const char *pointer; // NULL: unknown, and the library looks at the first item
 } type_string;
 
-static bool write_type(type_text type, type_string *string)
+static bool write_type(const taper_type *type, const char *otherwise, type_string *string)
 {
-    string->pointer = type.length != 0 ? string->text : NULL;
-    if (type_copy(type, string->text, sizeof string->text)) {
+    string->pointer = type != NULL ? string->text : otherwise;
+    if (type == NULL || taper_type_text(type, string->text, sizeof string->text) < sizeof string->text) {
         return true;
     }
     PyErr_SetString(PyExc_ValueError, "the declared type is longer than 1023 bytes");
     return false;
 }
 
-static taper_value *list_in(writer *w, PyObject *object, type_text element)
+static taper_value *list_in(writer *w, PyObject *object, const taper_type *element)
 {
     binding_values values;
     type_string type;
-    if (element.length == 0 && PySequence_Size(object) == 0) {
-        element = type_from("Tensor"); // TorchScript's type of []
-    }
-    if (!write_type(element, &type) || !items_in(w, object, element, false, &values)) {
+    // TorchScript's type of [] is List[Tensor].
+    if (!write_type(element, PySequence_Size(object) == 0 ? "Tensor" : NULL, &type) ||
+        !items_in(w, object, element, false, &values)) {
         return NULL;
     }
     taper_error *const error = taper_error_create();
@@ -123,13 +122,14 @@ static taper_value *list_in(writer *w, PyObject *object, type_text element)
     return finish(w->state, status, error, list);
 }
 
-static taper_value *tuple_in(writer *w, PyObject *object, type_text type)
+static taper_value *tuple_in(writer *w, PyObject *object, const taper_type *type)
 {
     binding_values values;
-    const size_t count = type_argument_count(type);
-    if (type.length != 0 && (size_t)PySequence_Size(object) != count) {
-        PyErr_Format(PyExc_ValueError, "the method takes a tuple of %zu here, this has %zd", count,
-                     PySequence_Size(object));
+    const size_t count = taper_type_count(type);
+    if (type != NULL && (size_t)PySequence_Size(object) != count) {
+        const char *const name = taper_type_name(type);
+        PyErr_Format(PyExc_ValueError, "the method takes a tuple of %zu here%s%s, this has %zd", count,
+                     name != NULL ? ", " : "", name != NULL ? name : "", PySequence_Size(object));
         return NULL;
     }
     if (!items_in(w, object, type, true, &values)) {
@@ -142,18 +142,15 @@ static taper_value *tuple_in(writer *w, PyObject *object, type_text type)
     return finish(w->state, status, error, tuple);
 }
 
-static taper_value *dict_in(writer *w, PyObject *object, type_text key, type_text item)
+static taper_value *dict_in(writer *w, PyObject *object, const taper_type *key, const taper_type *item)
 {
     binding_values keys, values;
     type_string key_type, item_type;
-    if (item.length == 0 && PyDict_Size(object) == 0) {
-        key = type_from("str");
-        item = type_from("Tensor"); // TorchScript's type of {}
-    }
+    const bool bare = item == NULL && PyDict_Size(object) == 0; // Dict[str, Tensor] is TorchScript's type of {}
     PyObject *const pairs[2] = {PyDict_Keys(object), PyDict_Values(object)};
     taper_value *dict = NULL;
-    if (pairs[0] != NULL && pairs[1] != NULL && write_type(key, &key_type) && write_type(item, &item_type) &&
-        items_in(w, pairs[0], key, false, &keys)) {
+    if (pairs[0] != NULL && pairs[1] != NULL && write_type(key, bare ? "str" : NULL, &key_type) &&
+        write_type(item, bare ? "Tensor" : NULL, &item_type) && items_in(w, pairs[0], key, false, &keys)) {
         if (items_in(w, pairs[1], item, false, &values)) {
             taper_error *const error = taper_error_create();
             const taper_status status = taper_value_dict(w->context->context, key_type.pointer, item_type.pointer,
@@ -222,16 +219,16 @@ static taper_value *object_in(const binding_object *object, const binding_contex
 
 // ---- numbers and texts
 
-static taper_value *number_in(writer *w, PyObject *object, type_text type)
+static taper_value *number_in(writer *w, PyObject *object, const taper_type *type)
 {
-    const bool as_float = type_is(type, "float");
+    const bool as_float = taper_type_kind_of(type) == TAPER_TYPE_FLOAT;
     taper_value *value = NULL;
     taper_error *error = NULL;
     taper_status status;
     if (PyBool_Check(object)) {
         error = taper_error_create();
         status = taper_value_bool(w->context->context, object == Py_True, &value, error);
-    } else if (PyComplex_Check(object) || type_is(type, "complex")) {
+    } else if (PyComplex_Check(object) || taper_type_kind_of(type) == TAPER_TYPE_COMPLEX) {
         const double re = PyComplex_RealAsDouble(object), im = PyComplex_ImagAsDouble(object);
         if ((re == -1 || im == -1) && PyErr_Occurred()) { // an int that is too large
             return NULL;
@@ -286,10 +283,11 @@ static bool is_number(PyObject *object)
     return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object);
 }
 
-static bool is_number_type(type_text type)
+static bool is_number_type(const taper_type *type)
 {
-    return type_is(type, "int") || type_is(type, "float") || type_is(type, "bool") || type_is(type, "complex") ||
-           type_is(type, "number") || type_is(type, "Scalar");
+    return taper_type_kind_of(type) == TAPER_TYPE_INT || taper_type_kind_of(type) == TAPER_TYPE_FLOAT ||
+           taper_type_kind_of(type) == TAPER_TYPE_BOOL || taper_type_kind_of(type) == TAPER_TYPE_COMPLEX ||
+           taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
 }
 
 // The number in one of NumPy's scalars or another array without dimensions; NULL, without an exception, of anything
@@ -309,11 +307,14 @@ static PyObject *scalar_of(PyObject *object)
 
 // ---- by type
 
-static taper_value *refuse(PyObject *object, type_text type)
+static taper_value *refuse(PyObject *object, const taper_type *type)
 {
     PyObject *const name = PyType_GetName(Py_TYPE(object));
-    PyObject *const wanted = PyUnicode_DecodeUTF8(type.at, (Py_ssize_t)type.length, "replace");
-    if (name != NULL && wanted != NULL && type.length != 0) {
+    char text[1024];
+    const size_t length = taper_type_text(type, text, sizeof text);
+    PyObject *const wanted =
+        PyUnicode_DecodeUTF8(text, (Py_ssize_t)(length < sizeof text ? length : sizeof text - 1), "replace");
+    if (name != NULL && wanted != NULL && type != NULL) {
         PyErr_Format(PyExc_TypeError, "the method takes %U here, this is %U", wanted, name);
     } else if (name != NULL && wanted != NULL) {
         PyErr_Format(PyExc_TypeError,
@@ -334,7 +335,7 @@ static bool is_sequence(PyObject *object)
 
 static taper_value *freely_in(writer *w, PyObject *object)
 {
-    const type_text unknown = type_from(NULL);
+    const taper_type *const unknown = NULL;
     return object == Py_None          ? none_in(w)
            : is_number(object)        ? number_in(w, object, unknown)
            : PyUnicode_Check(object)  ? text_in(w, object)
@@ -346,52 +347,53 @@ static taper_value *freely_in(writer *w, PyObject *object)
 }
 
 // Whether an object may stand for the type, for choosing among the members of a Union.
-static bool may_be(const binding_state *state, PyObject *object, type_text type)
+static bool may_be(const binding_state *state, PyObject *object, const taper_type *type)
 {
-    return object == Py_None ? type_is(type, "NoneType") || type_is(type, "None") || type_is_generic(type, "Optional")
-           : PyBool_Check(object)              ? type_is(type, "bool")
-           : PyLong_Check(object)              ? type_is(type, "int") || type_is(type, "float")
-           : is_number(object)                 ? type_is(type, PyComplex_Check(object) ? "complex" : "float")
-           : PyUnicode_Check(object)           ? type_is(type, "str")
-           : PyDict_Check(object)              ? type_is_generic(type, "Dict")
-           : PyTuple_Check(object)             ? type_is_generic(type, "Tuple") || type_is_generic(type, "List")
-           : PyList_Check(object)              ? type_is_generic(type, "List") || type_is_generic(type, "Tuple")
-           : Py_IS_TYPE(object, state->object) ? !type_is(type, "Tensor")
-                                               : type_is(type, "Tensor");
+    return object == Py_None
+               ? taper_type_kind_of(type) == TAPER_TYPE_NONE || taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL
+           : PyBool_Check(object) ? taper_type_kind_of(type) == TAPER_TYPE_BOOL
+           : PyLong_Check(object)
+               ? taper_type_kind_of(type) == TAPER_TYPE_INT || taper_type_kind_of(type) == TAPER_TYPE_FLOAT
+           : is_number(object)
+               ? taper_type_kind_of(type) == (PyComplex_Check(object) ? TAPER_TYPE_COMPLEX : TAPER_TYPE_FLOAT)
+           : PyUnicode_Check(object) ? taper_type_kind_of(type) == TAPER_TYPE_STRING
+           : PyDict_Check(object)    ? taper_type_kind_of(type) == TAPER_TYPE_DICT
+           : PyTuple_Check(object)
+               ? taper_type_kind_of(type) == TAPER_TYPE_TUPLE || taper_type_kind_of(type) == TAPER_TYPE_LIST
+           : PyList_Check(object)
+               ? taper_type_kind_of(type) == TAPER_TYPE_LIST || taper_type_kind_of(type) == TAPER_TYPE_TUPLE
+           : Py_IS_TYPE(object, state->object) ? taper_type_kind_of(type) != TAPER_TYPE_TENSOR
+                                               : taper_type_kind_of(type) == TAPER_TYPE_TENSOR;
 }
 
-// The member that fits, an int's own type before float, a list's before that of tuples; unknown when there is none.
-static type_text member_for(const binding_state *state, PyObject *object, type_text type)
+// The member that fits, an int's own type before float, a list's before that of tuples; NULL when there is none.
+static const taper_type *member_for(const binding_state *state, PyObject *object, const taper_type *type)
 {
-    const char *const best = PyLong_Check(object) && !PyBool_Check(object) ? "int"
-                             : PyTuple_Check(object)                       ? "Tuple"
-                                                                           : "List";
-    type_text found = type_from(NULL);
-    for (size_t i = 0;; i++) {
-        const type_text member = type_argument(type, i);
-        if (member.length == 0) {
-            return found;
-        }
-        if (may_be(state, object, member) &&
-            (found.length == 0 || type_is(member, best) || type_is_generic(member, best))) {
+    const taper_type_kind best = PyLong_Check(object) && !PyBool_Check(object) ? TAPER_TYPE_INT
+                                 : PyTuple_Check(object)                       ? TAPER_TYPE_TUPLE
+                                                                               : TAPER_TYPE_LIST;
+    const taper_type *found = NULL, *member;
+    for (size_t i = 0; (member = taper_type_item(type, i)) != NULL; i++) {
+        if (may_be(state, object, member) && (found == NULL || taper_type_kind_of(member) == best)) {
             found = member;
         }
     }
+    return found;
 }
 
-static taper_value *typed_in(writer *w, PyObject *object, type_text type)
+static taper_value *typed_in(writer *w, PyObject *object, const taper_type *type)
 {
-    while (type_is_generic(type, "Optional")) {
+    while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
         if (object == Py_None) {
             return none_in(w);
         }
-        type = type_argument(type, 0);
+        type = taper_type_item(type, 0);
     }
-    if (type_is_generic(type, "Union")) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_UNION) {
         type = member_for(w->state, object, type);
     }
-    const bool open = type.length == 0 || type_is(type, "Any") || type_is(type, "AnyType");
-    if (open || type_is(type, "Tensor")) {
+    const bool open = taper_type_kind_of(type) == TAPER_TYPE_ANY;
+    if (open || taper_type_kind_of(type) == TAPER_TYPE_TENSOR) {
         return freely_in(w, object);
     }
     if (is_number_type(type)) {
@@ -399,7 +401,7 @@ static taper_value *typed_in(writer *w, PyObject *object, type_text type)
             return number_in(w, object, type);
         }
         PyObject *number = scalar_of(object);
-        if (number == NULL && type_is(type, "int") && PyIndex_Check(object)) {
+        if (number == NULL && taper_type_kind_of(type) == TAPER_TYPE_INT && PyIndex_Check(object)) {
             number = PyNumber_Index(object);
         }
         if (number == NULL) {
@@ -409,22 +411,22 @@ static taper_value *typed_in(writer *w, PyObject *object, type_text type)
         Py_DECREF(number);
         return value;
     }
-    if (type_is_generic(type, "List") && is_sequence(object)) {
-        return list_in(w, object, type_argument(type, 0));
+    if (taper_type_kind_of(type) == TAPER_TYPE_LIST && is_sequence(object)) {
+        return list_in(w, object, taper_type_item(type, 0));
     }
-    if (type_is_generic(type, "Tuple") && is_sequence(object)) {
+    if (taper_type_kind_of(type) == TAPER_TYPE_TUPLE && is_sequence(object)) {
         return tuple_in(w, object, type);
     }
-    if (type_is_generic(type, "Dict") && PyDict_Check(object)) {
-        return dict_in(w, object, type_argument(type, 0), type_argument(type, 1));
+    if (taper_type_kind_of(type) == TAPER_TYPE_DICT && PyDict_Check(object)) {
+        return dict_in(w, object, taper_type_item(type, 0), taper_type_item(type, 1));
     }
-    if (memchr(type.at, '.', type.length) != NULL && is_sequence(object)) { // a named tuple, "__torch__.Point"
-        return tuple_in(w, object, type_from(NULL));
+    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // perhaps a named tuple
+        return tuple_in(w, object, NULL);
     }
     return freely_in(w, object); // if it is not of the type, the library says so
 }
 
-static taper_value *value_in(writer *w, PyObject *object, type_text type)
+static taper_value *value_in(writer *w, PyObject *object, const taper_type *type)
 {
     if (Py_IS_TYPE(object, w->state->tensor)) {
         return tensor_in(w->state, w->context, object);
@@ -447,7 +449,8 @@ static taper_value *value_in(writer *w, PyObject *object, type_text type)
     return value;
 }
 
-taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object, type_text type)
+taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object,
+                              const taper_type *type)
 {
     writer w = {.state = state, .context = context, .left = ITEMS_MOST};
     return value_in(&w, object, type);

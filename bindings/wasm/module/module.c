@@ -49,9 +49,9 @@ taper_status js_model_load(taper_context *context, void *bytes, size_t size, int
     enum { EVALUATION = 1, PLAIN = 2, NO_GUARDS = 4, VERIFY = 8 };
     const taper_load_options options = {.struct_size = sizeof options,
                                         .compiler = (flags & PLAIN) != 0 ? NULL : taper_compiler(),
-                                        .evaluation = (flags & EVALUATION) != 0,
-                                        .no_guards = (flags & NO_GUARDS) != 0,
-                                        .verify = (flags & VERIFY) != 0};
+                                        .flags = ((flags & EVALUATION) != 0 ? TAPER_LOAD_EVALUATION : 0) |
+                                                 ((flags & NO_GUARDS) != 0 ? TAPER_LOAD_NO_GUARDS : 0) |
+                                                 ((flags & VERIFY) != 0 ? TAPER_LOAD_VERIFY : 0)};
     const taper_status status = taper_model_load_memory(context, bytes, size, free, bytes, &options, model, error);
     if (status != TAPER_OK) {
         free(bytes);

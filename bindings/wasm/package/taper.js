@@ -2,7 +2,7 @@
 // Runs PyTorch's model files in browsers and node: taper.wasm, and what JavaScript sees of it. taper.d.ts says what is
 // promised. Everything that goes in or comes out is copied; what a model holds lies in the module's memory until free().
 import {Tensor, checked, dtypes} from './tensor.js';
-import {isInt64, itemOf, typeOf} from './types.js';
+import {isInt64, itemOf, typeOf, unknownType} from './types.js';
 import {imports} from './wasi.js';
 
 export {Tensor, tensor} from './tensor.js';
@@ -97,6 +97,19 @@ class Runtime {
         return decoder.decode(memory.subarray(at >>> 0, memory.indexOf(0, at >>> 0)));
     }
 
+    // A declared type of the library's (types.js).
+    type(at) {
+        return typeOf(this.exports, at, type => {
+            const size = this.exports.taper_type_text(type, 0, 0) + 1, buffer = this.allocate(size);
+            try {
+                this.exports.taper_type_text(type, buffer, size);
+                return this.text(buffer);
+            } finally {
+                this.exports.js_free(buffer);
+            }
+        });
+    }
+
     failure() {
         const x = this.exports;
         return new TaperError(this.text(x.taper_error_message(this.error)),
@@ -143,7 +156,7 @@ class Runtime {
     // ---- values of JavaScript to Taper's
 
     // `type`: what the method declares (types.js). It says what arrays, maps and numbers are.
-    value(given, type = typeOf()) {
+    value(given, type = unknownType()) {
         while (type.name === 'Optional' && given !== null && given !== undefined) {
             type = itemOf(type, 0);
         }
@@ -203,7 +216,7 @@ class Runtime {
             return this.withValues(given, i => itemOf(type, i), (at, count) =>
                 this.result('taper_value_tuple', this.context, at, count));
         }
-        const item = name === 'List' ? itemOf(type, 0) : typeOf();
+        const item = name === 'List' ? itemOf(type, 0) : unknownType();
         const text = item.text ?? (given.length === 0 ? 'Tensor' : undefined); // TorchScript's type of []
         return this.withText(text, element => this.withValues(given, () => item, (at, count) =>
             this.result('taper_value_list', this.context, element, at, count)));
@@ -220,7 +233,7 @@ class Runtime {
         }
         const pairs = isPlain ? Object.entries(given) : [...given];
         const isDict = type.name === 'Dict', isEmpty = pairs.length === 0; // {} is a Dict[str, Tensor] in TorchScript
-        const [key, item] = isDict ? [itemOf(type, 0), itemOf(type, 1)] : [typeOf(), typeOf()];
+        const [key, item] = isDict ? [itemOf(type, 0), itemOf(type, 1)] : [unknownType(), unknownType()];
         // An object's keys are texts.
         const keyOf = name => !isPlain ? name : key.name === 'int' && /^-?\d+$/.test(name) ? BigInt(name)
             : key.name === 'float' && name !== '' ? Number(name) : name;
@@ -392,7 +405,7 @@ function mayBe(given, {name}) {
 function memberFor(given, union) {
     const fitting = union.items.filter(item => mayBe(given, item));
     const best = Array.isArray(given) ? (given instanceof Tuple ? 'Tuple' : 'List') : 'int';
-    return fitting.find(({name}) => name === best) ?? fitting[0] ?? typeOf();
+    return fitting.find(({name}) => name === best) ?? fitting[0] ?? unknownType();
 }
 
 // ---- models
@@ -450,6 +463,7 @@ export class Model {
     #session = 0;
     #settings = 0;
     #methods;
+    #types = new Map(); // by method: the declared types of its arguments
 
     constructor(runtime, bytes, options) {
         const {evaluation = true, optimize = true, guards = true, verify = false, seconds = 0, memory = 0} = options;
@@ -498,10 +512,10 @@ export class Model {
                 name: r.text(at),
                 arguments: Array.from({length: count}, (_, k) => ({
                     name: r.text(x.taper_model_argument_name(model, at, k)),
-                    type: r.text(x.taper_model_argument_type(model, at, k)),
+                    type: r.text(x.taper_model_argument_text(model, at, k)),
                 })),
                 required: Math.max(x.taper_model_method_required(model, at), 0),
-                returns: r.text(x.taper_model_return_type(model, at)),
+                returns: r.text(x.taper_model_return_text(model, at)),
             };
         });
         return this.#methods;
@@ -556,10 +570,20 @@ export class Model {
         return this.#read(this.#run(name, inputs));
     }
 
+    #typesOf(name) {
+        const r = this.#alive(), x = r.exports, model = this.#model;
+        if (!this.#types.has(name)) {
+            this.#types.set(name, r.withText(name, at =>
+                Array.from({length: Math.max(x.taper_model_method_arguments(model, at), 0)},
+                    (_, k) => r.type(x.taper_model_argument_type(model, at, k)))));
+        }
+        return this.#types.get(name);
+    }
+
     #run(name, inputs) {
         const r = this.#alive();
-        const declared = this.methods.find(method => method.name === name)?.arguments ?? [];
-        return r.withText(name, at => r.withValues(inputs, i => typeOf(declared[i]?.type), (values, count) =>
+        const declared = this.#typesOf(name);
+        return r.withText(name, at => r.withValues(inputs, i => declared[i] ?? unknownType(), (values, count) =>
             r.result('taper_session_run', this.#session, at, values, count)));
     }
 
@@ -620,7 +644,7 @@ function release(exports, model, session, settings) {
     exports.taper_model_release(model);
 }
 
-/** Taper's version, "0.1.0"; after init() or loadModel(). */
+/** Taper's version, "0.2.0"; after init() or loadModel(). */
 export async function version() {
     await init();
     const runtime = await loading;

@@ -33,6 +33,6 @@ val model by tasks.registering(Copy::class) {
 tasks.named("preBuild") { dependsOn(model) }
 
 dependencies {
-    implementation("dev.taper:pytorch_android_lite:0.1.0")
-    implementation("dev.taper:pytorch_android_torchvision_lite:0.1.0")
+    implementation("dev.taper:pytorch_android_lite:0.2.0")
+    implementation("dev.taper:pytorch_android_torchvision_lite:0.2.0")
 }

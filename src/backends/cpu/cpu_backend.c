@@ -7,6 +7,7 @@
 
 const taper_backend taper_backend_cpu = {.struct_size = sizeof taper_backend_cpu,
                                          .name = "cpu",
+                                         .kind = TAPER_DEVICE_CPU,
                                          .claim = taper_cpu_claim,
                                          .plan = taper_cpu_plan,
                                          .run = taper_cpu_run,

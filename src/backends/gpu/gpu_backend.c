@@ -51,7 +51,7 @@ static taper_status open_api(taper_device *device, const taper_gpu_api *api, con
     s->allocator = device->allocator;
     s->mark.fd = -1;
     s->shaders_hash = taper_gpu_shaders_hash(api->shaders);
-    TAPER_TRY(taper_gpu_options_read(device->options, &options, error));
+    taper_gpu_options_set(device->settings, device->setting_count, &options);
     const taper_status status = open_interface(device, &options, why);
     if (status != TAPER_OK) {
         return taper_gpu_status(status, error);

@@ -13,14 +13,15 @@ TAPER_MUST_USE taper_status taper_gpu_claim(taper_device *device, taper_region *
 TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena,
                                            taper_error *error);
 
-// Defines taper_backend_NAME over taper_gpu_NAME.
-#define TAPER_GPU_BACKEND(interface)                                                                                   \
+// Defines taper_backend_NAME over taper_gpu_NAME, of that kind.
+#define TAPER_GPU_BACKEND(interface, device_kind)                                                                      \
     static taper_status open_##interface(taper_device *device, const char **why, taper_error *error)                   \
     {                                                                                                                  \
         return taper_gpu_open(device, &taper_gpu_##interface, why, error);                                             \
     }                                                                                                                  \
     const taper_backend taper_backend_##interface = {.struct_size = sizeof taper_backend_##interface,                  \
                                                      .name = #interface,                                               \
+                                                     .kind = device_kind,                                              \
                                                      .state_bytes = sizeof(taper_gpu_state),                           \
                                                      .copies = true,                                                   \
                                                      .recording_bytes = sizeof(taper_gpu_recording),                   \
@@ -34,8 +35,8 @@ TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *
                                                      .measured = taper_gpu_measured,                                   \
                                                      .describe = taper_gpu_describe,                                   \
                                                      .storages = taper_gpu_storages,                                   \
-                                                     .listing = "software=1",                                          \
-                                                     .half = "half=1",                                                 \
+                                                     .listing = TAPER_GPU_SOFTWARE,                                    \
+                                                     .half = TAPER_GPU_HALF,                                           \
                                                      .lasting = true}
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What may be said of a GPU (taper_load_options.device_options): "NAME=VALUE,…". Beside `software`, these are for
-// finding out what a driver does wrong, and how it is fastest.
+// The options of GPUs (backends/option_list.inc). Except `software`, they are for finding out what a driver does wrong,
+// and how it is fastest.
 #ifndef TAPER_BACKENDS_GPU_OPTIONS_H
 #define TAPER_BACKENDS_GPU_OPTIONS_H
 
@@ -21,8 +21,8 @@ typedef struct taper_gpu_options {
     int times;      // every tenth run says what each dispatch took (TAPER_LOG_INFO)
 } taper_gpu_options;
 
-// NULL: none.
-TAPER_MUST_USE taper_status taper_gpu_options_read(const char *text, taper_gpu_options *options, taper_error *error);
+// The settings that a device was opened with; what they do not name is -1 or 0.
+void taper_gpu_options_set(const taper_device_setting *settings, size_t count, taper_gpu_options *options);
 // Whether a device of that name is meant by `called`: a part of it, in letters of any case.
 bool taper_gpu_is_called(const char *name, const char *called);
 

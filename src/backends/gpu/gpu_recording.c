@@ -392,7 +392,7 @@ static taper_status wish_for_pipelines(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;
     bool all = true;
-    if (rec->segment->insists || !(s->background < 0 ? rec->call->run->is_limited : s->background > 0)) {
+    if (rec->segment->required || !(s->background < 0 ? rec->call->run->is_limited : s->background > 0)) {
         return TAPER_OK;
     }
     taper_mutex_lock(s->lock);
@@ -466,7 +466,7 @@ static taper_status ask_what_was_faster(const recorder *rec)
     taper_gpu_recording *r = rec->r;
     bool plain;
     r->trial_hash = taper_hash(taper_gpu_recording_hash(rec->state, r), &threads, sizeof threads);
-    if (rec->segment->insists || !taper_gpu_knows_faster(rec->segment->device->cache_dir, r->trial_hash, &plain)) {
+    if (rec->segment->required || !taper_gpu_knows_faster(rec->segment->device->cache_dir, r->trial_hash, &plain)) {
         return TAPER_OK;
     }
     r->trial.phase = plain ? TAPER_TRIAL_TAKES_PLAIN : TAPER_TRIAL_TAKES_DEVICE;
@@ -500,7 +500,7 @@ static taper_status ask_estimate(const recorder *rec)
     TAPER_TRY(taper_gpu_status(status, rec->call->run->error));
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "estimated at %.3f ms, the CPU at %.3f ms",
                   now.device * 1e3, now.plain * 1e3);
-    if (pays || !s->estimates || rec->segment->insists || r->trial.phase == TAPER_TRIAL_TAKES_DEVICE) {
+    if (pays || !s->estimates || rec->segment->required || r->trial.phase == TAPER_TRIAL_TAKES_DEVICE) {
         return TAPER_OK;
     }
     rec->call->run->why = "by the estimate the CPU is faster";

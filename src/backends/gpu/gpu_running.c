@@ -250,7 +250,7 @@ static taper_status run(const taper_segment *segment, taper_call *call, taper_gp
     if (!r->checked) {
         return taper_gpu_check(segment, call, r);
     }
-    if (segment->insists) {
+    if (segment->required) {
         return taper_gpu_run_device(segment, call, r);
     }
     if (taper_trial_is_plain(&r->trial)) {
@@ -266,7 +266,7 @@ static taper_status run(const taper_segment *segment, taper_call *call, taper_gp
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording)
 {
     const taper_status status = run(segment, call, recording);
-    if (status == TAPER_DECLINED && call->run->why == no_such_index && segment->insists) {
+    if (status == TAPER_DECLINED && call->run->why == no_such_index && segment->required) {
         return taper_segment_run_plain(segment, NULL, call); // which says what is wrong
     }
     return status;

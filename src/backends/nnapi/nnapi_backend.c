@@ -7,7 +7,8 @@ static taper_status open(taper_device *device, const char **why, taper_error *er
 {
     taper_nnapi_driver *driver = device->state;
     taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
-    TAPER_TRY(taper_nnapi_options_read(device->options, false, &options, error));
+    (void)error;
+    taper_nnapi_options_set(device->settings, device->setting_count, &options);
     if (!taper_nnapi_open(driver, &options, device->called, device->index)) {
         *why = driver->why;
         return TAPER_DECLINED;
@@ -41,9 +42,10 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
 
 const taper_backend taper_backend_nnapi = {.struct_size = sizeof taper_backend_nnapi,
                                            .name = "nnapi",
+                                           .kind = TAPER_DEVICE_NNAPI,
                                            .state_bytes = sizeof(taper_nnapi_driver),
                                            .copies = true,
-                                           .half = "relax_f32_to_f16=1",
+                                           .half = TAPER_NNAPI_RELAX_F32_TO_F16,
                                            .recording_bytes = sizeof(taper_nnapi_recording),
                                            .open = open,
                                            .close = close,

@@ -421,7 +421,7 @@ taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, voi
     if (taper_trial_is_plain(&r->trial)) {
         return TAPER_DECLINED;
     }
-    if (segment->insists) {
+    if (segment->required) {
         return run_device(segment, call, r);
     }
     const double begin = taper_clock();

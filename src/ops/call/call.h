@@ -265,6 +265,6 @@ bool taper_row_takes_quantized(const taper_op *op);
 // True when one of the call's arguments is a quantized tensor, or a list with one.
 bool taper_call_has_quantized(const taper_call *call);
 
-const char *taper_device_kind_name(int kind); // "cpu"; NULL when unknown
+const char *taper_pytorch_device_name(int kind); // "cpu"; NULL when unknown
 
 #endif

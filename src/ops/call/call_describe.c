@@ -45,7 +45,7 @@ static void describe(taper_val value, size_t depth, taper_text *text)
         taper_text_format(text, "%lld", (long long)value.as.i);
         break;
     case TAPER_DEVICE: {
-        const char *kind = taper_device_kind_name((int)(value.as.i >> 8));
+        const char *kind = taper_pytorch_device_name((int)(value.as.i >> 8));
         taper_text_string(text, kind != NULL ? kind : "a device");
         break;
     }
@@ -82,7 +82,7 @@ void taper_call_describe(const taper_schema *schema, const taper_val *args, size
     }
 }
 
-const char *taper_device_kind_name(int kind)
+const char *taper_pytorch_device_name(int kind)
 {
     static const char *const names[] = {
         "cpu",   "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "ort", "xla",           "vulkan",

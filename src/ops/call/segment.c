@@ -232,7 +232,7 @@ taper_status taper_segment_call(taper_call *call)
         call->run->replan = true;
         status = TAPER_DECLINED;
     }
-    if (status == TAPER_DECLINED && call->segment->insists) {
+    if (status == TAPER_DECLINED && call->segment->required) {
         const bool lost = atomic_load_explicit(&device->owner->lost, memory_order_relaxed);
         const char *why = call->run->why;
         return taper_fail(call->run->error, lost ? TAPER_ERROR_DEVICE : TAPER_ERROR_UNSUPPORTED,

@@ -106,7 +106,7 @@ TAPER_KERNEL(taper_op_device_parse)
         }
     }
     for (int kind = 0; kind <= 20; kind++) {
-        const char *name = taper_device_kind_name(kind);
+        const char *name = taper_pytorch_device_name(kind);
         if (name != NULL && strlen(name) == length && memcmp(name, text->data, length) == 0) {
             taper_ret(call, 0, taper_val_device(kind, index));
             return TAPER_OK;
@@ -131,7 +131,7 @@ TAPER_KERNEL(taper_op_device_type)
 {
     int kind = 0, index = 0;
     TAPER_TRY(arg_device(call, &kind, &index));
-    const char *name = taper_device_kind_name(kind);
+    const char *name = taper_pytorch_device_name(kind);
     name = name != NULL ? name : "unknown";
     return taper_ret_string(call, 0, name, strlen(name));
 }

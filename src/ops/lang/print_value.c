@@ -27,7 +27,7 @@ static void print_float(taper_text *text, double number, taper_print_style style
 static void print_device(taper_text *text, taper_val device)
 {
     const int kind = (int)(device.as.i >> 8), index = (int)(device.as.i & 0xff) - 1;
-    const char *name = taper_device_kind_name(kind);
+    const char *name = taper_pytorch_device_name(kind);
     taper_text_string(text, name != NULL ? name : "unknown");
     if (index >= 0) {
         taper_text_format(text, ":%d", index);

@@ -4,4 +4,4 @@
 #include "backends/gpu/gpu_kernels.h"
 #include "backends/gpu/metal_shaders.inc"
 
-TAPER_GPU_BACKEND(metal);
+TAPER_GPU_BACKEND(metal, TAPER_DEVICE_METAL);

@@ -4,4 +4,4 @@
 #include "backends/gpu/gpu_kernels.h"
 #include "backends/gpu/vulkan_shaders.inc"
 
-TAPER_GPU_BACKEND(vulkan);
+TAPER_GPU_BACKEND(vulkan, TAPER_DEVICE_VULKAN);

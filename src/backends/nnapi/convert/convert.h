@@ -29,7 +29,10 @@ TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *par
                                                      taper_error *error);
 
 // What is known of an input by its sample: sizes of 0, and those that shall be flexible, are not.
-taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_flexible flexible);
+// Copies the settings of a conversion, with the defaults in place of what is 0, and checks them.
+TAPER_MUST_USE taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given,
+                                                        taper_nnapi_conversion *conversion, taper_error *error);
+taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_sizes free_sizes);
 // The graph begins with a check that its inputs are such; count: with self, which is the first.
 TAPER_MUST_USE taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
                                                      const taper_shape *inputs, size_t count);

@@ -10,21 +10,10 @@
 
 enum { MOST_SEGMENTS = 32 };
 
-// As PyTorch's converter has it where nothing is said.
-static taper_status read_options(const char *text, taper_nnapi_options *options, taper_error *error)
-{
-    *options = (taper_nnapi_options){.level = 29, .preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
-    TAPER_TRY(taper_nnapi_options_read(text, true, options, error));
-    if (options->layout != TAPER_NNAPI_IMAGES && options->flexible != TAPER_NNAPI_FIXED) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "backend_options: flexible sizes are for layout=nhwc");
-    }
-    return TAPER_OK;
-}
-
 static taper_status check(const taper_optimize_options *options, taper_error *error)
 {
-    taper_nnapi_options read;
-    TAPER_TRY(read_options(options->backend_options, &read, error));
+    taper_nnapi_conversion read;
+    TAPER_TRY(taper_nnapi_conversion_read(options->nnapi, &read, error));
     if (options->input_count == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "a model is converted for NNAPI with inputs of the sizes that it will get: give a sample of them");
@@ -43,7 +32,7 @@ typedef struct conversion {
     taper_compilation *compilation;
     taper_graph *graph;
     const taper_optimize_options *given;
-    taper_nnapi_options options;
+    taper_nnapi_conversion options;
     taper_translate_options translate;
     taper_device device;
     taper_memory_owner owner;
@@ -65,14 +54,19 @@ static void tell(conversion *c, const taper_node *node, int segment, const char 
         c->refused = node;
         c->why = why;
     }
-    if (options->placed == NULL || node->kind != TAPER_NODE_OP || node->output_count == 0) {
+    if (options->report == NULL || node->kind != TAPER_NODE_OP || node->output_count == 0) {
         return;
     }
     char name[128];
     const size_t length = strcspn(node->op_name, "(");
     (void)snprintf(name, sizeof name, "%.*s", (int)taper_min_size(length, sizeof name - 1), node->op_name);
-    options->placed(options->placed_user, name, node->outputs[0].id, segment, why,
-                    taper_translate_work(&c->translate, node));
+    const taper_placement placement = {.struct_size = sizeof placement,
+                                       .operator_name = name,
+                                       .value = node->outputs[0].id,
+                                       .segment = segment,
+                                       .reason = why,
+                                       .work = taper_translate_work(&c->translate, node)};
+    options->report(options->report_user, &placement);
 }
 
 static taper_status claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
@@ -233,8 +227,8 @@ static taper_status convert_with(conversion *c, taper_node *segment, size_t numb
                                        .inputs = translated.inputs,
                                        .scales = scales,
                                        .number = number,
-                                       .preference = c->options.preference,
-                                       .relax = c->options.relax};
+                                       .preference = taper_nnapi_preference_code(c->options.preference),
+                                       .relax = c->options.relax_f32_to_f16 != 0};
         for (size_t i = 0; i < count; i++) {
             tell(c, nodes[i], (int)number, NULL);
         }
@@ -325,7 +319,7 @@ static taper_status specialize(conversion *c)
     }
     for (size_t i = 0; i < count; i++) {
         params[i] = i != 0 && i <= options->input_count
-                        ? taper_nnapi_sample_shape(options->inputs[i - 1], c->options.flexible)
+                        ? taper_nnapi_sample_shape(options->inputs[i - 1], c->options.sizes)
                         : taper_shape_unknown();
         for (int d = 0; d < params[i].rank; d++) {
             c->translate.open = c->translate.open || (params[i].sizes[d] == TAPER_UNKNOWN && !c->translate.pytorch);
@@ -430,9 +424,9 @@ static taper_status convert_graph(conversion *c)
 static taper_status convert_draft(taper_compilation *compilation, const taper_optimize_options *given)
 {
     conversion c = {.compilation = compilation, .given = given};
-    TAPER_TRY(read_options(given->backend_options, &c.options, compilation->error));
+    TAPER_TRY(taper_nnapi_conversion_read(given->nnapi, &c.options, compilation->error));
     c.translate = (taper_translate_options){.level = c.options.level,
-                                            .pytorch = c.options.layout != TAPER_NNAPI_IMAGES,
+                                            .pytorch = c.options.layout != TAPER_NNAPI_NHWC,
                                             .images = c.options.layout != TAPER_NNAPI_PYTORCH,
                                             .portable = true,
                                             .allocator = compilation->allocator,

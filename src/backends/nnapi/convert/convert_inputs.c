@@ -7,13 +7,13 @@
 #include "ops/call/emit.h"
 #include "ops/engine/matmul.h"
 
-taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_flexible flexible)
+taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_sizes free_sizes)
 {
     taper_shape shape = sample->val.tag == TAPER_TENSOR ? taper_shape_of(sample->val.as.tensor) : taper_shape_unknown();
     for (int d = 0; d < shape.rank; d++) {
         const bool space = shape.rank == 4 && d >= 2;
-        if (shape.sizes[d] == 0 || (flexible >= TAPER_NNAPI_ANY_BATCH && d == 0) ||
-            (flexible == TAPER_NNAPI_ANY_SIZES && space)) {
+        if (shape.sizes[d] == 0 || (free_sizes >= TAPER_NNAPI_ANY_BATCH && d == 0) ||
+            (free_sizes == TAPER_NNAPI_ANY_SIZES && space)) {
             shape.sizes[d] = TAPER_UNKNOWN;
         }
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <taper/cpp/handle.h>
+#include <taper/taper_device.h>
 
 namespace at
 {
@@ -65,8 +66,8 @@ inline void set_cache_dir(const std::string &path)
 inline bool is_vulkan_available()
 {
     bool found = false;
-    const auto look = [](void *user, const taper_device_facts *facts) {
-        *static_cast<bool *>(user) |= facts->why == nullptr && std::string(facts->name) == "vulkan";
+    const auto look = [](void *user, const taper_device_info *device) {
+        *static_cast<bool *>(user) |= device->problem == nullptr && std::string(device->name) == "vulkan";
         return 0;
     };
     taper::cpp::ErrorScope error;

@@ -10,6 +10,7 @@
 
 #include <taper/cpp/module.h>
 #include <taper/taper_compile.h>
+#include <taper/taper_device.h>
 
 namespace caffe2
 {
@@ -79,12 +80,19 @@ struct ModelSource {
         std::memset(&options, 0, sizeof options);
         options.struct_size = sizeof options;
         options.compiler = taper_compiler();
-        options.evaluation = evaluation ? 1 : 0;
+        options.flags = evaluation ? TAPER_LOAD_EVALUATION : 0;
         const bool nnapi = nnapi_flag().load();
         const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU hands such files to NNAPI
-        options.device = own ? nullptr : device.c_str();
-        options.file_devices = !nnapi ? "vulkan,metal" : device.empty() ? nullptr : "nnapi";
+        const uint32_t gpus = TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL);
+        options.barred_devices = !nnapi ? TAPER_DEVICE_BIT(TAPER_DEVICE_NNAPI) : device.empty() ? 0 : gpus;
         ErrorScope error;
+        taper_device_choice choice;
+        std::memset(&choice, 0, sizeof choice);
+        choice.struct_size = sizeof choice;
+        if (!own) {
+            error.check(taper_device_parse(device.c_str(), &choice, error));
+            options.device = &choice;
+        }
         taper_model *model = nullptr;
         if (adapter) {
             ReadSource source = {adapter.get(), nullptr};

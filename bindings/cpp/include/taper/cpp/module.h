@@ -78,10 +78,10 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         arguments.emplace_back("self", c10::Type::of(module != nullptr ? module : "Any"));
         for (size_t i = 0; i < static_cast<size_t>(count); i++) {
             const char *const name = taper_model_argument_name(model_.get(), method, i);
-            const char *const type = taper_model_argument_type(model_.get(), method, i);
+            const char *const type = taper_model_argument_text(model_.get(), method, i);
             arguments.emplace_back(name != nullptr ? name : "", c10::Type::of(type != nullptr ? type : "Any"));
         }
-        const char *const type = taper_model_return_type(model_.get(), method);
+        const char *const type = taper_model_return_text(model_.get(), method);
         returns.emplace_back("", c10::Type::of(type != nullptr ? type : "Any"));
         return c10::FunctionSchema(method, std::move(arguments), std::move(returns));
     }

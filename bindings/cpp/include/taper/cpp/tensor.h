@@ -4,6 +4,7 @@
 #ifndef TAPER_CPP_TENSOR_H
 #define TAPER_CPP_TENSOR_H
 
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -15,6 +16,7 @@
 #include <taper/cpp/optional_array_ref.h>
 #include <taper/cpp/scalar.h>
 #include <taper/cpp/tensor_options.h>
+#include <taper/taper_device.h>
 
 namespace c10
 {
@@ -374,7 +376,11 @@ class Tensor
         taper::cpp::ErrorScope error;
         taper_value *moved = nullptr;
         info(); // throws where there is no tensor
-        const taper_status status = taper_value_to_device(value_.get(), device.str().c_str(), &moved, error);
+        taper_device_choice choice;
+        std::memset(&choice, 0, sizeof choice);
+        choice.struct_size = sizeof choice;
+        error.check(taper_device_parse(device.str().c_str(), &choice, error));
+        const taper_status status = taper_value_to_device(value_.get(), &choice, &moved, error);
         if (status == TAPER_ERROR_UNSUPPORTED && (device.is_vulkan() || device.is_metal())) {
             return *this;
         }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_model_open of taper_app.h. Alone in its file: what links it links the compiler.
-#include <taper/taper_app.h>
+// taper_model_open of taper_compile.h, alone in its file: a program that links this object links the compiler.
 #include <taper/taper_compile.h>
 
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 
 taper_status taper_model_open(taper_context *context, const char *path, const taper_load_options *options,
                               taper_model **model, taper_error *error)
 {
-    taper_load_options full = {.struct_size = sizeof full, .evaluation = 1};
+    taper_load_options full = {.struct_size = sizeof full, .flags = TAPER_LOAD_EVALUATION};
     TAPER_NEED_OUT(model, error);
     if (options != NULL) {
         TAPER_TRY(taper_struct_read(options, "taper_load_options", &full, sizeof full, error));

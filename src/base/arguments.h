@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What hosts give the public functions: pointers that must be there, structs of other versions of the headers.
-#ifndef TAPER_RUNTIME_ARGUMENTS_H
-#define TAPER_RUNTIME_ARGUMENTS_H
+#ifndef TAPER_BASE_ARGUMENTS_H
+#define TAPER_BASE_ARGUMENTS_H
 
 #include "base/status.h"
 

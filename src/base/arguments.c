@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks of what hosts give the public functions.
-#include "runtime/arguments.h"
+#include "base/arguments.h"
 
 #include <stdint.h>
 #include <string.h>
