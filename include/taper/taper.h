@@ -647,6 +647,28 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, 
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
 
+/* Memory of the caller's for one result, contiguous. This struct never changes. */
+typedef struct taper_output {
+    taper_dtype dtype;
+    size_t rank;
+    const int64_t *sizes; /* rank of them, in elements */
+    void *data;           /* for as many elements as the sizes say */
+    size_t bytes;         /* at data; at least what the elements take */
+} taper_output;
+
+/* Calls a method as taper_session_run does and leaves the results in the caller's memory: a tensor in outputs[0], or
+ * the tensors of a tuple or list, one in each output. It fails with TAPER_ERROR_ARGUMENT, and the memory is as it was,
+ * if there are more or fewer results than outputs, if a result is no tensor or has another dtype or other sizes than
+ * its output, or if a result shares its memory with an input, with an attribute or constant of the model, or with
+ * another result. Outputs must not overlap each other or an input; that fails before the run. If the run itself fails,
+ * the contents of the memory are undefined.
+ * From the third run with like inputs on, the operator that computes a result writes it to the caller's memory, if no
+ * branch of the method depends on elements of tensors or on attributes that it sets, the result is no view, and data is
+ * aligned to 64 bytes. Otherwise the result is copied. */
+TAPER_API TAPER_MUST_USE taper_status taper_session_run_into(taper_session *session, const char *method,
+                                                             taper_value *const *inputs, size_t count,
+                                                             const taper_output *outputs, size_t output_count,
+                                                             taper_error *error);
 /* Stops the run in progress, or the next one, with TAPER_ERROR_CANCELLED. Any thread and any callback may call this. */
 TAPER_API void taper_session_cancel(taper_session *session);
 /* Returns a new reference to an attribute of the root object; a path with dots leads into submodules
@@ -667,6 +689,8 @@ typedef struct taper_memory_info {
     size_t packed_bytes;      /* packed weights of the model */
     uint64_t banded_calls;    /* operators of the last run that were computed a few rows at a time, one after the other,
                                  so that the values between them stay in the cache */
+    uint64_t placed_results;  /* results of the last taper_session_run_into that operators wrote to the caller's memory;
+                                 the others were copied */
 } taper_memory_info;
 /* Fills *info; set info->struct_size first. Within a run the sizes are those of that moment, and the counts are those
  * of the run before. */

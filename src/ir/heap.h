@@ -26,7 +26,8 @@ void taper_heap_copied(taper_heap *heap);
 
 // Where storages of a run come from. Set by the executor for the time of a run; NULL otherwise.
 typedef struct taper_storage_source {
-    void *(*place)(struct taper_storage_source *source, size_t bytes, taper_obj **owner); // NULL: use the heap
+    // A place for a new storage, and of what kind it is (taper_storage_kind); NULL: use the heap.
+    void *(*place)(struct taper_storage_source *source, size_t bytes, taper_obj **owner, uint8_t *kind);
     void (*born)(struct taper_storage_source *source, struct taper_storage *storage);
     void (*died)(struct taper_storage_source *source, struct taper_storage *storage);
 } taper_storage_source;

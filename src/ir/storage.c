@@ -27,7 +27,8 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
     *storage = NULL;
     taper_storage_source *source = taper_heap_source(heap);
     taper_obj *owner = NULL;
-    void *data = source != NULL && source->place != NULL ? source->place(source, bytes, &owner) : NULL;
+    uint8_t kind = TAPER_STORAGE_PLANNED;
+    void *data = source != NULL && source->place != NULL ? source->place(source, bytes, &owner, &kind) : NULL;
     const bool placed = data != NULL;
     if (!placed) {
         data = bytes <= (size_t)TAPER_LIMIT_TENSOR_BYTES ? taper_heap_alloc_storage(heap, block_size(bytes)) : NULL;
@@ -35,7 +36,7 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
             return taper_fail(error, TAPER_ERROR_RESOURCE, "out of memory: a tensor of %zu bytes", bytes);
         }
     }
-    *storage = new_storage(heap, placed ? TAPER_STORAGE_PLANNED : TAPER_STORAGE_OWNED, data, bytes);
+    *storage = new_storage(heap, placed ? (taper_storage_kind)kind : TAPER_STORAGE_OWNED, data, bytes);
     if (*storage == NULL) {
         if (!placed) {
             taper_heap_free_storage(heap, data, block_size(bytes));

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "ir/storage.h"
 #include "platform/platform.h"
 
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
@@ -29,6 +30,9 @@ typedef struct memory_plan {
     size_t count;
     size_t arena_bytes;
     struct taper_recording *recordings;
+    uint32_t results[TAPER_MOST_LENT]; // 1 + the birth of a result that may be placed; 0: it may not
+    uint64_t layouts[TAPER_MOST_LENT]; // of the results that were taken last
+    size_t result_count;
 } memory_plan;
 
 struct taper_planner {
@@ -50,6 +54,9 @@ struct taper_planner {
     uint32_t events;
     uint32_t live[MOST_LIVE]; // births placed in the arena now
     size_t live_count;
+    taper_lease leases[TAPER_MOST_LENT];
+    taper_storage *lent[TAPER_MOST_LENT]; // what lies there now
+    size_t lease_count, lending;          // lending: 1 + the lease that the storage born next gets; 0: none
 };
 
 // ---- arenas
@@ -112,7 +119,31 @@ static bool fit_arena(taper_planner *planner)
 
 // ---- the storage source: recording and replay
 
-static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner)
+// Whether the results are as those that this plan had before: otherwise what is lent may not be what they need.
+static bool are_as_before(const taper_planner *p)
+{
+    bool same = p->lease_count == p->current->result_count;
+    for (size_t i = 0; same && i < p->lease_count; i++) {
+        same = p->leases[i].layout == p->current->layouts[i];
+    }
+    return same;
+}
+
+// The host's memory for a result of this plan; NULL: it is none, or other memory is lent.
+static void *lend(taper_planner *p, size_t bytes, uint8_t *kind)
+{
+    for (size_t i = 0; i < p->lease_count; i++) {
+        if (p->current->results[i] == p->next + 1 && bytes != 0 && bytes == p->leases[i].bytes && p->lent[i] == NULL &&
+            are_as_before(p)) {
+            *kind = TAPER_STORAGE_HOST; // nothing can be read behind it
+            p->lending = i + 1;
+            return p->leases[i].data;
+        }
+    }
+    return NULL;
+}
+
+static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner, uint8_t *kind)
 {
     taper_planner *p = (taper_planner *)source;
     memory_plan *plan = p->current;
@@ -124,7 +155,10 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         return NULL;
     }
     const birth *b = &plan->births[p->next];
-    if (b->died == UINT32_MAX || p->live_count == MOST_LIVE) {
+    if (b->died == UINT32_MAX) {
+        return lend(p, bytes, kind);
+    }
+    if (p->live_count == MOST_LIVE) {
         return NULL;
     }
     for (size_t i = 0; i < p->live_count; i++) {
@@ -144,6 +178,10 @@ static void born(taper_storage_source *source, taper_storage *storage)
 {
     taper_planner *p = (taper_planner *)source;
     storage->plan_run = atomic_load_explicit(&p->run, memory_order_relaxed);
+    if (p->lending != 0 && storage->data == p->leases[p->lending - 1].data) {
+        p->lent[p->lending - 1] = storage;
+    }
+    p->lending = 0;
     if (p->current != NULL) {
         if (storage->kind == TAPER_STORAGE_PLANNED) {
             p->live[p->live_count++] = (uint32_t)p->next;
@@ -168,6 +206,9 @@ static void died(taper_storage_source *source, taper_storage *storage)
     taper_planner *p = (taper_planner *)source;
     if (storage->plan_run == 0 || storage->plan_run != atomic_load_explicit(&p->run, memory_order_relaxed)) {
         return; // of another run; perhaps another thread lets go of an old result
+    }
+    for (size_t i = 0; i < p->lease_count; i++) {
+        p->lent[i] = p->lent[i] != storage ? p->lent[i] : NULL;
     }
     if (p->recording && !p->overflow) {
         p->births[storage->plan_slot].died = p->events++;
@@ -429,6 +470,53 @@ const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *co
 uint64_t taper_planner_calls(const taper_planner *planner)
 {
     return planner->calls;
+}
+
+// ---- results in the host's memory
+
+void taper_planner_lend(taper_planner *p, const taper_lease *leases, size_t count)
+{
+    p->lease_count = taper_min_size(count, TAPER_MOST_LENT);
+    for (size_t i = 0; i < p->lease_count; i++) {
+        p->leases[i] = leases[i];
+        p->lent[i] = NULL;
+    }
+}
+
+void taper_planner_remember_results(taper_planner *p, const taper_result *results, size_t count)
+{
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        memory_plan *plan = &p->plans[i];
+        if (plan->births == NULL || plan->function != p->function || plan->signature != p->signature) {
+            continue;
+        }
+        plan->result_count = count;
+        for (size_t k = 0; k < count; k++) {
+            const taper_storage *storage = results[k].storage;
+            const bool known = storage != NULL && storage->plan_run == p->runs && storage->plan_slot < plan->count &&
+                               plan->births[storage->plan_slot].bytes == storage->bytes &&
+                               plan->births[storage->plan_slot].died == UINT32_MAX;
+            plan->results[k] = known ? storage->plan_slot + 1 : 0;
+            plan->layouts[k] = results[k].layout;
+        }
+    }
+}
+
+taper_status taper_planner_take_back(taper_planner *p, bool (*mine)(const void *user, const taper_storage *storage),
+                                     const void *user, taper_error *error)
+{
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < p->lease_count; i++) {
+        taper_storage *storage = p->lent[i];
+        if (storage != NULL && storage->data == p->leases[i].data && !mine(user, storage)) {
+            storage->read_only = true; // so that a write makes the copy
+            const taper_status moved = taper_storage_write(storage, error);
+            status = moved != TAPER_OK ? moved : status;
+        }
+        p->lent[i] = NULL;
+    }
+    p->lease_count = 0;
+    return status;
 }
 
 // ---- for recordings

@@ -36,6 +36,29 @@ size_t taper_planner_bytes(const taper_planner *planner);                       
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
 uint64_t taper_planner_calls(const taper_planner *planner);                           // allocator calls so far
 
+// ---- results in the host's memory (taper_session_run_into)
+
+enum { TAPER_MOST_LENT = 8 };
+typedef struct taper_lease {
+    void *data;
+    size_t bytes;
+    uint64_t layout; // a hash of dtype and sizes
+} taper_lease;
+// The next run may place results there: those that the plan of an earlier run has remembered, if all layouts are those
+// of that run. Copies the leases, up to TAPER_MOST_LENT.
+void taper_planner_lend(taper_planner *planner, const taper_lease *leases, size_t count);
+// After a run, its results. Later runs of the same plan may place those that have a storage here.
+typedef struct taper_result {
+    const taper_storage *storage; // NULL: it is not to be placed
+    uint64_t layout;
+} taper_result;
+void taper_planner_remember_results(taper_planner *planner, const taper_result *results, size_t count);
+// Right after the run, while its result is held: takes the memory back. `mine` says whether nobody but the result holds
+// a storage that lies there; another one gets a block of its own. Fails if there is no memory for it.
+TAPER_MUST_USE taper_status taper_planner_take_back(taper_planner *planner,
+                                                    bool (*mine)(const void *user, const taper_storage *storage),
+                                                    const void *user, taper_error *error);
+
 // ---- recordings (runtime/recording.h), which go with a plan
 
 void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, struct taper_recording *recordings);

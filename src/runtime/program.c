@@ -309,6 +309,50 @@ taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose
     return status;
 }
 
+// Whether an operator gives numbers that may be others in a call with like tensors.
+static bool asks_elements(const taper_instruction *in)
+{
+    const taper_schema *schema = in->schema;
+    bool takes_tensor = schema->vararg, gives_number = false;
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        const taper_type *type = schema->args[i].type;
+        takes_tensor |= type->kind == TAPER_TYPE_TENSOR ||
+                        (type->count != 0 && type->items[type->count - 1]->kind == TAPER_TYPE_TENSOR);
+    }
+    for (size_t i = 0; i < schema->ret_count; i++) {
+        const taper_type_kind kind = (taper_type_kind)schema->rets[i].type->kind;
+        gives_number |= (kind >= TAPER_TYPE_INT && kind <= TAPER_TYPE_NUMBER) || kind == TAPER_TYPE_LIST;
+    }
+    return takes_tensor && gives_number && !taper_op_has(in->op, TAPER_OP_ASKS_SHAPE);
+}
+
+// Whether an operator changes a list or dict.
+static bool changes_container(const taper_instruction *in)
+{
+    bool changes = false;
+    for (size_t i = 0; i < in->schema->arg_count; i++) {
+        const int kind = in->schema->args[i].type->kind;
+        changes |= in->schema->args[i].written && (kind == TAPER_TYPE_LIST || kind == TAPER_TYPE_DICT);
+    }
+    return changes;
+}
+
+bool taper_program_repeats(const taper_program *program)
+{
+    static const uint32_t changing = 1U << TAPER_NODE_SET_ATTR | 1U << TAPER_NODE_CALL | 1U << TAPER_NODE_OBJECT;
+    const uint64_t effects = TAPER_OP_REGISTERED | TAPER_OP_RESIZES | TAPER_OP_REPLACES;
+    bool repeats = true, has_attributes = false, changes = false; // which may be of an attribute
+    for (size_t i = 0; repeats && i < program->code_count; i++) {
+        const taper_instruction *in = &program->code[i];
+        repeats = in->opcode == TAPER_DO_OP     ? !taper_op_has(in->op, effects) && !asks_elements(in)
+                  : in->opcode == TAPER_DO_NODE ? (changing >> in->kind & 1) == 0
+                                                : true;
+        changes |= in->opcode == TAPER_DO_OP && changes_container(in);
+        has_attributes |= in->opcode == TAPER_DO_NODE && in->kind == TAPER_NODE_GET_ATTR;
+    }
+    return repeats && !(changes && has_attributes);
+}
+
 void taper_program_free(taper_program *program)
 {
     if (program->graph == NULL) {

@@ -64,6 +64,9 @@ TAPER_MUST_USE taper_status taper_program_build(taper_graph *graph, taper_kernel
                                                 size_t first_constant, size_t first_state, taper_program *program,
                                                 taper_error *error);
 void taper_program_free(taper_program *program);
+// Whether calls with inputs of the same sizes, and the same numbers among them, run the same instructions: nothing that
+// decides where to go on, or how large a tensor is, depends on elements of tensors or on what an earlier call left.
+bool taper_program_repeats(const taper_program *program);
 // Calls visit for every constant in order (borrowed).
 void taper_program_constants(const taper_program *program, void (*visit)(void *user, taper_val value), void *user);
 

@@ -3,6 +3,7 @@
 #include "base/arguments.h"
 #include "ir/tensor.h"
 #include "runtime/recording.h"
+#include "runtime/run_into.h"
 
 // ---- inputs
 
@@ -249,8 +250,8 @@ static uint64_t allocator_calls(const taper_session *session)
     return taper_heap_calls(session->heap) + taper_planner_calls(session->planner) + session->recorder.calls;
 }
 
-static taper_status run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
-                        taper_value **result, taper_error *error)
+taper_status taper_session_find(const taper_session *session, const char *method, const taper_function **found,
+                                taper_error *error)
 {
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(session->model, taper_model_name(session->model), name);
@@ -261,6 +262,16 @@ static taper_status run(taper_session *session, const char *method, taper_value 
         }
         return status;
     }
+    *found = function;
+    return TAPER_OK;
+}
+
+taper_status taper_session_call(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
+                                taper_value **result, taper_error *error)
+{
+    const taper_function *function;
+    *result = NULL;
+    TAPER_TRY(taper_session_find(session, method, &function, error));
     TAPER_TRY(TAPER_DEVICES ? bring_inputs(session, inputs, count, error) : TAPER_OK);
     session->run.error = error;
     session->instructions_left = session->instruction_budget;
@@ -305,7 +316,7 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     TAPER_TRY(taper_check_inputs(result, "result", inputs, "inputs", count, error));
     TAPER_NEED(session, error);
     TAPER_TRY(taper_session_enter(session, error));
-    const taper_status status = run(session, method, inputs, count, result, error);
+    const taper_status status = taper_session_call(session, method, inputs, count, result, error);
     taper_session_leave(session);
     return status;
 }

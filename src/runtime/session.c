@@ -260,6 +260,7 @@ void taper_session_memory(taper_session *session, taper_memory_info *info)
         full.pool_bytes = taper_heap_bytes(session->heap);
         full.packed_bytes = taper_packs_bytes(session->model->packs);
         full.banded_calls = session->recorder.banded;
+        full.placed_results = session->placed_results;
     }
     if (info != NULL) {
         (void)taper_struct_write(info, "taper_memory_info", &full, sizeof full, NULL); // else nothing is written

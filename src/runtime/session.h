@@ -67,6 +67,7 @@ struct taper_session {
     double time_budget, deadline;
     size_t memory_budget;
     uint64_t calls_of_run;
+    uint64_t placed_results;     // of the last taper_session_run_into
     taper_profile_site *profile; // by state number; NULL: never profiled
     taper_profile_part *parts;
     taper_cpu_peak peak; // measured when profiling began

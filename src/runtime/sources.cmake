@@ -18,6 +18,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/planner.c
     src/runtime/program.c
     src/runtime/run.c
+    src/runtime/run_into.c
     src/runtime/session.c
     src/runtime/type_api.c
     src/runtime/value_api.c

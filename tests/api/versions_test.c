@@ -119,9 +119,10 @@ static const member quantize_members[] = {
     MEMBER(taper_quantize_options, preserve_count),   MEMBER(taper_quantize_options, budgets),
 };
 static const member memory_members[] = {
-    MEMBER(taper_memory_info, struct_size),  MEMBER(taper_memory_info, allocator_calls),
-    MEMBER(taper_memory_info, arena_bytes),  MEMBER(taper_memory_info, pool_bytes),
-    MEMBER(taper_memory_info, packed_bytes), MEMBER(taper_memory_info, banded_calls),
+    MEMBER(taper_memory_info, struct_size),    MEMBER(taper_memory_info, allocator_calls),
+    MEMBER(taper_memory_info, arena_bytes),    MEMBER(taper_memory_info, pool_bytes),
+    MEMBER(taper_memory_info, packed_bytes),   MEMBER(taper_memory_info, banded_calls),
+    MEMBER(taper_memory_info, placed_results),
 };
 static const member caching_members[] = {
     MEMBER(taper_caching_info, struct_size), MEMBER(taper_caching_info, used_bytes),
