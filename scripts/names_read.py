@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""names_read.py [--most N] [--twins N] [--list]
+
+Counts the places of src that compare or scan the text of an operator's name, overload or schema, or find a row by such a text. What an
+operator is, its row says (src/ops/list/op_list.h), and a row is TAPER_OP(id). Front ends and formats have names of operators by nature,
+and are not looked at; neither are the list's own files, and functions that only list operators or explain an error (ALLOWED, with the
+reason). Counts twins, too: rows of the lists of backends and kernels that only say of a form in place what its functional row says there.
+With --list each of them; with --most and --twins, fails where there are more."""
+import argparse
+import pathlib
+import re
+import sys
+
+import op_rows
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ("src/frontend/", "src/format/", "src/ops/list/")  # where names are read by nature
+ALLOWED = {  # function: why
+    "src/compiler/emit_bytecode.c: instruction_of": "PyTorch's bytecode has instructions for operators of these names",
+    "src/compiler/quantize_plan.c: add_step": "makes a name for what has none",
+    "src/runtime/draft.c: taper_draft_operator_name": "lists operators that a file names",
+    "src/runtime/model_config.c: taper_inspect_config": "lists operators that a file names",
+    "src/runtime/model_info.c: add_operator": "lists operators that a file names",
+    "src/runtime/model_info.c: add_graphs": "lists operators that a file names",
+    "src/runtime/operator.c: find": "the host asks for an operator by its name",
+    "src/runtime/operator.c: not_found": "the host asks for an operator by its name",
+}
+# Expressions that are the text of an operator's name.
+SOURCE = re.compile(r"schema->(?:name|overload|text)\b|\bop_name\b|\btaper_row_text\(|\bneeds?->(?:items\[\w+\]\.)?"
+                    r"(?:name|overload)\b")
+READS = re.compile(r"\b(?:strn?cmp|strr?chr|strstr|mem(?:cmp|chr)|strspn|taper_row_(?:find|first|is_listed)|taper_bytecode_instruction_of)\(")
+FUNCTION = re.compile(r"^(?:\w[\w \*]*?[\s\*])?(\w+)\(([^;{}]*)\)\n\{\n(.*?)^\}", re.M | re.S)
+
+
+def arguments_of(text, start):
+    """What stands in the parentheses that open right before start."""
+    depth, at = 1, start
+    while depth and at < len(text):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return text[start:at - 1]
+
+
+def word(name):
+    return rf"(?<![>.\w])(?:{name})\b(?!\()"
+
+
+def scans(body, held):
+    """Offsets of what compares or scans texts that the pattern stands for; finding a row by a text is always that."""
+    return {match.start() for match in READS.finditer(body) if "taper_row_" in match[0] or re.search(held, arguments_of(body, match.end()))} | {
+        match.start() for match in re.finditer(rf"(?:{held})\[\w", body)}
+
+
+def readers_of(functions):
+    """Functions of a file that compare or scan a text that they are given."""
+    found = set()
+    for name, parameters, body in functions:
+        given = re.findall(r"const char \*(?:const )?(\w+)", parameters)
+        if given and any("taper_row_" not in body[at:at + 10] for at in scans(body, word("|".join(given)))):
+            found.add(name)
+    return found
+
+
+def places(parameters, body, readers):
+    """Offsets in a function at which it reads the name of an operator."""
+    tainted = {rf"{name}->{text}" for name in re.findall(r"\btaper_schema \*(?:const )?(\w+)", parameters + body) for text in ("name", "overload", "text")}
+    for name, value in re.findall(r"([\w.]+) = ([^,;{}]+)", body):
+        if not re.match(r"[\w.>-]*(?:strcspn|strlen)\(", value) and (SOURCE.search(value) or set(re.findall(r"(?<![>.])\b\w+(?:->\w+)?", value)) & tainted):
+            tainted.add(re.escape(name))
+    held = SOURCE.pattern + "".join("|" + word(name) for name in sorted(tainted))
+    found = scans(body, held)
+    if readers:
+        found |= {match.start() for match in re.finditer(rf"\b(?:{'|'.join(sorted(readers))})\(", body)
+                  if re.search(held, arguments_of(body, match.end()))}
+    return sorted(found)
+
+
+LISTS = ("src/backends/*/*.inc", "src/ops/quantized/*.inc")
+
+
+def twins():
+    """(list, form) of each form in place that a list names beside its operator."""
+    rows = {row.name: row.id for row in op_rows.rows(TOP)}
+    functional = {}
+    for full, row in rows.items():
+        name, dot, overload = full.partition(".")
+        if name.endswith("_") and not name.endswith("__"):
+            functional[row] = rows.get(name[:-1] + dot + overload) or next((other for one, other in rows.items() if one.partition(".")[0] == name[:-1]), None)
+    found = []
+    for pattern in LISTS:
+        for path in sorted(TOP.glob(pattern)):
+            listed = re.findall(r"^[A-Z_]+\((\w+), ", path.read_text(), re.M)
+            found += [(str(path.relative_to(TOP)), row) for row in listed if functional.get(row)]
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--most", type=int)
+    parser.add_argument("--twins", type=int)
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    count, files = 0, 0
+    for path in sorted([*TOP.glob("src/**/*.c"), *TOP.glob("src/**/*.h"), *TOP.glob("src/**/*.m")]):
+        where = str(path.relative_to(TOP))
+        if where.startswith(ROOMS):
+            continue
+        text = re.sub(r"//[^\n]*", "", path.read_text())
+        functions = [(match[1], match[2], match[3]) for match in FUNCTION.finditer(text)]
+        starts = [match.start(3) for match in FUNCTION.finditer(text)]
+        readers, here, asked = readers_of(functions), [], set()
+        for (name, parameters, body), start in zip(functions, starts):
+            found = places(parameters, body, readers)
+            if f"{where}: {name}" in ALLOWED:
+                continue
+            here += [(start + at, name) for at in found]
+            # A function that compares the name of its node with one that it is given reads it wherever it is called.
+            if found and "const char *" in parameters:
+                asked.add(name)
+        for name in asked:
+            here += [(match.start(), name) for match in re.finditer(rf"\b{name}\((?![^()]*const char)[^()]*[\w\"]\)", text)]
+        files += 1
+        count += len(here)
+        if options.list:
+            for at, name in sorted(here):
+                line = text.count("\n", 0, at) + 1
+                print(f"{where}:{line}: {name}: {text.splitlines()[line - 1].strip()}")
+    doubled = twins()
+    if options.list:
+        print(*(f"{path}: {row}" for path, row in doubled), sep="\n")
+    print(f"{count} places of {files} files read the text of an operator's name\n{len(doubled)} rows of backends' lists are twins")
+    if options.most is not None and count > options.most:
+        print(f"There may be {options.most} places: let the row of the operator say what it is (docs/architecture.md), or say in ALLOWED why not")
+    if options.twins is not None and len(doubled) > options.twins:
+        print(f"There may be {options.twins} twins: let what a list says of an operator hold for its form in place")
+    sys.exit(count > (count if options.most is None else options.most) or len(doubled) > (len(doubled) if options.twins is None else options.twins))
+
+
+if __name__ == "__main__":
+    main()
