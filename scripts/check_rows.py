@@ -84,7 +84,7 @@ def operator_of(schema):
 
 def facts_of(row):
     """By field of ir/op.h, or flag: what a row says."""
-    return {fact.split("(")[0]: fact for fact in row.facts if fact not in OF_WRITING and not fact.startswith("CPP(")}
+    return {fact.split("(")[0]: fact for fact in row.facts if fact not in OF_WRITING}
 
 
 def differing(one, other):
@@ -99,6 +99,22 @@ def follows(kind, form, of):
     except ValueError:
         return False
 
+
+# Their functional rows make doubles, they none.
+NO_FORMS = {"aten_float_power__Tensor", "aten_float_power__Scalar"}
+by_operator, by_id = collections.defaultdict(list), {}
+for row in (row for rows in groups.values() for row in rows):
+    name, types, writes = operator_of(row.schema)
+    by_id[row.id] = row
+    if not writes:
+        by_operator[name, types].append(row)
+for row in by_id.values():
+    name, types, writes = operator_of(row.schema)
+    fitting = [of.id for of in by_operator[name, types]] if re.match(r"[^.(]*[^_]_[.(]", row.schema) and writes else []
+    if row.in_place_of and row.in_place_of not in fitting:
+        bad.append(f"{row.id}: is no form in place of {row.in_place_of}")
+    elif fitting and not row.in_place_of and row.id not in NO_FORMS:
+        bad.append(f"{row.id}: add FORM({fitting[0]}), whose form in place it is")
 
 listed, met = set(), set()
 for line in (top / "tests/limits/forms_that_differ.txt").read_text().splitlines():

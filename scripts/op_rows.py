@@ -5,6 +5,8 @@ import dataclasses
 import pathlib
 import re
 
+OWN = ("FORM(", "CPP(")
+
 
 @dataclasses.dataclass
 class Row:
@@ -15,8 +17,14 @@ class Row:
     schema: str
     kernel: str
     param: str
-    facts: list  # CPP( ) among them
-    of: str      # of a form: the id of the functional row; "": it is none
+    facts: list
+    own: dict    # words that are no facts but its own, FORM( ) and CPP( ): what stands in their parentheses
+    of: str      # of IN_PLACE( ) and OUT( ): the id of the functional row; "": it is none
+
+    @property
+    def in_place_of(self):
+        """The id of the functional row of a form in place; "": it is none."""
+        return self.own.get("FORM", "") if not self.of else self.of if "(a!) self" in self.schema else ""
 
     @property
     def name(self):
@@ -74,7 +82,9 @@ def rows(top):
         text = path.read_text(encoding="utf-8")
         for match in re.finditer(r"^(OP|IN_PLACE|OUT)\(", text, re.M):
             given, end = pieces(text, match.start())
-            row = Row(path, match.start(), end, given[0], "", "", "", flags_of(given[-1]), "")
+            flags = flags_of(given[-1])
+            own = dict(re.fullmatch(r"(\w+)\((.*)\)", flag).groups() for flag in flags if flag.startswith(OWN))
+            row = Row(path, match.start(), end, given[0], "", "", "", [flag for flag in flags if not flag.startswith(OWN)], own, "")
             if match[1] == "OP":
                 row.schema = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', given[1])).replace('\\"', '"')
                 row.kernel, row.param = given[2:4]
@@ -86,5 +96,5 @@ def rows(top):
     for kind, row in forms:
         of = by_id[row.of]
         row.schema, row.kernel, row.param = form_schema(kind, row.id, of), of.kernel, of.param
-        row.facts = [flag for flag in of.facts if not flag.startswith("CPP(")] + row.facts
+        row.facts = of.facts + row.facts
     return found

@@ -229,7 +229,7 @@ static size_t self_of(const operator* op) // count: it has none
     return op->count;
 }
 
-static unsigned kinds_of(const operator* op, const char *flags)
+static unsigned kinds_of(const operator* op, const char *own)
 {
     static const struct {
         const char *mark;
@@ -237,7 +237,7 @@ static unsigned kinds_of(const operator* op, const char *flags)
     } marks[] = {
         {"CPP(FUNCTION)", FUNCTION}, {"CPP(METHOD)", METHOD}, {"CPP(BOTH)", FUNCTION | METHOD}, {"CPP(NONE)", 0}};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (strstr(flags, marks[i].mark) != NULL) {
+        if (strstr(own, marks[i].mark) != NULL) {
             return marks[i].kinds;
         }
     }
@@ -540,7 +540,7 @@ int main(int argc, char **argv)
         }
         read_operator(rows[i].schema, &op);
         drop_defaults(&op);
-        const unsigned kinds = kinds_of(&op, rows[i].flags);
+        const unsigned kinds = kinds_of(&op, rows[i].own);
         for (size_t j = 0; kinds != 0 && j < op.count; j++) {
             op.args[j].type = find_type(op.args[j].text);
             if (op.args[j].type == NULL) {

@@ -37,26 +37,8 @@ taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *bloc
 taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node, const taper_op **op,
                                   const taper_schema **schema)
 {
-    char name[64];
-    const taper_schema *here = node->schema;
-    const size_t length = strlen(here->name);
-    *op = NULL;
-    if (length < 2 || length >= sizeof name || here->name[length - 1] != '_') {
-        return TAPER_OK;
-    }
-    memcpy(name, here->name, length - 1);
-    name[length - 1] = '\0';
-    const taper_op *found = taper_row_find(name, here->overload);
-    if (found == NULL) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_registry_schema(compilation->registry, found, schema, compilation->error));
-    bool same = (*schema)->arg_count == here->arg_count && (*schema)->ret_count == 1;
-    for (size_t i = 0; same && i < here->arg_count; i++) {
-        same = taper_type_equal((*schema)->args[i].type, here->args[i].type);
-    }
-    *op = same ? found : NULL;
-    return TAPER_OK;
+    *op = taper_row_functional(node->op);
+    return *op != NULL ? taper_registry_schema(compilation->registry, *op, schema, compilation->error) : TAPER_OK;
 }
 
 taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op, taper_node **node)

@@ -15,6 +15,7 @@ typedef struct taper_op {
     uint16_t kernel, param;
     uint16_t next; // the next row of the same name, after the last one the first
     uint16_t facts;
+    uint16_t work; // the number of the row whose work it does: of a form in place the functional one's
 } taper_op;
 
 // ---- flags

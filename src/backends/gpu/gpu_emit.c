@@ -11,8 +11,8 @@
 // ---- the table
 
 static const taper_gpu_rule_row rows[] = {
-#define RULE(id, name, code) {TAPER_OP(id), taper_gpu_rule_##name, code},
-#define STEP(id, step) {TAPER_OP(id), taper_gpu_rule_step, TAPER_GPU_STEP_##step},
+#define RULE(id, name, code) {taper_gpu_rule_##name, TAPER_WORK_##id, code},
+#define STEP(id, step) {taper_gpu_rule_step, TAPER_WORK_##id, TAPER_GPU_STEP_##step},
 #include "backends/gpu/gpu_rules.inc"
 #undef RULE
 #undef STEP
@@ -20,8 +20,12 @@ static const taper_gpu_rule_row rows[] = {
 
 const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node)
 {
-    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof rows / sizeof *rows; i++) {
-        if (taper_node_calls(node, rows[i].op)) {
+    if (node->kind != TAPER_NODE_OP) {
+        return NULL;
+    }
+    const unsigned work = taper_node_work(node);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].work == work) {
             return &rows[i];
         }
     }

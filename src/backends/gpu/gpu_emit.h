@@ -234,9 +234,8 @@ taper_gpu_rule taper_gpu_rule_step, taper_gpu_rule_conv, taper_gpu_rule_linear, 
     taper_gpu_rule_repeat, taper_gpu_rule_index, taper_gpu_rule_einsum, taper_gpu_rule_norm;
 
 typedef struct taper_gpu_rule_row {
-    const taper_op *op; // NULL: this build lacks it
     taper_gpu_rule *rule;
-    uint32_t code; // what the rule is told
+    uint16_t work, code; // of which row; what the rule is told
 } taper_gpu_rule_row;
 const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node); // NULL: there is none
 

@@ -8,22 +8,23 @@
 #include "ops/list/op_rows.h"
 
 typedef struct rule_row {
-    const taper_op *op; // NULL: this build lacks it
     taper_translate_rule *rule;
-    int16_t since; // level
+    uint16_t work; // of which row
+    int8_t since;  // level
     bool fuses;    // can do the activation behind it
 } rule_row;
 
 static const rule_row rows[] = {
-#define RULE(id, name, since, fuses) {TAPER_OP(id), taper_translate_##name, since, fuses},
+#define RULE(id, name, since, fuses) {taper_translate_##name, TAPER_WORK_##id, since, fuses},
 #include "backends/nnapi/translate_list.inc"
 #undef RULE
 };
 
 static const rule_row *find_row(const taper_node *node)
 {
+    const unsigned work = taper_node_work(node);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (taper_node_calls(node, rows[i].op)) {
+        if (rows[i].work == work) {
             return &rows[i];
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rows of op_list.h for programs that run while building: forms of an operator, IN_PLACE( ) and OUT( ), become
 // rows of their own, with a schema that follows from the functional row's, its kernel and param, and its facts beside
-// what the form adds. To be included once, behind a definition of fail( ), which ends the program.
+// what the form adds. Words that are no facts but a row's own, FORM( ) and CPP( ), are told apart. To be included once,
+// behind a definition of fail( ), which ends the program.
 #ifndef TAPER_OPS_EXPAND_ROWS_H
 #define TAPER_OPS_EXPAND_ROWS_H
 
@@ -16,19 +17,20 @@ typedef struct row {
     const char *id, *schema, *kernel, *param, *flags;
     const char *of; // the functional row's id; NULL: it stands for itself
     bool out, wanted;
+    const char *own; // the words behind the flags
 } row;
 
 static row rows[] = {
-#define OP(id, schema, kernel, param, flags) {#id, schema, #kernel, #param, #flags, NULL, false, TAPER_HAS_OP(id)},
-#define IN_PLACE(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, false, TAPER_HAS_OP(id)},
-#define OUT(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, true, TAPER_HAS_OP(id)},
+#define OP(id, schema, kernel, param, flags) {#id, schema, #kernel, #param, #flags, NULL, false, TAPER_HAS_OP(id), ""},
+#define IN_PLACE(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, false, TAPER_HAS_OP(id), ""},
+#define OUT(id, of, flags) {#id, NULL, NULL, NULL, #flags, #of, true, TAPER_HAS_OP(id), ""},
 #include "ops/list/op_list.h"
 #undef OP
 #undef IN_PLACE
 #undef OUT
 };
 
-enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // before those that are not wanted go
+enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // those that are not wanted among them
 
 static const char *joined(const char *first, size_t length, const char *middle, const char *last)
 {
@@ -41,19 +43,37 @@ static const char *joined(const char *first, size_t length, const char *middle, 
     return text;
 }
 
-// How long the flags are without CPP( ) at their end, which is a row's own.
-static size_t inherited_flags(const char *flags)
+// Takes the words that are the row's own off the end of its flags.
+static void split_own(row *r)
 {
-    const char *const cpp = strstr(flags, "CPP(");
-    return cpp == NULL ? strlen(flags) : cpp == flags ? 0 : (size_t)(cpp - flags) - strlen(" | ");
+    static const char *const words[] = {"FORM(", "CPP("}; // in this order
+    const char *own = NULL;
+    for (size_t i = 0; own == NULL && i < sizeof words / sizeof *words; i++) {
+        own = strstr(r->flags, words[i]);
+    }
+    if (own == NULL) {
+        return;
+    }
+    r->own = own;
+    r->flags = own == r->flags ? "0" : joined(r->flags, (size_t)(own - r->flags) - strlen(" | "), "", "");
+}
+
+// What stands in the parentheses of one of the row's own words; NULL: it does not have that word.
+static const char *own_word(const row *r, const char *word)
+{
+    const char *const at = strstr(r->own, word);
+    if (at == NULL) {
+        return NULL;
+    }
+    const char *const begin = at + strlen(word) + 1;
+    return joined(begin, strcspn(begin, ")"), "", "");
 }
 
 static const char *form_flags(const row *form, const row *of)
 {
-    const size_t length = strcmp(of->flags, "0") == 0 ? 0 : inherited_flags(of->flags);
-    return length == 0                     ? form->flags
-           : strcmp(form->flags, "0") == 0 ? joined(of->flags, length, "", "")
-                                           : joined(of->flags, length, " | ", form->flags);
+    return strcmp(of->flags, "0") == 0     ? form->flags
+           : strcmp(form->flags, "0") == 0 ? of->flags
+                                           : joined(of->flags, strlen(of->flags), " | ", form->flags);
 }
 
 // "aten::relu(Tensor self) -> Tensor" becomes "aten::relu_(Tensor(a!) self) -> Tensor(a!)".
@@ -85,38 +105,59 @@ static const char *out_schema(const row *form, const row *of)
     return joined(named, strlen(named), taken, joined(", ", 2, star, "Tensor(a!) out) -> Tensor(a!)"));
 }
 
+static size_t find_row(const char *id, const char *asks)
+{
+    size_t at = 0;
+    while (at < ALL_ROWS && (rows[at].of != NULL || strcmp(rows[at].id, id) != 0)) {
+        at++;
+    }
+    if (at == ALL_ROWS) {
+        fail("a form of a row that the list does not have", asks);
+    }
+    return at;
+}
+
+static void expand_form(row *form)
+{
+    static const char end[] = ") -> Tensor";
+    const row *const of = &rows[find_row(form->of, form->id)];
+    const size_t length = strlen(of->schema);
+    if (length < strlen(end) || strcmp(of->schema + length - strlen(end), end) != 0) {
+        fail("a form of an operator that does not give one new tensor", of->schema);
+    }
+    form->schema = form->out ? out_schema(form, of) : in_place_schema(of);
+    form->kernel = of->kernel;
+    form->param = of->param;
+    form->flags = form_flags(form, of);
+}
+
+// The functional row of a form in place, which the list says by IN_PLACE( ) or FORM( ); NULL: it is none.
+static const char *in_place_of(const row *r)
+{
+    return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
+}
+
 // Gives every row what it is; those that are wanted are the first ones then. Returns how many there are.
 static size_t expand_rows(void)
 {
-    size_t kept = 0;
+    static row others[ALL_ROWS];
+    size_t kept = 0, left = 0;
     for (size_t i = 0; i < ALL_ROWS; i++) {
-        row *const form = &rows[i];
-        size_t at = 0;
-        while (form->of != NULL && at < ALL_ROWS && (rows[at].of != NULL || strcmp(rows[at].id, form->of) != 0)) {
-            at++;
+        split_own(&rows[i]);
+    }
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        if (rows[i].of != NULL) {
+            expand_form(&rows[i]);
         }
-        static const char end[] = ") -> Tensor";
-        const row *const of = &rows[at];
-        if (form->of == NULL) {
-            continue;
-        }
-        if (at == ALL_ROWS) {
-            fail("a form of a row that the list does not have", form->id);
-        }
-        const size_t length = strlen(of->schema);
-        if (length < strlen(end) || strcmp(of->schema + length - strlen(end), end) != 0) {
-            fail("a form of an operator that does not give one new tensor", of->schema);
-        }
-        form->schema = form->out ? out_schema(form, of) : in_place_schema(of);
-        form->kernel = of->kernel;
-        form->param = of->param;
-        form->flags = form_flags(form, of);
     }
     for (size_t i = 0; i < ALL_ROWS; i++) {
         if (rows[i].wanted) {
             rows[kept++] = rows[i];
+        } else {
+            others[left++] = rows[i];
         }
     }
+    memcpy(rows + kept, others, left * sizeof *others);
     return kept;
 }
 

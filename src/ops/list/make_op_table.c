@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // make_op_table TABLE USES ROWS: runs on the building machine and writes USES, op_uses.h: what the rows' kernels and
-// params are, for op_features.h; ROWS, op_rows.h: the numbers of the rows that named_rows.inc does not list; and TABLE,
-// op_table.inc, the operator list as small constant tables without pointers, which a
-// process maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
+// params are, for op_features.h; ROWS, op_rows.h: the numbers of the rows that named_rows.inc does not list, and of the
+// work of each; and TABLE, op_table.inc, the operator list as small constant tables without pointers, which a process
+// maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
 // of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
 // (TAPER_OP_CONFIG) has small tables too. make_op_table --dump prints the rows, to compare lists.
 //
@@ -33,11 +33,12 @@ static const char *const named[] = {
 };
 
 enum {
-    ROWS = ALL_ROWS, // at most
-    SYMBOLS = 4096,  // at most, letters among them
-    LETTERS = 128,   // symbols below are ASCII letters; 0 ends a text
-    RARE = 4,        // a pair that is as rare as this is not worth its four bytes in the table
-    PAIR_END = 65535 // the second half of a letter in the table of pairs
+    ROWS = ALL_ROWS,  // at most
+    SYMBOLS = 4096,   // at most, letters among them
+    LETTERS = 128,    // symbols below are ASCII letters; 0 ends a text
+    RARE = 4,         // a pair that is as rare as this is not worth its four bytes in the table
+    PAIR_END = 65535, // the second half of a letter in the table of pairs
+    NO_WORK = 65535   // of a row that this build does not have, nor a form of it
 };
 
 static size_t row_count;
@@ -49,26 +50,9 @@ static uint32_t counts[SYMBOLS * SYMBOLS];              // of pairs
 static uint16_t number[SYMBOLS];                        // of symbols, the commonest first
 static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // of a row of the list its number, and the other way round
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1];
+static uint16_t works[ROWS]; // by row of the list: whose work it does, a row's number or one above all of them
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
 static size_t slots = 2;                                     // of the index: a power of two above the number of rows
-
-// What C++ makes of a row, CPP( ) at the end of its flags, is nothing to the library.
-static void drop_cpp(row *of)
-{
-    const char *const cpp = strstr(of->flags, "CPP(");
-    if (cpp == of->flags) {
-        of->flags = "0";
-    } else if (cpp != NULL) {
-        const size_t length = (size_t)(cpp - of->flags) - strlen(" | ");
-        char *const kept = malloc(length + 1);
-        if (kept == NULL || strcmp(strchr(cpp, ')'), ")") != 0) {
-            fail(kept == NULL ? "out of memory" : "CPP( ) is no end of its flags", of->schema);
-        }
-        memcpy(kept, of->flags, length);
-        kept[length] = '\0';
-        of->flags = kept;
-    }
-}
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -343,6 +327,24 @@ static void number_rows(void)
     }
 }
 
+// A row does its own work, or as a form in place that of the functional row, which has a number for it, though it is no
+// row's, where this build does not have that row.
+static void number_works(void)
+{
+    size_t count = row_count;
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        works[i] = i < row_count ? row_number[i] : NO_WORK;
+    }
+    for (size_t i = 0; i < row_count; i++) {
+        const char *const of = in_place_of(&rows[i]);
+        if (of != NULL) {
+            const size_t at = find_row(of, rows[i].id);
+            works[at] = works[at] == NO_WORK ? (uint16_t)++count : works[at];
+            works[i] = works[at];
+        }
+    }
+}
+
 static void write_rows(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -355,7 +357,14 @@ static void write_rows(const char *path)
     for (size_t number = first; number < row_count; number++) {
         fprintf(file, "TAPER_ROW_%s%s,\n", rows[row_at[number]].id, number == first ? " = TAPER_ROW_NAMED_COUNT" : "");
     }
-    fprintf(file, "TAPER_ROW_COUNT%s\n};\n\n#endif\n", first == row_count ? " = TAPER_ROW_NAMED_COUNT" : "");
+    fprintf(file, "TAPER_ROW_COUNT%s\n};\n\n// Of rows that are no form in place.\nenum {\n",
+            first == row_count ? " = TAPER_ROW_NAMED_COUNT" : "");
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        if (in_place_of(&rows[i]) == NULL) {
+            fprintf(file, "TAPER_WORK_%s = %u,\n", rows[i].id, works[i]);
+        }
+    }
+    fprintf(file, "};\n\n#endif\n");
     if (fclose(file) != 0) {
         fail("cannot write", path);
     }
@@ -385,9 +394,10 @@ static void write_uses(const char *path)
 static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {
-        drop_cpp(&rows[i]);
         sort_flags(&rows[i]);
-        printf("%s\t%s\t%s\t%s\t%s\n", rows[i].id, rows[i].schema, rows[i].kernel, rows[i].param, rows[i].flags);
+        const char *const of = in_place_of(&rows[i]);
+        printf("%s\t%s\t%s\t%s\t%s\t%s\n", rows[i].id, rows[i].schema, rows[i].kernel, rows[i].param, rows[i].flags,
+               of != NULL ? of : "-");
     }
     return fflush(stdout) != 0;
 }
@@ -403,10 +413,10 @@ int main(int argc, char **argv)
     }
     write_uses(argv[2]);
     number_rows();
+    number_works();
     write_rows(argv[3]);
     size_t longest = 0;
     for (size_t i = 0; i < row_count; i++) {
-        drop_cpp(&rows[i]);
         sort_flags(&rows[i]);
         longest = strlen(rows[i].schema) > longest ? strlen(rows[i].schema) : longest;
     }
@@ -433,8 +443,9 @@ int main(int argc, char **argv)
         if (next == 0) { // the last one: back to the first
             next = first_row[slot_of(rows[i].schema)];
         }
-        printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
+        printf("{%zu, %u, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i],
+               works[i]);
     }
-    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // behind the rows: what operators of the host are
+    printf("{0, 0, 0, 0, %u, %zu}};\n", facts[row_count], row_count); // behind the rows: what operators of the host are
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
 }

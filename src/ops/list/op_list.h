@@ -13,6 +13,9 @@
 // that the form adds, on how it writes. A form of another kernel, or with other arguments or several out tensors, is a
 // row of its own.
 //
+// FORM(id), behind the flags: it is the form in place of that row, with the same arguments, though its kernel or facts
+// are others, so that it is no IN_PLACE( ).
+//
 // CPP(FUNCTION), METHOD, BOTH or NONE at the end of the flags: whether the C++ binding has at::name( ),
 // Tensor::name( ), both or neither, where that is not what is usual for such a schema (bindings/cpp/make_operators.c).
 // The library drops it.

@@ -226,6 +226,19 @@ const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
     return first;
 }
 
+const taper_op *taper_row_functional(const taper_op *op)
+{
+    return op->work >= TAPER_ROW_COUNT || op == &taper_ops[op->work] ? NULL : &taper_ops[op->work];
+}
+
+unsigned taper_node_work(const taper_node *node)
+{
+    const uint64_t facts = taper_op_facts(node->op);
+    const bool differs = (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
+                         TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL; // eq_ writes truths as its tensor's numbers
+    return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : node->op->work;
+}
+
 bool taper_row_is_overload(const taper_op *op, const taper_op *of)
 {
     if (taper_row_is_registered(op)) {
