@@ -202,6 +202,15 @@ typedef enum taper_op_quantized {
     TAPER_QUANTIZED_ROW    // it is the quantized operator of its FUNCTION
 } taper_op_quantized;
 
+// In which dtype it takes its floats within autocast for the CPU, as PyTorch 2.15 has it for all overloads of a name.
+enum { TAPER_AUTOCAST_AT = 52, TAPER_AUTOCAST_BITS = 2 };
+typedef enum taper_op_autocast {
+    TAPER_AUTOCAST_NONE,    // as they are
+    TAPER_AUTOCAST_LOWER,   // that of autocast
+    TAPER_AUTOCAST_FLOAT32, // float32
+    TAPER_AUTOCAST_WIDEST   // the widest that it is given
+} taper_op_autocast;
+
 extern const uint64_t taper_op_words[]; // the list's, each fact once
 inline uint64_t taper_op_facts(const taper_op *op)
 {

@@ -20,6 +20,7 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 #define LAYER(what) TAPER_FACT(LAYER, what)
 #define PACKER(what) TAPER_FACT(PACKER, what)
 #define QUANTIZED(what) TAPER_FACT(QUANTIZED, what)
+#define AUTOCAST(what) TAPER_FACT(AUTOCAST, what)
 // Nothing is known of what it does, but for what the schema says it writes to.
 #define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
 #include "ops/list/op_table.inc"
@@ -226,9 +227,14 @@ const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
     return first;
 }
 
+bool taper_row_is_in_place(const taper_op *op)
+{
+    return !taper_row_is_registered(op) && op->work != op - taper_ops;
+}
+
 const taper_op *taper_row_functional(const taper_op *op)
 {
-    return op->work >= TAPER_ROW_COUNT || op == &taper_ops[op->work] ? NULL : &taper_ops[op->work];
+    return taper_row_is_in_place(op) && op->work < TAPER_ROW_COUNT ? &taper_ops[op->work] : NULL;
 }
 
 unsigned taper_node_work(const taper_node *node)

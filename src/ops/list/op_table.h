@@ -42,7 +42,9 @@ static inline bool taper_node_calls_any(const taper_node *node, const taper_op *
 {
     return node->kind == TAPER_NODE_OP && op != NULL && taper_row_is_overload(node->op, op);
 }
-// The row of which it is the form in place, with the same arguments; NULL: it is none, or this build lacks that row.
+// Whether it is the form in place of a row with the same arguments, and that row; NULL: it is none, or this build lacks
+// that row.
+bool taper_row_is_in_place(const taper_op *op);
 const taper_op *taper_row_functional(const taper_op *op);
 // TAPER_WORK_<id> of the row whose work the node's operator does (op_rows.h): lists of rules name a row once, and what
 // they say holds for its form in place, too, where that leaves its tensor the sizes and the dtype that the row's has.
