@@ -26,7 +26,7 @@ add_custom_command(
             ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
     DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
             ${PROJECT_SOURCE_DIR}/src/ops/list/named_rows.inc ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h
-            ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${TAPER_OP_CONFIG}
+            ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${PROJECT_SOURCE_DIR}/src/ops/list/pack_texts.h ${PROJECT_SOURCE_DIR}/src/ir/op.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h

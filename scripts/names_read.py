@@ -5,7 +5,7 @@
 Counts the places of src that compare or scan the text of an operator's name, overload or schema, or find a row by such a text. What an
 operator is, its row says (src/ops/list/op_list.h), and a row is TAPER_OP(id). Front ends and formats have names of operators by nature,
 and are not looked at; neither are the list's own files, and functions that only list operators or explain an error (ALLOWED, with the
-reason). Counts twins, too: rows of the lists of backends and kernels that only say of a form in place what its functional row says there.
+reason). Counts twins, too: rows of the lists of backends that only say of a form in place what its functional row says there.
 With --list each of them; with --most and --twins, fails where there are more."""
 import argparse
 import pathlib
@@ -76,7 +76,7 @@ def places(parameters, body, readers):
     return sorted(found)
 
 
-LISTS = ("src/backends/*/*.inc", "src/ops/quantized/*.inc")
+LISTS = ("src/backends/*/*.inc",)
 
 
 def twins():

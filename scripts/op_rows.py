@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import re
 
-OWN = ("FORM(", "CPP(")
+OWN = ("WANTS(", "FORM(", "ON_QUANTIZED(", "CPP(")
 
 
 @dataclasses.dataclass
@@ -18,13 +18,13 @@ class Row:
     kernel: str
     param: str
     facts: list
-    own: dict    # words that are no facts but its own, FORM( ) and CPP( ): what stands in their parentheses
+    own: list    # words that are no facts: WANTS( ), FORM( ), ON_QUANTIZED( ), CPP( )
     of: str      # of IN_PLACE( ) and OUT( ): the id of the functional row; "": it is none
 
     @property
     def in_place_of(self):
         """The id of the functional row of a form in place; "": it is none."""
-        return self.own.get("FORM", "") if not self.of else self.of if "(a!) self" in self.schema else ""
+        return next((word[len("FORM("):-1] for word in self.own if word.startswith("FORM(")), "") if not self.of else self.of if "(a!) self" in self.schema else ""
 
     @property
     def name(self):
@@ -83,7 +83,7 @@ def rows(top):
         for match in re.finditer(r"^(OP|IN_PLACE|OUT)\(", text, re.M):
             given, end = pieces(text, match.start())
             flags = flags_of(given[-1])
-            own = dict(re.fullmatch(r"(\w+)\((.*)\)", flag).groups() for flag in flags if flag.startswith(OWN))
+            own = [flag for flag in flags if flag.startswith(OWN)]
             row = Row(path, match.start(), end, given[0], "", "", "", [flag for flag in flags if not flag.startswith(OWN)], own, "")
             if match[1] == "OP":
                 row.schema = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', given[1])).replace('\\"', '"')

@@ -47,7 +47,7 @@ static bool find_result(const taper_recomposer *r, taper_node *node, bool activa
     }
     taper_node *user = activations ? taper_only_user(node) : NULL;
     if (user != NULL && taper_activation_bounds(user, &s->low, &s->high) && user->output_count == 1 &&
-        taper_row_takes_quantized(user->op)) {
+        user->schema->out_count == 0 && taper_row_takes_quantized(user->op)) {
         s->activation = user;
     }
     return taper_recompose_result(r, &(s->activation != NULL ? s->activation : node)->outputs[0], &s->result);

@@ -257,7 +257,7 @@ TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel ker
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
                                           taper_val *rets, size_t ret_count);
 
-// Of a call with a quantized tensor among its arguments: the kernel that runs it (quantized/quantized_kernels.inc).
+// Of a call with a quantized tensor among its arguments: the kernel that runs it, as its row says.
 // Fails where PyTorch has none.
 TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
 // Whether the row, of PyTorch's own namespace, has such a kernel.

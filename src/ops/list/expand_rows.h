@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rows of op_list.h for programs that run while building: forms of an operator, IN_PLACE( ) and OUT( ), become
 // rows of their own, with a schema that follows from the functional row's, its kernel and param, and its facts beside
-// what the form adds. Words that are no facts but a row's own, FORM( ) and CPP( ), are told apart. To be included once,
-// behind a definition of fail( ), which ends the program.
+// what the form adds. Words that are no facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ), are told
+// apart. To be included once, behind a definition of fail( ), which ends the program.
 #ifndef TAPER_OPS_EXPAND_ROWS_H
 #define TAPER_OPS_EXPAND_ROWS_H
 
@@ -46,7 +46,7 @@ static const char *joined(const char *first, size_t length, const char *middle, 
 // Takes the words that are the row's own off the end of its flags.
 static void split_own(row *r)
 {
-    static const char *const words[] = {"FORM(", "CPP("}; // in this order
+    static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("}; // in this order
     const char *own = NULL;
     for (size_t i = 0; own == NULL && i < sizeof words / sizeof *words; i++) {
         own = strstr(r->flags, words[i]);
@@ -61,12 +61,13 @@ static void split_own(row *r)
 // What stands in the parentheses of one of the row's own words; NULL: it does not have that word.
 static const char *own_word(const row *r, const char *word)
 {
-    const char *const at = strstr(r->own, word);
-    if (at == NULL) {
-        return NULL;
+    const size_t length = strlen(word);
+    for (const char *at = r->own; (at = strstr(at, word)) != NULL; at += length) {
+        if ((at == r->own || at[-1] == ' ') && at[length] == '(') {
+            return joined(at + length + 1, strcspn(at + length + 1, ")"), "", "");
+        }
     }
-    const char *const begin = at + strlen(word) + 1;
-    return joined(begin, strcspn(begin, ")"), "", "");
+    return NULL;
 }
 
 static const char *form_flags(const row *form, const row *of)
@@ -135,6 +136,19 @@ static void expand_form(row *form)
 static const char *in_place_of(const row *r)
 {
     return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
+}
+
+// Calls use with each thing that the row, or the operator that it is a form of, says it WANTS( ).
+static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
+{
+    static const char word[] = "WANTS(";
+    const char *const texts[] = {r->own, r->of != NULL ? rows[find_row(r->of, r->id)].own : ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (const char *at = texts[i]; (at = strstr(at, word)) != NULL;) {
+            at += strlen(word);
+            use(user, at, (int)strcspn(at, ")"));
+        }
+    }
 }
 
 // Gives every row what it is; those that are wanted are the first ones then. Returns how many there are.

@@ -5,15 +5,12 @@
 // maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
 // of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
 // (TAPER_OP_CONFIG) has small tables too. make_op_table --dump prints the rows, to compare lists.
-//
-// The texts are compressed by replacing pairs: the commonest pair of neighbouring symbols becomes a symbol, again and
-// again (Larsson and Moffat, "Off-line dictionary-based compression", 2000). Any row is then expanded alone, in a
-// microsecond, and compared with a name without being expanded.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/op.h"
 #include "ops/list/name_hash.h"
 #include "ops/list/op_config.h"
 
@@ -24,6 +21,7 @@ static void fail(const char *what, const char *which)
 }
 
 #include "ops/list/expand_rows.h"
+#include "ops/list/pack_texts.h"
 
 static const char *const named[] = {
 #define NAMED(id) TAPER_OP_IF(id, #id, )
@@ -32,24 +30,20 @@ static const char *const named[] = {
     NULL,
 };
 
+#ifdef TAPER_OP_CONFIG
+enum { SELECTIVE = 1 };
+#else
+enum { SELECTIVE = 0 };
+#endif
+
 enum {
-    ROWS = ALL_ROWS,  // at most
-    SYMBOLS = 4096,   // at most, letters among them
-    LETTERS = 128,    // symbols below are ASCII letters; 0 ends a text
-    RARE = 4,         // a pair that is as rare as this is not worth its four bytes in the table
-    PAIR_END = 65535, // the second half of a letter in the table of pairs
-    NO_WORK = 65535   // of a row that this build does not have, nor a form of it
+    ROWS = ALL_ROWS, // at most
+    NO_WORK = 65535  // of a row that this build does not have, nor a form of it
 };
 
 static size_t row_count;
-static uint16_t *text; // all rows one after the other
-static size_t text_count, text_start[ROWS + 1];
-static uint16_t pairs[SYMBOLS][2]; // by symbol
-static unsigned symbols = LETTERS;
-static uint32_t counts[SYMBOLS * SYMBOLS];              // of pairs
-static uint16_t number[SYMBOLS];                        // of symbols, the commonest first
 static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // of a row of the list its number, and the other way round
-static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1];
+static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
 static uint16_t works[ROWS]; // by row of the list: whose work it does, a row's number or one above all of them
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
 static size_t slots = 2;                                     // of the index: a power of two above the number of rows
@@ -91,139 +85,20 @@ static void sort_flags(row *of)
     of->flags = sorted;
 }
 
-static void read_texts(void)
+static const char *column_of(size_t row, bool of_facts)
 {
-    size_t total = 0;
-    for (size_t i = 0; i < row_count; i++) {
-        total += strlen(rows[i].schema) + 1;
-    }
-    text = malloc(total * sizeof *text + 1);
-    if (text == NULL) {
-        fail("out of memory", "texts");
-    }
-    for (size_t i = 0; i < row_count; i++) {
-        for (const char *c = rows[i].schema; *c != '\0'; c++) {
-            if ((unsigned char)*c >= LETTERS) {
-                fail("a letter that is not ASCII", rows[i].schema);
-            }
-            text[text_count++] = (uint16_t)*c;
-        }
-        text[text_count++] = 0;
-    }
-}
-
-static void compress(void)
-{
-    while (symbols < SYMBOLS) {
-        size_t best = 0;
-        for (size_t i = 0; i + 1 < text_count; i++) {
-            const size_t pair = (size_t)text[i] * SYMBOLS + text[i + 1];
-            if (text[i] != 0 && text[i + 1] != 0 && ++counts[pair] > counts[best]) {
-                best = pair;
-            }
-        }
-        const uint32_t count = counts[best];
-        for (size_t i = 0; i + 1 < text_count; i++) {
-            counts[(size_t)text[i] * SYMBOLS + text[i + 1]] = 0;
-        }
-        if (count <= RARE) {
-            break;
-        }
-        const uint16_t left = (uint16_t)(best / SYMBOLS), right = (uint16_t)(best % SYMBOLS);
-        pairs[symbols][0] = left;
-        pairs[symbols][1] = right;
-        size_t kept = 0;
-        for (size_t i = 0; i < text_count; i++) {
-            const bool hit = text[i] == left && i + 1 < text_count && text[i + 1] == right;
-            text[kept++] = hit ? (uint16_t)symbols : text[i];
-            i += hit;
-        }
-        text_count = kept;
-        symbols++;
-    }
-}
-
-// Numbers the symbols in use, the commonest in texts first: these take one byte. 0 stays 0. Returns how many there are.
-static unsigned number_symbols(void)
-{
-    static uint32_t uses[SYMBOLS];
-    static bool needed[SYMBOLS];
-    for (size_t i = 0; i < text_count; i++) {
-        uses[text[i]]++;
-        needed[text[i]] = true;
-    }
-    for (unsigned s = symbols; s-- > LETTERS;) {
-        if (needed[s]) {
-            needed[pairs[s][0]] = needed[pairs[s][1]] = true;
-        }
-    }
-    unsigned count = 1;
-    for (;;) {
-        unsigned best = 0;
-        for (unsigned s = 1; s < symbols; s++) {
-            if (needed[s] && number[s] == 0 && (best == 0 || uses[s] > uses[best])) {
-                best = s;
-            }
-        }
-        if (best == 0) {
-            return count;
-        }
-        number[best] = (uint16_t)count++;
-    }
-}
-
-static void print_texts(unsigned count)
-{
-    // Bytes below `single` are symbols; the others begin a pair of bytes: single + 256 (first - single) + second.
-    unsigned single = 256;
-    while (single + (256 - single) * 256 < count) {
-        single--;
-    }
-    printf("enum { SINGLE_BYTES = %u };\n\nstatic const uint8_t texts[] = {", single);
-    size_t bytes = 0, at_row = 0;
-    for (size_t i = 0; i < text_count; i++) {
-        if (i == 0 || text[i - 1] == 0) {
-            text_start[at_row++] = bytes;
-        }
-        const unsigned n = number[text[i]];
-        if (n < single) {
-            printf("%u,%s", n, bytes % 32 == 31 ? "\n" : "");
-            bytes++;
-        } else {
-            printf("%u,%u,\n", single + (n - single) / 256, (n - single) % 256);
-            bytes += 2;
-        }
-    }
-    printf("0};\n\n// {letter, %d} or two symbols\nstatic const uint16_t pairs[][2] = {{0, %d},\n", PAIR_END, PAIR_END);
-    static uint16_t symbol_of[SYMBOLS];
-    for (unsigned s = 1; s < symbols; s++) {
-        symbol_of[number[s]] = (uint16_t)s;
-    }
-    for (unsigned n = 1; n < count; n++) {
-        const unsigned s = symbol_of[n];
-        if (s < LETTERS) {
-            printf("{%u, %d},\n", s, PAIR_END);
-        } else {
-            printf("{%u, %u},\n", number[pairs[s][0]], number[pairs[s][1]]);
-        }
-    }
-    printf("};\n\n");
-}
-
-static const char *column_of(size_t row, size_t column)
-{
-    return column == 0 ? rows[row].kernel : column == 1 ? rows[row].param : rows[row].flags;
+    return of_facts ? rows[row].flags : rows[row].param;
 }
 
 // Numbers different words; words[row] is its number. Prints each as the form says, between a first line and a last.
-static void print_words(const char *first, size_t column, const char *form, const char *last, uint16_t *words)
+static void print_words(const char *first, bool of_facts, const char *form, const char *last, uint16_t *words)
 {
     printf("%s", first);
     uint16_t count = 0;
     for (size_t i = 0; i < row_count; i++) {
-        const char *word = column_of(i, column);
+        const char *word = column_of(i, of_facts);
         size_t same = 0;
-        while (same < i && strcmp(column_of(same, column), word) != 0) {
+        while (same < i && strcmp(column_of(same, of_facts), word) != 0) {
             same++;
         }
         if (same == i) {
@@ -238,6 +113,78 @@ static void print_words(const char *first, size_t column, const char *form, cons
         printf(form, "0");
     }
     printf("%s\n", last);
+}
+
+// Kernels by number: those of the rows, and those that run calls with quantized tensors.
+static const char *kernel_names[2 * ROWS];
+static size_t kernel_count;
+
+static uint16_t kernel_number(const char *name)
+{
+    size_t at = 0;
+    while (at < kernel_count && strcmp(kernel_names[at], name) != 0) {
+        at++;
+    }
+    if (at == kernel_count) {
+        kernel_names[kernel_count++] = name;
+    }
+    return (uint16_t)at;
+}
+
+static void find_quantizes(void *found, const char *what, int length)
+{
+    static const char name[] = "QUANTIZES";
+    *(bool *)found |= (size_t)length == strlen(name) && strncmp(what, name, strlen(name)) == 0;
+}
+
+// Whether this build can have quantized tensors.
+static bool quantizes(void)
+{
+    bool found = !SELECTIVE;
+    for (size_t i = 0; i < row_count; i++) {
+        each_wanted(&rows[i], &found, find_quantizes);
+    }
+    return found;
+}
+
+// taper_op.quantized of a row whose kernel has its number already.
+static uint16_t quantized_of(size_t i, bool possible)
+{
+    static const char uniform[] = "UNIFORM", channels[] = "CHANNELS";
+    const char *const word = own_word(&rows[i], "ON_QUANTIZED");
+    if (word == NULL) {
+        return TAPER_ON_QUANTIZED_NONE;
+    }
+    if (strcmp(word, "ANY") == 0) {
+        return TAPER_ON_QUANTIZED_ANY;
+    }
+    const size_t length = strcspn(word, ",");
+    const bool each = strncmp(word, channels, length) == 0;
+    if (!each && strncmp(word, uniform, length) != 0) {
+        fail("ON_QUANTIZED( ) is of UNIFORM, CHANNELS or ANY", rows[i].schema);
+    }
+    if (!possible) {
+        return TAPER_ON_QUANTIZED_NONE;
+    }
+    const uint16_t kernel = word[length] == ',' ? kernel_number(word + length + strlen(", ")) : kernels[i];
+    return (uint16_t)(TAPER_ON_QUANTIZED_OWN + 2 * kernel + each);
+}
+
+static void print_kernels(void)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        kernels[i] = kernel_number(rows[i].kernel);
+    }
+    const bool possible = quantizes();
+    for (size_t i = 0; i < row_count; i++) {
+        quantized[i] = quantized_of(i, possible);
+    }
+    quantized[row_count] = TAPER_ON_QUANTIZED_ANY; // of the host's operators
+    printf("#define OP_KERNELS(KERNEL) \\\n");
+    for (size_t k = 0; k < kernel_count; k++) {
+        printf("    KERNEL(%s) \\\n", kernel_names[k]);
+    }
+    printf("\n");
 }
 
 // A row's param must be what its kernel takes (param_types.inc).
@@ -370,7 +317,13 @@ static void write_rows(const char *path)
     }
 }
 
-// "#define TAPER_USES_<name> 1" for each kernel, and for each param that is the address of something with a name.
+static void write_wanted(void *file, const char *what, int length)
+{
+    fprintf(file, "#define TAPER_WANTS_%.*s 1\n", length, what);
+}
+
+// "#define TAPER_WANTS_<what> 1" for all that rows say, "#define TAPER_USES_<name> 1" for each kernel, and for each
+// param that is the address of something with a name.
 static void write_uses(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -380,6 +333,7 @@ static void write_uses(const char *path)
     fprintf(file, "// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n");
     for (size_t i = 0; i < row_count; i++) {
         const char *param = rows[i].param + 1;
+        each_wanted(&rows[i], file, write_wanted);
         fprintf(file, "#define TAPER_USES_%s 1\n", rows[i].kernel);
         if (*rows[i].param == '&' && param[strspn(param, "abcdefghijklmnopqrstuvwxyz_0123456789")] == '\0') {
             fprintf(file, "#define TAPER_USES_%s 1\n", param);
@@ -395,9 +349,9 @@ static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {
         sort_flags(&rows[i]);
-        const char *const of = in_place_of(&rows[i]);
-        printf("%s\t%s\t%s\t%s\t%s\t%s\n", rows[i].id, rows[i].schema, rows[i].kernel, rows[i].param, rows[i].flags,
-               of != NULL ? of : "-");
+        const char *const of = in_place_of(&rows[i]), *const with = own_word(&rows[i], "ON_QUANTIZED");
+        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", rows[i].id, rows[i].schema, rows[i].kernel, rows[i].param, rows[i].flags,
+               of != NULL ? of : "-", with != NULL ? with : "-");
     }
     return fflush(stdout) != 0;
 }
@@ -423,12 +377,10 @@ int main(int argc, char **argv)
     printf("// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n\n"
            "enum { LONGEST_TEXT = %zu };\n\n",
            longest);
-    read_texts();
-    compress();
-    print_texts(number_symbols());
-    print_words("#define OP_KERNELS(KERNEL) \\\n", 0, "    KERNEL(%s) \\\n", "", kernels);
-    print_words("static const void *const op_params[] = {\n", 1, "%s,\n", "};\n", params);
-    print_words("const uint64_t taper_op_words[] = {\n", 2, "%s,\n",
+    print_texts(row_count);
+    print_kernels();
+    print_words("static const void *const op_params[] = {\n", false, "%s,\n", "};\n", params);
+    print_words("const uint64_t taper_op_words[] = {\n", true, "%s,\n",
                 "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n};\n", facts);
     print_checks();
     index_names();
@@ -443,9 +395,10 @@ int main(int argc, char **argv)
         if (next == 0) { // the last one: back to the first
             next = first_row[slot_of(rows[i].schema)];
         }
-        printf("{%zu, %u, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i],
-               works[i]);
+        printf("{%zu, %u, %u, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i],
+               works[i], quantized[i]);
     }
-    printf("{0, 0, 0, 0, %u, %zu}};\n", facts[row_count], row_count); // behind the rows: what operators of the host are
+    printf("{0, 0, 0, 0, %u, %zu, %u}};\n", facts[row_count], row_count,
+           quantized[row_count]); // behind the rows: what operators of the host are
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
 }

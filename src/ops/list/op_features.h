@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What selective builds (op_config.h) leave out that no row asks for by itself. TAPER_QUANTIZES: the model makes or
-// reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights.
-// TAPER_INTERPOLATES: images are resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both forms, or erf.
-// TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed convolution.
+// What selective builds (op_config.h) leave out that is no row's kernel: what rows say they want, WANTS( ) in the
+// operator list. TAPER_QUANTIZES: the model makes or reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent
+// layers with dynamically quantized weights. TAPER_INTERPOLATES: images are resized between their pixels.
+// TAPER_COMPUTES_ERF: gelu, in both forms, or erf. TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed
+// convolution.
 //
 // TAPER_USES(name): a row that is wanted has this kernel or param. Those of one purpose that reach the vector kernels
 // by themselves: TAPER_ATTENDS, TAPER_RECURS. Where a kernel that is left out is asked for
@@ -15,56 +16,17 @@
 #ifdef TAPER_OP_CONFIG
 #include "ops/list/op_uses.h"
 #define TAPER_USES(name) TAPER_IS_ONE(TAPER_USES_##name)
-#define TAPER_QUANTIZES                                                                                                \
-    (TAPER_WANTED(aten_quantize_per_tensor) || TAPER_WANTED(aten_quantize_per_tensor_tensor_qparams) ||                \
-     TAPER_WANTED(aten_quantize_per_tensor_tensors) || TAPER_WANTED(aten_quantize_per_tensor_dynamic) ||               \
-     TAPER_WANTED(aten_quantize_per_channel) || TAPER_WANTED(aten_dequantize_self) ||                                  \
-     TAPER_WANTED(aten_dequantize_tensor) || TAPER_WANTED(aten_dequantize_tensors) ||                                  \
-     TAPER_WANTED(aten_dequantize_list) || TAPER_WANTED(aten_int_repr) ||                                              \
-     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor) ||  \
-     TAPER_WANTED(aten__empty_affine_quantized) || TAPER_WANTED(aten__empty_per_channel_affine_quantized) ||           \
-     TAPER_WANTED(aten_empty_quantized))
-#define TAPER_QUANTIZES_STATES                                                                                         \
-    (TAPER_WANTED(aten_quantized_lstm_input) || TAPER_WANTED(aten_quantized_lstm_data) ||                              \
-     TAPER_WANTED(aten_quantized_lstm_input_legacy) || TAPER_WANTED(aten_quantized_lstm_data_legacy) ||                \
-     TAPER_WANTED(aten_quantized_gru_input) || TAPER_WANTED(aten_quantized_gru_data) ||                                \
-     TAPER_WANTED(aten_quantized_gru_input_legacy) || TAPER_WANTED(aten_quantized_gru_data_legacy) ||                  \
-     TAPER_WANTED(aten_quantized_lstm_cell) || TAPER_WANTED(aten_quantized_gru_cell) ||                                \
-     TAPER_WANTED(aten_quantized_rnn_relu_cell) || TAPER_WANTED(aten_quantized_rnn_tanh_cell) ||                       \
-     TAPER_WANTED(quantized_quantized_lstm_cell_dynamic) || TAPER_WANTED(quantized_quantized_gru_cell_dynamic) ||      \
-     TAPER_WANTED(quantized_quantized_rnn_relu_cell_dynamic) ||                                                        \
-     TAPER_WANTED(quantized_quantized_rnn_tanh_cell_dynamic))
-#define TAPER_INTERPOLATES                                                                                             \
-    (TAPER_WANTED(aten_upsample_bilinear2d_vec) || TAPER_WANTED(aten_upsample_bilinear2d) ||                           \
-     TAPER_WANTED(aten_upsample_bilinear2d_out) || TAPER_WANTED(aten_upsample_bilinear2d_vec_out) ||                   \
-     TAPER_WANTED(aten___interpolate_scale_list) || TAPER_WANTED(aten___interpolate_size_list_scale_list) ||           \
-     TAPER_WANTED(aten___interpolate) || TAPER_WANTED(aten___interpolate_size_list) ||                                 \
-     TAPER_WANTED(aten___upsample) || TAPER_WANTED(aten___upsample_size_list) ||                                       \
-     TAPER_WANTED(aten___upsample_bilinear) || TAPER_WANTED(aten___upsample_bilinear_size_list) ||                     \
-     TAPER_WANTED(aten___upsample_bilinear_scale_list) || TAPER_WANTED(aten___upsample_bilinear_size_list_scale_list))
-#define TAPER_COMPUTES_ERF                                                                                             \
-    (TAPER_WANTED(aten_gelu) || TAPER_WANTED(aten_gelu_) || TAPER_WANTED(aten_gelu_out) || TAPER_WANTED(aten_erf) ||   \
-     TAPER_WANTED(aten_erf_) || TAPER_WANTED(aten_erf_out) || TAPER_WANTED(aten_special_erf) ||                        \
-     TAPER_WANTED(aten_special_erf_out) || TAPER_WANTED(aten__transformer_encoder_layer_fwd) ||                        \
-     TAPER_WANTED(aten__transformer_encoder_layer_fwd_out))
-#define TAPER_CONVOLVES_TRANSPOSED                                                                                     \
-    (TAPER_WANTED(aten__convolution_deprecated) || TAPER_WANTED(aten__convolution) ||                                  \
-     TAPER_WANTED(aten__convolution_out) || TAPER_WANTED(aten_convolution) || TAPER_WANTED(aten_convolution_out) ||    \
-     TAPER_WANTED(aten_convolution_overrideable) || TAPER_WANTED(aten_convolution_overrideable_out) ||                 \
-     TAPER_WANTED(aten_conv_transpose1d) || TAPER_WANTED(aten_conv_transpose2d_input) ||                               \
-     TAPER_WANTED(aten_conv_transpose3d_input) || TAPER_WANTED(aten_slow_conv_transpose2d) ||                          \
-     TAPER_WANTED(aten_slow_conv_transpose2d_out) || TAPER_WANTED(aten_slow_conv_transpose3d) ||                       \
-     TAPER_WANTED(aten_slow_conv_transpose3d_out) || TAPER_WANTED(prepacked_conv2d_transpose_clamp_run) ||             \
-     TAPER_WANTED(vulkan_prepack_run_conv2d_context) || TAPER_WANTED(vulkan_prepack_run_tconv2d_context) ||            \
-     TAPER_WANTED(vulkan_prepack_conv2d_clamp_run) || TAPER_WANTED(class__nnapi_Compilation))
+#define TAPER_WANTS(what) TAPER_IS_ONE(TAPER_WANTS_##what)
 #else
 #define TAPER_USES(name) 1
-#define TAPER_COMPUTES_ERF 1
-#define TAPER_CONVOLVES_TRANSPOSED 1
-#define TAPER_INTERPOLATES 1
-#define TAPER_QUANTIZES 1
-#define TAPER_QUANTIZES_STATES 1
+#define TAPER_WANTS(what) 1
 #endif
+
+#define TAPER_COMPUTES_ERF TAPER_WANTS(COMPUTES_ERF)
+#define TAPER_INTERPOLATES TAPER_WANTS(INTERPOLATES)
+#define TAPER_QUANTIZES TAPER_WANTS(QUANTIZES)
+#define TAPER_QUANTIZES_STATES TAPER_WANTS(QUANTIZES_STATES)
+#define TAPER_CONVOLVES_TRANSPOSED (TAPER_WANTS(CONVOLVES_TRANSPOSED) || TAPER_HAS_OP(class__nnapi_Compilation))
 
 // Kernels that builds for size do without: the reference's loops are fast enough where they matter less.
 #define TAPER_FAST(name) (!TAPER_SMALL && TAPER_USES(name))

@@ -13,12 +13,23 @@
 // that the form adds, on how it writes. A form of another kernel, or with other arguments or several out tensors, is a
 // row of its own.
 //
-// FORM(id), behind the flags: it is the form in place of that row, with the same arguments, though its kernel or facts
-// are others, so that it is no IN_PLACE( ).
+// Behind the flags stand words that are no facts of the library, in this order; all but the first are a row's own, and
+// no form's of it:
 //
-// CPP(FUNCTION), METHOD, BOTH or NONE at the end of the flags: whether the C++ binding has at::name( ),
-// Tensor::name( ), both or neither, where that is not what is usual for such a schema (bindings/cpp/make_operators.c).
-// The library drops it.
+//     WANTS(what)
+// a selective build with this row has that part of the library (op_features.h).
+//
+//     FORM(id)
+// it is the form in place of that row, with the same arguments, and no IN_PLACE( ), as its kernel or facts are others.
+//
+//     ON_QUANTIZED(what, kernel)
+// what a call with a quantized tensor does. UNIFORM: the kernel runs it (without one, the row's own), and what is
+// quantized per channel is refused. CHANNELS: that is taken, too. ANY, without a kernel: the row takes them as they
+// are. A row without the word refuses them.
+//
+//     CPP(FUNCTION), METHOD, BOTH or NONE
+// whether the C++ binding has at::name( ), Tensor::name( ), both or neither, where that is not what is usual for such a
+// schema (bindings/cpp/make_operators.c). The library has nothing of it.
 //
 // Of several rows of one name TorchScript source takes the first that fits a call: within a file they stand in
 // PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.

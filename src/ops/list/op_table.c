@@ -2,7 +2,6 @@
 // The rows of the operator list, out of the tables that make_op_table.c makes while building.
 #include "ops/list/op_table.h"
 
-#include "ops/list/kernels.h"
 #include "ops/list/name_hash.h"
 #include "ops/list/op_rows.h"
 #include "ops/list/param_headers.h"
@@ -24,6 +23,10 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 // Nothing is known of what it does, but for what the schema says it writes to.
 #define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
 #include "ops/list/op_table.inc"
+
+#define KERNEL(name) taper_status name(taper_call *call);
+OP_KERNELS(KERNEL)
+#undef KERNEL
 
 _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "rows and numbers come from one list");
 
@@ -60,6 +63,11 @@ taper_kernel taper_row_kernel(const taper_op *op)
     }
 #endif
     return kernel_at(op->kernel);
+}
+
+taper_kernel taper_row_quantized_kernel(const taper_op *op)
+{
+    return kernel_at((op->quantized - (unsigned)TAPER_ON_QUANTIZED_OWN) / 2);
 }
 
 const void *taper_row_param(const taper_op *op)
