@@ -10,12 +10,13 @@
 typedef struct rule_row {
     taper_translate_rule *rule;
     uint16_t work; // of which row
+    int8_t code;   // what the rule is told
     int8_t since;  // level
     bool fuses;    // can do the activation behind it
 } rule_row;
 
 static const rule_row rows[] = {
-#define RULE(id, name, since, fuses) {taper_translate_##name, TAPER_WORK_##id, since, fuses},
+#define RULE(id, name, code, since, fuses) {taper_translate_##name, TAPER_WORK_##id, code, since, fuses},
 #include "backends/nnapi/translate_list.inc"
 #undef RULE
 };
@@ -78,6 +79,7 @@ static taper_status translate_node(taper_translator *t, const taper_node *node)
     if (t->fuse != ANEURALNETWORKS_FUSED_NONE && !row->fuses) {
         return TAPER_DECLINED;
     }
+    t->code = row->code;
     return row->rule(t, node);
 }
 

@@ -6,29 +6,12 @@
 #include "backends/nnapi/translating.h"
 #include "ir/tensor.h"
 
-// The name without namespace, overload and underscore is this one.
-static bool is_named(const taper_node *node, const char *name)
-{
-    const char *text = strstr(node->op_name, "::");
-    const size_t length = strlen(name);
-    return text != NULL && strncmp(text + 2, name, length) == 0 && strchr("._(", text[2 + length]) != NULL;
-}
-
 // ---- two tensors
 
 static bool has_relu(const taper_node *node)
 {
-    return TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_ADD_RELU;
-}
-
-static int32_t binary_code(const taper_node *node)
-{
-    return is_named(node, "add") || has_relu(node) ? ANEURALNETWORKS_ADD
-           : is_named(node, "sub")                 ? ANEURALNETWORKS_SUB
-           : is_named(node, "mul")                 ? ANEURALNETWORKS_MUL
-           : is_named(node, "div")                 ? ANEURALNETWORKS_DIV
-           : is_named(node, "maximum")             ? ANEURALNETWORKS_MAXIMUM
-                                                   : ANEURALNETWORKS_MINIMUM;
+    const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+    return function == TAPER_FUNCTION_ADD_RELU || function == TAPER_FUNCTION_MUL_RELU;
 }
 
 static bool number_of(const taper_val *constant, double *number)
@@ -128,7 +111,6 @@ static taper_status pair(taper_translator *t, const taper_ir_value *const *value
 taper_status taper_translate_binary(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *const values[2] = {taper_node_in(node, 0), taper_node_in(node, 1)};
-    const int32_t code = binary_code(node);
     double alpha;
     uint32_t operands[2], fuse, out;
     bool image;
@@ -145,11 +127,11 @@ taper_status taper_translate_binary(taper_translator *t, const taper_node *node)
     }
     TAPER_TRY(pair(t, values, false, operands, &image));
     TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
-    if (code == ANEURALNETWORKS_MAXIMUM || code == ANEURALNETWORKS_MINIMUM) {
-        return taper_translate_operation(t, code, operands, 2, out);
+    if (t->code == ANEURALNETWORKS_MAXIMUM || t->code == ANEURALNETWORKS_MINIMUM) {
+        return taper_translate_operation(t, t->code, operands, 2, out);
     }
     TAPER_TRY(taper_translate_int32(t, t->fuse, &fuse));
-    return taper_translate_operation(t, code, (const uint32_t[]){operands[0], operands[1], fuse}, 3, out);
+    return taper_translate_operation(t, t->code, (const uint32_t[]){operands[0], operands[1], fuse}, 3, out);
 }
 
 taper_status taper_translate_quantized_binary(taper_translator *t, const taper_node *node)
@@ -158,17 +140,16 @@ taper_status taper_translate_quantized_binary(taper_translator *t, const taper_n
     taper_result_quantizer q;
     uint32_t operands[2], fuse, out;
     bool image;
-    const bool relu = strstr(node->op_name, "_relu") != NULL;
+    const bool relu = has_relu(node);
     TAPER_REFUSE(t, taper_read_argument(node, "scale") == NULL, "an operator of a tensor and a number");
     TAPER_TRY(taper_read_number(&t->reader, node, "scale", 0, &q.scale));
     TAPER_TRY(taper_read_int(&t->reader, node, "zero_point", 0, &q.zero_point));
-    TAPER_REFUSE(t, t->options->pytorch && relu && strstr(node->op_name, "mul") != NULL,
+    TAPER_REFUSE(t, t->options->pytorch && relu && t->code == ANEURALNETWORKS_MUL,
                  "PyTorch's converter has no such operation");
     TAPER_TRY(pair(t, values, true, operands, &image));
     TAPER_TRY(taper_translate_result(t, t->result, &q, image, &out));
     TAPER_TRY(taper_translate_int32(t, relu ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE, &fuse));
-    const int32_t code = strstr(node->op_name, "::mul") != NULL ? ANEURALNETWORKS_MUL : ANEURALNETWORKS_ADD;
-    return taper_translate_operation(t, code, (const uint32_t[]){operands[0], operands[1], fuse}, 3, out);
+    return taper_translate_operation(t, t->code, (const uint32_t[]){operands[0], operands[1], fuse}, 3, out);
 }
 
 // ---- one tensor
@@ -192,24 +173,13 @@ static taper_status float_input(taper_translator *t, const taper_node *node, tap
 
 taper_status taper_translate_unary(taper_translator *t, const taper_node *node)
 {
-    static const struct {
-        const char *name;
-        int32_t code;
-    } codes[] = {{"abs", ANEURALNETWORKS_ABS},   {"exp", ANEURALNETWORKS_EXP},  {"floor", ANEURALNETWORKS_FLOOR},
-                 {"log", ANEURALNETWORKS_LOG},   {"neg", ANEURALNETWORKS_NEG},  {"rsqrt", ANEURALNETWORKS_RSQRT},
-                 {"sqrt", ANEURALNETWORKS_SQRT}, {"tanh", ANEURALNETWORKS_TANH}};
     taper_result_quantizer q;
     const taper_result_quantizer *quantizer;
     uint32_t x, out;
     bool image;
     TAPER_TRY(float_input(t, node, &q, &quantizer, &x, &image));
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        if (is_named(node, codes[i].name)) {
-            TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
-            return taper_translate_operation(t, codes[i].code, &x, 1, out);
-        }
-    }
-    return taper_read_refuse(&t->reader, "NNAPI has no such operation");
+    TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
+    return taper_translate_operation(t, t->code, &x, 1, out);
 }
 
 taper_status taper_translate_clamp(taper_translator *t, const taper_node *node)
@@ -405,7 +375,7 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
     }
     TAPER_REFUSE(t, t->options->level < 29 && shape.rank >= 0 && (shape.rank != 2 || dim != 1),
                  "a softmax over another than the last of two dimensions before level 29");
-    const bool whole = is_named(node, "softmax"); // PyTorch's converter makes the result first for this one
+    const bool whole = t->code == ANEURALNETWORKS_SOFTMAX; // PyTorch's converter makes the result first for this one
     if (whole) {
         TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
     }

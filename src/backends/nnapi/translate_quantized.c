@@ -169,11 +169,6 @@ static taper_status output_quantizer(taper_translator *t, const taper_node *node
     return taper_read_int(&t->reader, node, zero, 0, &q->zero_point);
 }
 
-static bool has_relu(const taper_node *node)
-{
-    return strstr(node->op_name, "_relu") != NULL;
-}
-
 // NNAPI's integers need the product of scales below the result's (before level 29), and one scale a tensor in files.
 static bool fits_integers(const taper_translator *t, double unit, double scale)
 {
@@ -210,7 +205,7 @@ taper_status taper_translate_quantized_conv(taper_translator *t, const taper_nod
     TAPER_REFUSE(t, many && t->options->pytorch, "PyTorch's converter has no weights with a scale for each channel");
     TAPER_TRY(taper_translate_layer_input(t, x, &l.input, &l.nchw));
     TAPER_TRY(input_quantizer(t, x, &in_q));
-    t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE;
+    t->fuse = t->code;
     const int64_t multiplier = params.in != 0 ? params.out / params.in : 1;
     const bool channels = many && has_channel_scales(t, params.weight, params.out);
     if (many && !channels) {
@@ -250,12 +245,12 @@ taper_status taper_translate_quantized_linear(taper_translator *t, const taper_n
     TAPER_REFUSE(t, taper_qlinear_open(&run, object, &params) != TAPER_OK || params.half,
                  "packed weights that cannot be read");
     TAPER_TRY(output_quantizer(t, node, &q));
-    TAPER_REFUSE(t, t->options->pytorch && (has_relu(node) || has_many_scales(params.weight)),
+    TAPER_REFUSE(t, t->options->pytorch && (t->code != ANEURALNETWORKS_FUSED_NONE || has_many_scales(params.weight)),
                  "PyTorch's converter has no such linear layer");
     TAPER_TRY(taper_translate_check_inputs(t, x, 1, params.in));
     TAPER_TRY(taper_translate_plain(t, x, &input));
     TAPER_TRY(input_quantizer(t, x, &in_q));
-    t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE;
+    t->fuse = t->code;
     if (has_many_scales(params.weight)) {
         const taper_shape shape = taper_translate_shape(t, x);
         uint32_t fuse, out;

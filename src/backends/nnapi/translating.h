@@ -35,6 +35,7 @@ typedef struct taper_translator {
     taper_error *error;
     const taper_ir_value *result; // of the node: what it gives, or the activation behind it that it does too
     int32_t fuse;                 // ANEURALNETWORKS_FUSED_
+    int32_t code;                 // what the rule is told: translate_list.inc
 } taper_translator;
 
 // The node stays with the CPU; why is a static text.
