@@ -29,7 +29,8 @@ static taper_status visit(const taper_quantization *q, taper_compilation *compil
     const taper_op *op;
     TAPER_TRY(taper_functional_row(compilation, node, &op, &schema));
     if (op == NULL || !may_be_step(op) ||
-        (strcmp(schema->overload, "Tensor") == 0 && !is_float(q, taper_node_in(node, 1)))) {
+        (schema->arg_count > 1 && schema->args[1].type->kind == TAPER_TYPE_TENSOR &&
+         !is_float(q, taper_node_in(node, 1)))) {
         return TAPER_OK;
     }
     taper_node_set_op(node, op, schema);

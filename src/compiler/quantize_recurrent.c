@@ -18,7 +18,8 @@ static bool match(const taper_node *node, recurrent *r)
         TAPER_FIELD(facts, QUANTIZED) == TAPER_QUANTIZED_ROW || node->input_count != node->schema->arg_count) {
         return false;
     }
-    const bool data = strcmp(node->schema->overload, "data") == 0;
+    const bool data =
+        taper_node_calls(node, TAPER_OP(aten_lstm_data)) || taper_node_calls(node, TAPER_OP(aten_gru_data));
     r->lstm = layer == TAPER_LAYER_LSTM;
     r->weights_at = data ? 3 : 2;
     r->quantized = r->lstm ? (data ? TAPER_OP(aten_quantized_lstm_data) : TAPER_OP(aten_quantized_lstm_input))

@@ -65,6 +65,7 @@ enum {
 #define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // it may share all of it, element by element, or none; with
                                                       // TAPER_OP_APART argument 0 may
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // gives a number that follows from sizes, strides and dtypes alone
+#define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
 #ifdef TAPER_WITH_OPERATORS
 #define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // no row of the list, but the host's: ops/list/registered.h
 #else

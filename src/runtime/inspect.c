@@ -238,7 +238,8 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         // What another device does has rows of its own, of its own peak.
         if (!TAPER_SMALL && (site->instruction->segment == NULL ||
                              site->instruction->segment->device == session->model->context->host)) {
-            const bool quantized = strncmp(full.name, "quantized::", 11) == 0;
+            const taper_op *op = site->instruction->op;
+            const bool quantized = op->quantized == TAPER_ON_QUANTIZED_ANY && !taper_op_has(op, TAPER_OP_TARGET);
             full.bytes = site->bytes;
             full.most_flops = quantized ? session->peak.operations : session->peak.flops;
             full.most_bytes = session->peak.bytes;

@@ -122,10 +122,13 @@ static taper_status collect(const taper_model *model, taper_needs *needs, taper_
     return TAPER_OK;
 }
 
+// Kernels of convolutions are picked by the sizes of weights.
 static bool convolves(const taper_needs *needs)
 {
     for (size_t i = 0; i < needs->count; i++) {
-        if (strstr(needs->items[i].name, "conv") != NULL) {
+        const taper_need *need = &needs->items[i];
+        const taper_op *op = need->overload != NULL ? taper_row_find(need->name, need->overload) : NULL;
+        if (op != NULL && taper_op_has(op, TAPER_OP_CONVOLVES)) {
             return true;
         }
     }

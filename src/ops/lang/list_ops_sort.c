@@ -249,11 +249,9 @@ TAPER_KERNEL(taper_op_list_sum)
     TAPER_TRY(taper_arg_list(call, 0, &list));
     uint64_t whole = 0;
     taper_pair sum = {0, 0};
-    // An empty list's kind is in its type, or else in the operator's name.
-    const char *overload = call->schema->overload;
-    uint32_t kind = strcmp(overload, "float") == 0     ? TAPER_DOUBLE
-                    : strcmp(overload, "complex") == 0 ? TAPER_COMPLEX
-                                                       : TAPER_INT;
+    // Also of an empty list the sum is what the operator gives.
+    const unsigned gives = call->schema->rets[0].type->kind;
+    uint32_t kind = gives == TAPER_TYPE_FLOAT ? TAPER_DOUBLE : gives == TAPER_TYPE_COMPLEX ? TAPER_COMPLEX : TAPER_INT;
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
         if (item.tag == TAPER_COMPLEX) {

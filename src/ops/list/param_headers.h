@@ -10,6 +10,7 @@
 #include "ops/lang/string_case.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/nn/attention.h"
+#include "ops/nn/conv.h"
 #include "ops/nn/dropout.h"
 #include "ops/nn/loss.h"
 #include "ops/nn/norm.h"

@@ -19,6 +19,16 @@ typedef struct taper_conv_params {
     int64_t output_padding[TAPER_CONV_RANK]; // of transposed ones
 } taper_conv_params;
 
+// The param of the rows of convolutions, as most of PyTorch's are for one number of dimensions. Forms for `any` take no
+// input without a batch, and say by an argument whether they are transposed.
+typedef struct taper_conv_form {
+    uint8_t rank; // 0: the weight says
+    bool transposed;
+    bool depthwise; // as many groups as channels; there is no argument for them
+} taper_conv_form;
+extern const taper_conv_form taper_conv_any, taper_conv_1d, taper_conv_2d, taper_conv_3d, taper_conv_transposed_1d,
+    taper_conv_transposed_2d, taper_conv_transposed_3d, taper_conv_depthwise_2d, taper_conv_depthwise_3d;
+
 typedef struct taper_conv_args {
     taper_tensor *input, *weight, *bias; // borrowed; bias may be NULL
     taper_conv_params params;

@@ -101,24 +101,23 @@ static taper_status check_kernel_size(const taper_call *call, const taper_tensor
     return TAPER_OK;
 }
 
-// The number of spatial dimensions that the operator's name fixes: conv2d 2, _convolution 0.
-static size_t named_rank(const char *name)
+const taper_conv_form taper_conv_any = {.rank = 0}, taper_conv_1d = {.rank = 1}, taper_conv_2d = {.rank = 2},
+                      taper_conv_3d = {.rank = 3}, taper_conv_transposed_1d = {.rank = 1, .transposed = true},
+                      taper_conv_transposed_2d = {.rank = 2, .transposed = true},
+                      taper_conv_transposed_3d = {.rank = 3, .transposed = true},
+                      taper_conv_depthwise_2d = {.rank = 2, .depthwise = true},
+                      taper_conv_depthwise_3d = {.rank = 3, .depthwise = true};
+
+// Without the namespace.
+static const char *name_in_errors(const taper_call *call)
 {
-    const size_t length = strlen(name);
-    for (size_t i = 1; i < length; i++) {
-        if (name[i] == 'd' && name[i - 1] >= '1' && name[i - 1] <= '3') {
-            return (size_t)(name[i - 1] - '0');
-        }
-    }
-    return 0;
+    return strrchr(call->schema->name, ':') + 1;
 }
 
 static taper_status parse_plain(taper_call *call, taper_conv_args *args)
 {
     taper_error *error = call->run->error;
-    const char *name = call->schema->name;
-    const char *last = strrchr(name, ':');
-    last = last == NULL ? name : last + 1;
+    const taper_conv_form *form = call->param;
     taper_conv_params *params = &args->params;
 
     TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
@@ -135,13 +134,13 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "weight of size %s: convolutions have at most %d spatial dimensions",
                    TAPER_SHAPE(args->weight), TAPER_CONV_RANK);
     }
-    const size_t named = named_rank(last);
-    // The forms named after a dimension also take an input without a batch; convolution and _convolution do not.
+    const size_t named = form->rank;
+    // The forms for one number of dimensions also take an input without a batch; convolution and _convolution do not.
     args->unbatched = named != 0 && args->input->rank == named + 1;
     if (named != 0 && !args->unbatched && args->input->rank != named + 2) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "Expected %zuD (unbatched) or %zuD (batched) input to %s, but got input of size: %s", named + 1,
-                   named + 2, last, TAPER_SHAPE(args->input));
+                   named + 2, name_in_errors(call), TAPER_SHAPE(args->input));
     }
     if ((named != 0 && named != params->rank) || (named == 0 && args->input->rank != params->rank + 2)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -151,14 +150,14 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
                    TAPER_SHAPE(args->input));
     }
     const size_t transposed_at = find_arg(call, TAPER_ROLE_TRANSPOSED), groups_at = find_arg(call, TAPER_ROLE_GROUPS);
-    params->transposed = strstr(last, "transpose") != NULL;
+    params->transposed = form->transposed;
     if (transposed_at != ABSENT) {
         TAPER_TRY(taper_arg_bool(call, transposed_at, &params->transposed));
     }
     params->groups = 1;
     if (groups_at != ABSENT) {
         TAPER_TRY(taper_arg_int(call, groups_at, &params->groups));
-    } else if (strstr(last, "depthwise") != NULL) {
+    } else if (form->depthwise) {
         params->groups = args->input->sizes[args->unbatched ? 0 : 1];
     }
     TAPER_TRY(read_sizes(call, TAPER_ROLE_STRIDE, params->rank, 1, params->stride));

@@ -127,12 +127,12 @@ TAPER_KERNEL(taper_op_tensordot)
 
 // ---- chains
 
-TAPER_KERNEL(taper_op_multi_dot)
+// vectors: the first and the last may be some.
+static taper_status multiply_chain(taper_call *call, bool vectors)
 {
     taper_list *list = NULL;
     taper_error *error = call->run->error;
     TAPER_TRY(taper_arg_list(call, 0, &list));
-    const bool vectors = strstr(call->schema->name, "multi_dot") != NULL;
     if (list->count < (vectors ? 2 : 1)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s(): expected at least %d matrices",
                    vectors ? "multi_dot" : "chain_matmul", vectors ? 2 : 1);
@@ -175,6 +175,16 @@ TAPER_KERNEL(taper_op_multi_dot)
         }
     }
     return taper_ret_cast(call, 0, product, (taper_dtype)first->dtype);
+}
+
+TAPER_KERNEL(taper_op_chain_matmul)
+{
+    return multiply_chain(call, false);
+}
+
+TAPER_KERNEL(taper_op_multi_dot)
+{
+    return multiply_chain(call, true);
 }
 
 // ---- bilinear: out[n, o] = sum over i, j of x[n, i] W[o, i, j] y[n, j]

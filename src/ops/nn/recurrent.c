@@ -35,8 +35,7 @@ static taper_status read_settings(const taper_call *call, size_t at, taper_rnn_n
 static taper_status run_states(taper_call *call, taper_rnn_kind kind)
 {
     taper_rnn_network network = {.kind = kind};
-    // "data" or "input" is argument 0; packed forms have batch_sizes next.
-    const bool packed = call->schema->arg_count > 1 && strcmp(call->schema->args[1].name, "batch_sizes") == 0;
+    const bool packed = taper_rnn_takes_packed(call, kind);
     const size_t hx = packed ? 2 : 1;
     TAPER_TRY(taper_arg_tensor(call, 0, &network.input));
     if (packed) {

@@ -46,6 +46,14 @@ struct taper_rnn_network {
                                   taper_tensor *c, void *out, int64_t out_step);
 };
 
+// Whether the call is of the form for packed input, whose argument 1 is the sizes of batches: states follow, which of
+// LSTM are a list.
+static inline bool taper_rnn_takes_packed(const taper_call *call, taper_rnn_kind kind)
+{
+    const size_t at = kind == TAPER_RNN_LSTM ? 1 : 2;
+    return call->schema->arg_count > at && call->schema->args[at].type->kind == TAPER_TYPE_TENSOR;
+}
+
 // What the packed object of a file prepared for Vulkan says of one: borrowed. False: it cannot be read.
 bool taper_rnn_context_read(const taper_object *object, taper_rnn_network *network);
 

@@ -128,7 +128,7 @@ static taper_status resize(taper_call *call, taper_resize_mode mode)
         TAPER_TRY(taper_arg_bool(call, 2, &r.align_corners));
     }
     size_t count;
-    if (strncmp(call->schema->overload, "vec", 3) != 0) {
+    if (call->schema->args[1].type->kind != TAPER_TYPE_OPTIONAL) { // sizes, or else factors
         TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, r.size + skip, &count));
         for (size_t i = 0; i < spatial; i++) {
             TAPER_TRY(taper_arg_double_or(call, scales_at + i, 0.0, &r.scale[skip + i]));

@@ -125,7 +125,7 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
 {
     taper_error *error = call->run->error;
     taper_rnn_network network = {.kind = kind, .run_direction = run_direction};
-    const bool packed = strcmp(call->schema->args[1].name, "batch_sizes") == 0;
+    const bool packed = taper_rnn_takes_packed(call, kind);
     const size_t hx = packed ? 2 : 1;
     taper_list *params;
     double dropout;
