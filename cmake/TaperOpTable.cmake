@@ -16,16 +16,17 @@ file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/list)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h)
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h TAPER_OP_LISTS REGEX "^#include \"ops/list/list_")
 list(TRANSFORM TAPER_OP_LISTS REPLACE "^#include \"(.*)\"" "${PROJECT_SOURCE_DIR}/src/\\1")
+set(TAPER_NAMED_ROWS ${TAPER_GENERATED}/ops/list/named_rows.inc ${TAPER_GENERATED}/ops/list/op_config_nnapi.h) # TaperNamedRows.cmake
 set(TAPER_OP_CONFIG_FLAG)
 if(TAPER_OP_CONFIG)
     set(TAPER_OP_CONFIG_FLAG "-DTAPER_OP_CONFIG=\"${TAPER_OP_CONFIG}\"")
 endif()
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/make_op_table
-    COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
+    COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src -I${TAPER_GENERATED} ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
             ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
     DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
-            ${PROJECT_SOURCE_DIR}/src/ops/list/named_rows.inc ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h
+            ${TAPER_NAMED_ROWS} ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h
             ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${PROJECT_SOURCE_DIR}/src/ops/list/pack_texts.h ${PROJECT_SOURCE_DIR}/src/ir/op.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
@@ -34,4 +35,5 @@ add_custom_command(
             ${TAPER_GENERATED}/ops/list/op_rows.h
     DEPENDS ${TAPER_GENERATED}/make_op_table
     COMMENT "Packing the operator list" VERBATIM)
-list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h)
+list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h
+     ${TAPER_NAMED_ROWS})

@@ -3,9 +3,8 @@
 """The operator list: every row's id is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
 one '_' more for add_out beside add.out; no schema stands twice; what front ends call by name is there. And what an operator is stands in
 its row: outside src/ops no names of operators but those that PyTorch's files have by name (LITERALS: where, and how many today), and no
-list of more than three rows. named_rows.inc lists the rows that code names, each once, in order, and no others. Rows of one operator with
-one kernel and param, its forms in place and with out tensors among them, say the same facts (ir/op.h) but for those that
-tests/limits/forms_that_differ.txt has."""
+list of more than three rows. Rows of one operator with one kernel and param, its forms in place and with out tensors among them, say the
+same facts (ir/op.h) but for those that tests/limits/forms_that_differ.txt has."""
 import collections
 import pathlib
 import re
@@ -32,18 +31,6 @@ for path in ("op_names.h", "own_names.inc"):
         # PyTorch's own functions have names that are no operators; futures are done while lowering.
         if name not in names | {"aten::wait"} and path != "own_names.inc":
             bad.append(f"src/ops/list/{path}: there is no {name}")
-
-# What serialized NNAPI models become: a selective build for one has exactly the rows that their front end calls.
-called = set(re.findall(r"TAPER_OP\((\w+)\)", "".join(p.read_text() for p in [*(top / "src/frontend/nnapi").glob("*.c"), top / "src/ops/call/emit.c"] if p.name != "nnapi.c")))
-listed = set(re.findall(r"#define TAPER_USE_(\w+) 1", (top / "src/ops/list/op_config_nnapi.h").read_text()))
-bad += [f"src/ops/list/op_config_nnapi.h: {row} is {'missing' if row in called else 'called by nobody'}" for row in sorted(called ^ listed)]
-
-# The rows that code names by TAPER_OP(id), but for lists with an entry per row, which include op_rows.h.
-used = set(re.findall(r"\bTAPER_OP\((\w+)\)", "".join(re.sub(r"^\s*#\s*define .*|//.*", "", p.read_text(), flags=re.M) for p in [*top.glob("src/**/*.[ch]"), *top.glob("src/backends/*_list.inc")])))
-named = re.findall(r"^NAMED\((\w+)\)$", (top / "src/ops/list/named_rows.inc").read_text(), re.M)
-bad += [f"src/ops/list/named_rows.inc: {row} is {'missing: add NAMED(' + row + ')' if row in used else 'named by no code: remove it'}" for row in sorted(used ^ set(named))]
-if named != sorted(set(named)):
-    bad.append("src/ops/list/named_rows.inc: rows are not sorted, or one stands twice")
 
 # Old opcodes and versions as files have them, upgraders, kinds of nodes as PyTorch prints them, examples in comments, names of which some
 # overload fits numbers.

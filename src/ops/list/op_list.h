@@ -4,7 +4,7 @@
 // id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows
 // whose TAPER_USE_<id> is defined to 1 are kept. kernel is a function of a family's file, defined there by
 // TAPER_KERNEL(kernel), which declares it too. param is 0 or the address of a `const` object declared in the family's
-// header. A row that code names, as TAPER_OP(id), also stands in named_rows.inc.
+// header. Code names a row as TAPER_OP(id).
 //
 //     IN_PLACE(id, of, flags)
 //     OUT(id, of, flags)

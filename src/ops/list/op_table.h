@@ -7,8 +7,10 @@
 #include "ops/call/call.h"
 #include "ops/list/op_config.h"
 
-// Numbers of the rows that code names, TAPER_ROW_aten_add_Tensor and so on. The generated header ops/list/op_rows.h has
-// the numbers of all others, and TAPER_ROW_COUNT.
+// Numbers of the rows that code names, TAPER_ROW_aten_add_Tensor and so on, of the generated list named_rows.inc: they
+// come first in the table, so that they do not depend on the other rows, and a new row compiles few files. Tables with
+// one entry per row (rules of backends) name any row: the generated header ops/list/op_rows.h has the numbers of all
+// others, TAPER_ROW_COUNT, and TAPER_WORK_<id> (taper_node_work).
 enum {
 #define NAMED(id) TAPER_OP_IF(id, TAPER_ROW_##id, )
 #include "ops/list/named_rows.inc"
