@@ -279,6 +279,12 @@ def functions():
         "add_relu_number": lambda x: torch.ops.aten._add_relu(x, 0.25), "add_relu_swapped": lambda x: torch.ops.aten._add_relu(x[:, :1], x),
         "add_relu_in_place": lambda x: torch.ops.aten._add_relu_(x * 2, F.max_pool2d(x, 3, 1, 1)), "add_relu_nan": lambda x: torch.ops.aten._add_relu(x.log(), x),
     }
+    # Forms in place do what their functional rows do; of those that write truths as numbers, or give other sizes, there are no rules.
+    in_place = {"sin": lambda y, x: y.sin_(), "addcmul": lambda y, x: y.addcmul_(x, x, value=2.0), "clamp": lambda y, x: y.clamp_(min=x, max=x + 1),
+                "floor": lambda y, x: y.div_(x.abs() + 1, rounding_mode="floor"),
+                "equal": lambda y, x: y.round_().eq_(x.round()), "less": lambda y, x: y.lt_(x), "not": lambda y, x: y.relu_().logical_not_(),
+                "transpose": lambda y, x: y.transpose_(2, 3), "unsqueeze": lambda y, x: y.unsqueeze_(1)}
+    images.update({f"in_place_{name}": lambda x, f=f: f(x * 2 + 0.5, x) * 3 + 1 for name, f in in_place.items()})
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
     rows = {
@@ -407,6 +413,12 @@ def later():
     # Of numbers below zero, and of zero.
     images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0, x.relu() * -0.0], 1))
                    for f in (torch.log, torch.log2, torch.log1p, torch.sqrt, torch.rsqrt)})
+    # Forms in place do what their functional rows do; of those that write truths as numbers, or give other sizes, there are no rules.
+    in_place = {"sin": lambda y, x: y.sin_(), "addcmul": lambda y, x: y.addcmul_(x, x, value=2.0), "clamp": lambda y, x: y.clamp_(min=x, max=x + 1),
+                "floor": lambda y, x: y.div_(x.abs() + 1, rounding_mode="floor"),
+                "equal": lambda y, x: y.round_().eq_(x.round()), "less": lambda y, x: y.lt_(x), "not": lambda y, x: y.relu_().logical_not_(),
+                "transpose": lambda y, x: y.transpose_(2, 3), "unsqueeze": lambda y, x: y.unsqueeze_(1)}
+    images.update({f"in_place_{name}": lambda x, f=f: f(x * 2 + 0.5, x) * 3 + 1 for name, f in in_place.items()})
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
 
