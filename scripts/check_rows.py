@@ -87,6 +87,11 @@ def follows(kind, form, of):
         return False
 
 
+# What selective builds keep for rows: what these want, and what code asks for.
+wanted = {word[len("WANTS("):-1] for rows in groups.values() for row in rows for word in row.own if word.startswith("WANTS(")}
+asked = set(re.findall(r"\bTAPER_WANTS\(([A-Z_]+)\)", (top / "src/ops/list/op_features.h").read_text()))
+bad += [f"src/ops/list/op_features.h: {what} is {'asked for by no code' if what in wanted else 'wanted by no row'}" for what in sorted(wanted ^ asked)]
+
 # Without the word a call with a quantized tensor is refused, which these are made for, or do not mind.
 for row in (row for rows in groups.values() for row in rows):
     taken = row.schema[row.schema.index("("):row.schema.rindex("->")]

@@ -229,16 +229,16 @@ static size_t self_of(const operator* op) // count: it has none
     return op->count;
 }
 
-static unsigned kinds_of(const operator* op, const char *own)
+// cpp: what stands in the row's CPP( ); NULL: what is usual.
+static unsigned kinds_of(const operator* op, const char *cpp)
 {
     static const struct {
-        const char *mark;
+        const char *word;
         unsigned kinds;
-    } marks[] = {
-        {"CPP(FUNCTION)", FUNCTION}, {"CPP(METHOD)", METHOD}, {"CPP(BOTH)", FUNCTION | METHOD}, {"CPP(NONE)", 0}};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (strstr(own, marks[i].mark) != NULL) {
-            return marks[i].kinds;
+    } words[] = {{"FUNCTION", FUNCTION}, {"METHOD", METHOD}, {"BOTH", FUNCTION | METHOD}, {"NONE", 0}};
+    for (size_t i = 0; cpp != NULL && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(cpp, words[i].word) == 0) {
+            return words[i].kinds;
         }
     }
     if (strstr(op->schema, "Tensor") == NULL) {
@@ -540,7 +540,7 @@ int main(int argc, char **argv)
         }
         read_operator(rows[i].schema, &op);
         drop_defaults(&op);
-        const unsigned kinds = kinds_of(&op, rows[i].own);
+        const unsigned kinds = kinds_of(&op, own_word(&rows[i], "CPP"));
         for (size_t j = 0; kinds != 0 && j < op.count; j++) {
             op.args[j].type = find_type(op.args[j].text);
             if (op.args[j].type == NULL) {

@@ -132,25 +132,6 @@ static void expand_form(row *form)
     form->flags = form_flags(form, of);
 }
 
-// The functional row of a form in place, which the list says by IN_PLACE( ) or FORM( ); NULL: it is none.
-static const char *in_place_of(const row *r)
-{
-    return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
-}
-
-// Calls use with each thing that the row, or the operator that it is a form of, says it WANTS( ).
-static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
-{
-    static const char word[] = "WANTS(";
-    const char *const texts[] = {r->own, r->of != NULL ? rows[find_row(r->of, r->id)].own : ""};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        for (const char *at = texts[i]; (at = strstr(at, word)) != NULL;) {
-            at += strlen(word);
-            use(user, at, (int)strcspn(at, ")"));
-        }
-    }
-}
-
 // Gives every row what it is; those that are wanted are the first ones then. Returns how many there are.
 static size_t expand_rows(void)
 {

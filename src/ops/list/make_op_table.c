@@ -48,6 +48,25 @@ static uint16_t works[ROWS]; // by row of the list: whose work it does, a row's 
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
 static size_t slots = 2;                                     // of the index: a power of two above the number of rows
 
+// The functional row of a form in place, which the list says by IN_PLACE( ) or FORM( ); NULL: it is none.
+static const char *in_place_of(const row *r)
+{
+    return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
+}
+
+// Calls use with each thing that the row, or the operator that it is a form of, says it WANTS( ).
+static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
+{
+    static const char word[] = "WANTS(";
+    const char *const texts[] = {r->own, r->of != NULL ? rows[find_row(r->of, r->id)].own : ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (const char *at = texts[i]; (at = strstr(at, word)) != NULL;) {
+            at += strlen(word);
+            use(user, at, (int)strcspn(at, ")"));
+        }
+    }
+}
+
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
