@@ -167,3 +167,16 @@ for channels in (15, 16, 23, 147):
                  "torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, False)"):
         CASES.append((f"neighbours/{channels}/{code[6:16]}", f"def f(x: Tensor) -> Tensor:\n    return {code}\n", lambda channels=channels: (
             (torch.randn(1, channels, 7, 10, generator=torch.Generator().manual_seed(channels)) * 3 + 1).contiguous(memory_format=torch.channels_last),)))
+
+# Planes of few pixels: groups are measured as one line each, which coefficients follow that lie apart or are of another dtype.
+for shape in ((5, 24, 1, 2), (3, 24, 3, 3), (2, 24, 7, 7), (2, 24, 4, 5)):
+    for name, code in (("", "torch.group_norm(x, 4, w, b, 1e-05)"), ("none", "torch.group_norm(x, 8, None, b, 1e-05)"), ("apart", "torch.group_norm(x, 1, w[::2], b[::2], 1e-05)"),
+                       ("native", "torch.native_group_norm(x, w, b, %d, 24, %d, 3, 1e-05)" % (shape[0], shape[2] * shape[3])),
+                       ("instance", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)")):
+        if name == "instance" and shape[3] == 2:
+            continue  # two that hardly differ: what their mean is rounded by grows beyond any tolerance
+        many = 48 if name == "apart" else 24
+        CASES.append((f"small-planes/{shape[2]}x{shape[3]}/{code}", f"def f({THREE}):\n    return {code}\n", lambda shape=shape, many=many: (
+            random(*shape) * 3 + 1, random(many, seed=1), random(many, seed=2))))
+CASES.append(("small-planes/nan", f"def f({THREE}):\n    return torch.group_norm(x, 4, w, b, 1e-05)\n", lambda: (
+    random(2, 24, 3, 3).index_fill(1, torch.tensor([7]), float("nan")), random(24, seed=1), random(24, seed=2))))

@@ -9,6 +9,7 @@
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
+#include "ops/list/op_features.h"
 
 // An optional per-channel parameter. Missing ones read as `otherwise`.
 typedef struct norm_param {
@@ -46,6 +47,12 @@ static double param_get(const norm_param *param, int64_t channel)
                      : taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), channel * param->stride);
 }
 
+// Floats that follow each other, or none.
+static bool param_is_line(const norm_param *param)
+{
+    return param->tensor == NULL || (param->tensor->dtype == TAPER_F32 && param->stride == 1);
+}
+
 static void param_set(const norm_param *param, int64_t channel, double value)
 {
     taper_number_store((taper_dtype)param->tensor->dtype, taper_tensor_mutable(param->tensor), channel * param->stride,
@@ -79,8 +86,9 @@ typedef struct norm_work {
     taper_tensor *x; // retained
     taper_tensor *y;
     int64_t groups_of_scale; // how many (scale, shift) pairs
-    double *mean, *squares;  // per channel and sample
-    void *scale, *shift;     // of the tensor's compute type
+    double *mean, *squares;  // per channel and sample, or of `joined` channels
+    int64_t joined;
+    void *scale, *shift; // of the tensor's compute type
     size_t plane_bytes, scale_bytes;
 } norm_work;
 
@@ -101,9 +109,26 @@ static void work_free(taper_call *call, norm_work *work)
     }
 }
 
-// Checks the input, makes the result in its layout and the scratch memory: statistics where wanted, pairs of
-// coefficients.
-static taper_status work_begin(taper_call *call, norm_layout layout, bool statistics, bool per_sample, norm_work *work)
+// Statistics of each channel, or at once of so many of them that follow each other in memory.
+static taper_status measure(norm_work *work, int64_t channels)
+{
+    taper_norm norm = work->norm;
+    taper_volume *x = &norm.x;
+    work->joined = 1;
+    if (!TAPER_SMALL && x->size[0] == 1 && x->size[1] == 1 && x->stride[2] == 1 && x->stride_c == x->size[2]) {
+        work->joined = channels;
+        x->c /= channels;
+        x->stride_c *= channels;
+        x->size[2] *= channels;
+        norm.spatial *= channels;
+    }
+    return taper_norm_planes(&norm, work->mean, work->squares);
+}
+
+// Checks the input, makes the result in its layout and the scratch memory: statistics of so many channels each where
+// wanted, 0 for none; pairs of coefficients.
+static taper_status work_begin(taper_call *call, norm_layout layout, int64_t statistics, bool per_sample,
+                               norm_work *work)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
@@ -155,18 +180,19 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     taper_heap *heap = call->run->heap;
     work->scale = taper_heap_alloc(heap, work->scale_bytes);
     work->shift = taper_heap_alloc(heap, work->scale_bytes);
-    if (statistics) {
+    if (statistics > 0) {
         work->mean = taper_heap_alloc(heap, work->plane_bytes);
         work->squares = taper_heap_alloc(heap, work->plane_bytes);
     }
-    if (work->scale == NULL || work->shift == NULL || (statistics && (work->mean == NULL || work->squares == NULL))) {
+    if (work->scale == NULL || work->shift == NULL ||
+        (statistics > 0 && (work->mean == NULL || work->squares == NULL))) {
         status = taper_fail_memory(error);
         goto fail;
     }
     work->norm.in = taper_tensor_data(x);
     work->norm.out = taper_tensor_mutable(work->y);
-    if (statistics) {
-        status = taper_norm_planes(&work->norm, work->mean, work->squares);
+    if (statistics > 0) {
+        status = measure(work, statistics);
         if (status != TAPER_OK) {
             goto fail;
         }
@@ -415,6 +441,25 @@ TAPER_KERNEL(taper_op_instance_norm)
 
 // ---- group norm
 
+// Of so many channels of a sample, whose pairs begin at `at`.
+static void group_coefficients(norm_work *work, int64_t at, int64_t first, int64_t count, double mean, double inverse,
+                               const norm_param *weight, const norm_param *bias)
+{
+    if (!TAPER_SMALL && work->norm.dtype == TAPER_F32 && param_is_line(weight) && param_is_line(bias)) {
+        const float *scales = weight->tensor != NULL ? taper_tensor_data(weight->tensor) : NULL;
+        const float *shifts = bias->tensor != NULL ? taper_tensor_data(bias->tensor) : NULL;
+        float *scale = (float *)work->scale + at, *shift = (float *)work->shift + at;
+        for (int64_t c = first; c < first + count; c++) { // as work_coefficients does
+            scale[c] = (float)inverse * (scales != NULL ? scales[c] : 1.0f);
+            shift[c] = (float)((shifts != NULL ? (double)shifts[c] : 0.0) - mean * (double)scale[c]);
+        }
+        return;
+    }
+    for (int64_t c = first; c < first + count; c++) {
+        work_coefficients(work, at + c, mean, inverse, param_get(weight, c), param_get(bias, c));
+    }
+}
+
 static taper_status group_norm(taper_call *call, size_t weight_at, int64_t groups, double eps, bool saved)
 {
     taper_tensor *x;
@@ -428,7 +473,7 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
     }
     TAPER_TRY(param_read(call, weight_at, channels, 1.0, "weight", &weight));
     TAPER_TRY(param_read(call, weight_at + 1, channels, 0.0, "bias", &bias));
-    TAPER_TRY(work_begin(call, NORM_SUGGESTED, true, true, &work));
+    TAPER_TRY(work_begin(call, NORM_SUGGESTED, channels / groups, true, &work));
     taper_tensor *save[2] = {NULL, NULL};
     const int64_t sizes[2] = {x->sizes[0], groups};
     taper_status status = saved ? make_saved(call, &work, &weight, 2, sizes, save) : TAPER_OK;
@@ -439,19 +484,19 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
             for (int64_t g = 0; g < groups && taper_run_goes_on(call->run, 50 * (uint64_t)per_group); g++) {
                 const int64_t first = n * channels + g * per_group;
                 double mean = 0.0, squares = 0.0;
-                for (int64_t c = first; c < first + per_group; c++) {
+                for (int64_t c = first; c < first + per_group && work.joined == 1; c++) {
                     mean += work.mean[c] / (double)per_group;
                 }
-                for (int64_t c = first; c < first + per_group; c++) {
+                for (int64_t c = first; c < first + per_group && work.joined == 1; c++) {
                     const double off = work.mean[c] - mean;
                     squares += work.squares[c] + off * off * spatial;
                 }
-                const double inverse = inverse_of(work.norm.dtype, squares / count, eps, true);
-                for (int64_t c = 0; c < per_group; c++) {
-                    const int64_t channel = g * per_group + c;
-                    work_coefficients(&work, first + c, mean, inverse, param_get(&weight, channel),
-                                      param_get(&bias, channel));
+                if (work.joined != 1) {
+                    mean = work.mean[n * groups + g];
+                    squares = work.squares[n * groups + g];
                 }
+                const double inverse = inverse_of(work.norm.dtype, squares / count, eps, true);
+                group_coefficients(&work, n * channels, g * per_group, per_group, mean, inverse, &weight, &bias);
                 for (size_t i = 0; saved && i < 2; i++) {
                     taper_number_store((taper_dtype)save[i]->dtype, taper_tensor_mutable(save[i]),
                                        n * save[i]->strides[0] + g * save[i]->strides[1], i == 0 ? mean : inverse);
