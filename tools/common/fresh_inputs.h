@@ -17,7 +17,7 @@ typedef struct fresh_inputs {
     size_t count;
     taper_value **values;         // inputs of the next run; owned
     struct fresh_tensor *tensors; // the given tensors that a run can write to, with their bytes
-    size_t tensor_count, tensor_room;
+    size_t tensor_count, tensor_room, runs;
 } fresh_inputs;
 
 // Keeps the bytes of the tensors. given stays valid until fresh_inputs_release. Failures are reported and leave nothing
