@@ -437,20 +437,20 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
                      const float *w, float *y, size_t y_stride)
 {
     for (size_t i = 0; i < m; i++, a++, w += 2, y += y_stride) {
-        const float *p[4];
-        for (size_t k = 0; k < 4; k++)
-            p[k] = taper_f32_at(a[k * a_tap_stride], a_offset);
+        const float *p0 = taper_f32_at(a[0], a_offset), *p1 = taper_f32_at(a[a_tap_stride], a_offset);
+        const float *p2 = taper_f32_at(a[2 * a_tap_stride], a_offset),
+                    *p3 = taper_f32_at(a[3 * a_tap_stride], a_offset);
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
         size_t c = 0;
         for (; !TAPER_SMALL && c + VN <= count; c += VN) {
-            const V u = v_fma(v_load(p[1] + c), right, v_mul(v_load(p[0] + c), left));
-            const V d = v_fma(v_load(p[3] + c), right, v_mul(v_load(p[2] + c), left));
+            const V u = v_fma(v_load(p1 + c), right, v_mul(v_load(p0 + c), left));
+            const V d = v_fma(v_load(p3 + c), right, v_mul(v_load(p2 + c), left));
             v_store(y + c, v_fma(d, bottom, v_mul(u, top)));
         }
         for (; c < count; c += VN) {
             const VT t = v_first(count - c);
-            const V u = v_fma(v_load_t(p[1] + c, t), right, v_mul(v_load_t(p[0] + c, t), left));
-            const V d = v_fma(v_load_t(p[3] + c, t), right, v_mul(v_load_t(p[2] + c, t), left));
+            const V u = v_fma(v_load_t(p1 + c, t), right, v_mul(v_load_t(p0 + c, t), left));
+            const V d = v_fma(v_load_t(p3 + c, t), right, v_mul(v_load_t(p2 + c, t), left));
             v_store_t(y + c, v_fma(d, bottom, v_mul(u, top)), t);
         }
     }
