@@ -78,6 +78,12 @@ for dtype in ("torch.int64", "torch.int32", "torch.float64"):
 for sizes in (((300, 3, 3), (300, 3, 3)), ((2, 5, 4, 4), (5, 4, 1)), ((50, 2, 7), (50, 7, 3)), ((64, 3, 4), (4, 2))):
     add(f"matmul-tiny-{sizes[0]}", "torch.matmul(a, b)", *sizes)
 add("matmul-tiny-turned", "torch.matmul(a.transpose(1, 2), b.transpose(1, 2))", (40, 3, 5), (40, 4, 3))
+# Few rows, few columns, little depth: on either side of what kernels are worth.
+for sizes in (((3, 3, 64), (3, 64, 224)), ((2, 2, 64), (2, 64, 33)), ((1, 64), (64, 50)), ((5, 28, 64), (5, 64, 2)), ((2, 130, 33), (2, 33, 4)), ((4, 31), (31, 3)),
+              ((7, 1030), (1030, 2)), ((3, 64, 3), (3, 3, 64)), ((2, 64, 1), (2, 1, 80)), ((2, 33, 2), (2, 2, 70)), ((70, 40), (40, 1))):
+    add(f"matmul-few-{sizes}", "torch.matmul(a, b)", *sizes)
+add("matmul-few-turned", "[torch.matmul(a.transpose(1, 2), b.transpose(1, 2)), torch.matmul(b, a), torch.matmul(a[:, :, ::2], b.transpose(1, 2)[:, ::2, 1:])]", (3, 64, 64), (3, 3, 64), result="List[Tensor]")
+add("matmul-few-more", "[torch.baddbmm(c, a, b), torch.baddbmm(c, a, b, beta=0.5, alpha=2)]", (3, 40, 64), (3, 64, 3), (3, 40, 3), result="List[Tensor]")
 add("chain_matmul", "torch.linalg.multi_dot([a, b, c])", (3,), (3, 4), (4,))
 add("bilinear", "F.bilinear(a, b, c, d)", (2, 7, 3), (2, 7, 4), (5, 3, 4), (5,))
 for n in (-2, -1, 0, 1, 2, 5):

@@ -183,7 +183,7 @@ static bool are_dots(const taper_gemm *gemm)
            gemm->a_row >= 0 && gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
 }
 
-static taper_status run_dots(taper_run *run, product_job *job)
+static taper_status run_dots(taper_run *run, product_job *job, taper_range_task task, size_t items)
 {
     for (size_t i = 0; i < job->count; i++) {
         int64_t at_a, at_b, at_c;
@@ -191,10 +191,42 @@ static taper_status run_dots(taper_run *run, product_job *job)
         job->left = job->a + at_a;
         job->right = job->b + at_b;
         job->result = job->c + at_c;
-        TAPER_TRY(taper_run_range(run, dots_range, job, job->n, DOT_GRAIN,
+        TAPER_TRY(taper_run_range(run, task, job, items, DOT_GRAIN,
                                   taper_floats_work((double)job->n * (double)job->m * (double)job->k)));
     }
     return TAPER_OK;
+}
+
+// ---- few columns
+
+enum { FEW_COLUMNS = 4, LEAST_DEPTH = 32, MOST_DEPTH = 1024 };
+
+// Each column is made contiguous, rows of the left side lie so.
+static void columns_range(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    float column[MOST_DEPTH], made[DOT_GRAIN];
+    for (size_t j = 0; j < job->n; j++) {
+        for (size_t k = 0; k < job->k; k++) {
+            column[k] = job->right[k * job->b_row + j * job->b_column];
+        }
+        for (size_t i = begin, count; i < end; i += count) {
+            float *to = job->result + i * job->c_row + j;
+            count = taper_min_size(DOT_GRAIN, end - i);
+            job->vector->gemv(count, job->k, column, job->left + i * job->a_row, job->a_row, NULL, made, -INFINITY,
+                              INFINITY);
+            for (size_t r = 0; r < count; r++) {
+                to[r * job->c_row] = job->add ? to[r * job->c_row] + made[r] : made[r];
+            }
+        }
+    }
+}
+
+static bool are_columns(const taper_gemm *gemm)
+{
+    return !TAPER_SMALL && gemm->n <= FEW_COLUMNS && gemm->m >= 4 && gemm->k >= LEAST_DEPTH && gemm->k <= MOST_DEPTH &&
+           gemm->a_column == 1 && gemm->a_row >= 0 && gemm->b_row >= 0 && gemm->b_column >= 0 && gemm->c_column == 1 &&
+           gemm->c_row >= 0;
 }
 
 static bool does(const taper_gemm *gemm)
@@ -204,7 +236,9 @@ static bool does(const taper_gemm *gemm)
         return false;
     }
     // Few rows do not repay the packing, tiny products not even the call.
-    return gemm->m >= 4 && gemm->k >= 4 && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
+    const int64_t least = !TAPER_SMALL && gemm->b_column == 1 && gemm->n >= 32 ? 2 : 4;
+    const int64_t depth = TAPER_SMALL || (double)gemm->m * (double)gemm->n < 1024.0 ? 4 : 1;
+    return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
 }
 
 // The right matrix that all products share, packed in *data, which the caller frees.
@@ -220,7 +254,7 @@ static taper_status pack_shared(taper_run *run, product_job *job, size_t floats,
 
 taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
-    if (!are_dots(gemm) && !does(gemm)) {
+    if (!are_dots(gemm) && !are_columns(gemm) && !does(gemm)) {
         return TAPER_DECLINED;
     }
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
@@ -244,7 +278,10 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
                        .add = gemm->add,
                        .shared = true};
     if (are_dots(gemm)) {
-        return run_dots(run, &job);
+        return run_dots(run, &job, dots_range, job.n);
+    }
+    if (are_columns(gemm)) {
+        return run_dots(run, &job, columns_range, job.m);
     }
     for (size_t d = 0; d < batch->rank; d++) {
         job.shared = job.shared && (batch->sizes[d] == 1 || batch->b[d] == 0);

@@ -263,8 +263,8 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
         for (size_t l = 0; l < lines; l += VN) {                                                                       \
             const size_t count = lines - l < VN ? lines - l : VN;                                                      \
             V made[VN], bad = v_set(0.0f);                                                                             \
-            for (size_t j = 0; j < VN; j++) {                                                                          \
-                const float *p = x + (l + (j < count ? j : 0)) * x_stride;                                             \
+            for (size_t j = 0; j < count; j++) {                                                                       \
+                const float *p = x + (l + j) * x_stride;                                                               \
                 V s = v_load(p);                                                                                       \
                 bad = is_sum ? bad : v_pick(v_nan(s), s, bad);                                                         \
                 size_t i = VN;                                                                                         \
@@ -280,6 +280,8 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
                 }                                                                                                      \
                 made[j] = s;                                                                                           \
             }                                                                                                          \
+            for (size_t j = count; j < VN; j++)                                                                        \
+                made[j] = made[0];                                                                                     \
             if (!is_sum && v_sum(bad) != 0.0f) {                                                                       \
                 for (size_t j = 0; j < count; j++)                                                                     \
                     out[l + j] = fold_##name(n, x + (l + j) * x_stride);                                               \
