@@ -103,6 +103,10 @@ for op in ("i0(x)", "special.i0e(x)", "special.i1(x)", "special.i1e(x)", "specia
         case("grid/%s/%s" % (op, label(dtype)), ("x", "torch." + op), lambda dtype=dtype: [torch.linspace(-9.13, 9.17, 777, dtype=dtype)])
 for op in ("x + y", "x - y", "x * y", "x / y", "torch.add(x, y, alpha=2)", "torch.sub(x, y, alpha=0.5)", "x * 3", "2 / x", "x.t() * y.t()", "F.silu(x)"):
     case("doubles/" + op, ("x, y", op.replace("F.", "torch.nn.functional.")), build(((5, 37), torch.float64), ((5, 37), torch.float64)))
+for n in (5, 9, 17, 31, 33, 40, 41):  # rows of which one is the same for all, many and few of them
+    for rows in (3, 40):
+        case("same rows/%d/%d" % (n, rows), ("x, y", "[torch.max(x, y), x / y, y / x, x + y, x * y, x - y, torch.add(x, y, alpha=3), torch.atan2(y, x), x[:, :, 1:] * y[..., 1:], x[:, ::2] / y, x.mul(y[0])]"),
+             lambda n=n, rows=rows: [tensor((4, rows, n), special=False), tensor((4, 1, n), special=False, seed=9)])
 for n in (1, 2, 3, 4, 7, 8, 9):  # short rows, broadcast and cut out of longer ones
     case("short rows/%d" % n, ("x, y", "[torch.max(x[:, None, :{0}], y[None, :, 1:{1}]), x[:, None, 2:{2}] - y[None, :, :{0}], x[:, :{0}] / y[:1, :{0}], x[:, 1:{1}].exp(), "
                                        "x[:, None, :{0}] * y[:, :{0}], x[:, None, 1:{1}] + y[:, :{0}]]".format(n, n + 1, n + 2)),

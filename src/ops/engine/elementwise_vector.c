@@ -102,14 +102,14 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
 
 // Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
 // rows are one.
-enum { SHORT = 8, BESIDE = 512 };
+enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
 static bool are_short(const loop_job *job)
 {
     const taper_ew_walk *w = job->walk;
     const int64_t n = w->sizes[0], item = sizeof(float);
-    bool beside = !TAPER_SMALL && w->rank > 1 && n <= SHORT && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
+    bool beside = !TAPER_SMALL && w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
     for (size_t k = 1; k < w->sides; k++) {
-        beside = beside && w->steps[k][0] == item;
+        beside = beside && w->steps[k][0] == item && (n <= SHORT || w->steps[k][1] == 0 || w->steps[k][1] == n * item);
     }
     return beside;
 }
@@ -126,8 +126,13 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
             const int64_t step = w->steps[k][1];
             const char *from = at[k] + (int64_t)first * step;
             x[k - 1] = step == (int64_t)(n * sizeof(float)) ? (const float *)(const void *)from : laid[k - 1];
+            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // is laid
+                continue;
+            }
             for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
-                if (n == 2) { // an instruction
+                if (n > SHORT) {
+                    memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
+                } else if (n == 2) { // an instruction
                     memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
                 } else {
                     for (size_t j = 0; j < n; j++) {
@@ -145,7 +150,11 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
     const size_t n = (size_t)w->sizes[0];
-    const bool flat = w->rank == 1;
+    const bool flat = w->rank == 1, factors_fill = (job->scale || job->shift) && n % job->loop.vector->lanes == 0;
+    if (!TAPER_SMALL && !factors_fill && are_short(job)) {
+        run_short(job, count, at);
+        return;
+    }
     if ((job->scale || job->shift) && !flat) {
         const float *factors = (const float *)(const void *)at[job->narrow];
         job->loop.vector->channels(count, n, (const float *)(const void *)at[job->wide],
@@ -159,10 +168,6 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
                                 (size_t)w->steps[job->narrow][1] / sizeof(float),
                                 (const float *)(const void *)at[job->wide], NULL, 0, (float *)(void *)at[0],
                                 (size_t)w->steps[0][1] / sizeof(float));
-        return;
-    }
-    if (!TAPER_SMALL && are_short(job)) {
-        run_short(job, count, at);
         return;
     }
     for (size_t i = 0; i < count; i++) {
