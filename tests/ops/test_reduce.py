@@ -203,6 +203,10 @@ case("sort/ties/bool", ("x", "torch.sort(x)"), ties((5000,), torch.bool, 2))
 case("topk/partial", ("x", "torch.topk(x, 40)"), ties((2, 4000), torch.int64, 300))
 case("sort/organ pipe", ("x", "torch.sort(x)"), lambda: [torch.cat([torch.arange(3000), torch.arange(3000).flip(0)])])
 case("sort/sorted", ("x", "torch.sort(x // 3, descending=True)"), lambda: [torch.arange(5000)])
+for width in (41, 52, 64, 65, 100, 127, 160, 161):  # runs that are merged, the last of them of any length
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        case("sort/merged/%d/%s" % (width, label(dtype)), ("x", "[torch.sort(x // 3, dim=-1, stable=True), torch.sort(x // 3, dim=-1, descending=True, stable=True), torch.sort(x, -1)]"),
+             plain((5, width), dtype))
 case("sort/NaN", ("x", "torch.sort(x)"), lambda: [torch.tensor([2.0, float("nan"), 1.0, float("nan"), 0.0] * 20)])
 case("nanmedian/NaN", ("x", "torch.nanmedian(x, 0)"), lambda: [torch.tensor([2.0, float("nan"), 1.0, float("nan"), 0.0] * 20)])
 case("aminmax/number", ("x", "torch.aminmax(x, dim=0, keepdim=True)"), plain(()))

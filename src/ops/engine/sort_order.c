@@ -25,7 +25,7 @@ static unsigned lowest_bit(uint64_t word)
 }
 
 // Bits of a digit, for so many entries: a pass costs about a step for each of them and each value of the digit.
-enum { DIGIT_MOST = 11, FEW = 40 };
+enum { DIGIT_MOST = 11, FEW = 40, MERGED = 160, RUN = 16 };
 static unsigned digit_bits(size_t n)
 {
     return n < 256 ? 6 : n < 4096 ? 8 : DIGIT_MOST;
