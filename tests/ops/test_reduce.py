@@ -59,6 +59,18 @@ for op in ("sum", "mean", "amax", "amin"):
     if op != "mean":
         case(op + "/lines/large", ("x", "torch.%s(x.abs() * 1e38, [2]), torch.%s(x.abs() * 1e38, [1])" % (op, op)), plain((2, 40, 65)))
 case("prod/lines/ends", ("x", "torch.prod(x * 1e-9, 2), torch.prod(x * 1e9, 1), torch.prod(torch.where(x > 2, torch.zeros_like(x), x), 2)"), plain((3, 40, 65)))
+# Dimensions of one element: what is given is a copy, or nearly.
+for layout in LAYOUTS:
+    for dtype in (torch.float32, torch.float64, torch.int64, torch.bool, torch.float16):
+        names = ("amax", "amin", "any", "all", "argmax", "max", "sum", "cumsum", "cumprod", "sort", "median", "topk", "mode") + (("mean", "logcumsumexp", "cummax") if dtype.is_floating_point else ())
+        if dtype in (torch.bool, torch.float16):
+            names = ("any", "all", "amax") if dtype == torch.bool else ("sum", "mean", "amax")
+        for op in names:
+            calls = ["torch.%s(x[:, 1:2], %s)" % (op, "1, 1" if op == "topk" else "1")]
+            if op in ("amax", "amin", "any", "all", "argmax", "max", "sum", "mean", "median"):
+                calls.append("torch.%s(x[..., :1], -1, True)" % op)
+            case("one/%s/%s/%s" % (op, label(dtype), layout), ("x", ", ".join(calls)), build((SHAPE, dtype, layout)))
+case("one/prod", ("x", "torch.prod(x[:, :1], 1), torch.prod(x[:1], 0, True), torch.prod(x[:1, :0], 0), torch.sum(x[:1, :, :1], [0, 2]), torch.amax(x[:1, :, :1], [0, 2], True)"), plain(SHAPE))
 case("sum/dtype", ("x", "torch.sum(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("mean/dtype", ("x", "torch.mean(x, [1], dtype=torch.float64)"), build((SHAPE, torch.int32)))
 case("prod/dim", ("x", "torch.prod(x, 1)"), plain(SHAPE))

@@ -7,6 +7,7 @@
 
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_complex.h"
+#include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
@@ -440,8 +441,8 @@ static bool is_at_once(const walk *w)
     return !TAPER_SMALL && w->has_vector[0] && r->second == NULL && r->overflow <= 0 && w->out[1] == NULL &&
            (r->finish == TAPER_FINISH_SAME || r->finish == TAPER_FINISH_MEAN) && w->out[0]->dtype == TAPER_F32 &&
            (v->kind == TAPER_REDUCTION_SUM || v->kind == TAPER_REDUCTION_MOST || v->kind == TAPER_REDUCTION_LEAST) &&
-           w->kept_count != 0 && w->kept[0].out == (int64_t)sizeof(float) && w->reduced_count == 1 && w->count > 0 &&
-           (w->side_by_side ? w->reduced[0].size <= TAPER_REDUCE_ROWS
+           w->kept_count != 0 && w->kept[0].out == (int64_t)sizeof(float) && w->reduced_count <= 1 && w->count > 0 &&
+           (w->side_by_side ? w->count <= TAPER_REDUCE_ROWS
                             : taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX));
 }
 
@@ -451,7 +452,7 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
     const taper_reduce_vector *v = &w->vectors[0];
     const float *x = (const float *)(const void *)from;
     float *out = (float *)(void *)to;
-    const size_t n = (size_t)w->reduced[0].size;
+    const size_t n = (size_t)w->count, stride = w->reduced_count != 0 ? (size_t)w->reduced[0].in / sizeof(float) : 0;
     if (!w->side_by_side && !taper_reduce_vector_has_lines(v, n, m)) {
         return false;
     }
@@ -459,7 +460,7 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
         return true;
     }
     if (w->side_by_side) {
-        v->vector->fold_rows[v->kind](n, m, x, (size_t)w->reduced[0].in / sizeof(float), out);
+        v->vector->fold_rows[v->kind](n, m, x, stride, out);
     } else {
         v->vector->fold_lines[v->kind](m, n, x, (size_t)w->kept[0].in / sizeof(float), out);
     }
@@ -467,8 +468,15 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
     for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_SUM; k++) {
         beyond |= !(fabsf(out[k]) <= FLT_MAX);
     }
-    for (size_t k = 0; k < m && w->r->finish == TAPER_FINISH_MEAN && beyond == 0; k++) {
-        out[k] = (float)((double)out[k] / w->count);
+    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) { // rounds as a division of doubles does
+        const float count = (float)w->count;
+        taper_binary_f32_function *const divide = v->vector->binary[TAPER_BINARY_DIV][TAPER_OPERANDS_VS];
+        if (divide != NULL) {
+            divide(m, out, &count, out, -INFINITY, INFINITY);
+        }
+        for (size_t k = 0; k < m && divide == NULL; k++) {
+            out[k] /= count;
+        }
     }
     return beyond == 0;
 }
@@ -566,6 +574,34 @@ static taper_status run_walk(walk *w, taper_run *run)
     return w->status;
 }
 
+// Products, extremes and truth of one element each are these.
+static bool are_elements(const taper_reduce *r, const taper_tensor *x, const taper_tensor *out)
+{
+    const bool same = r->first == &taper_reduce_prod || r->first == &taper_reduce_max ||
+                      r->first == &taper_reduce_min ||
+                      (x->dtype == TAPER_BOOL && (r->first == &taper_reduce_any || r->first == &taper_reduce_every));
+    for (size_t i = 0; i < x->rank; i++) {
+        if (r->over[i] && x->sizes[i] != 1) {
+            return false;
+        }
+    }
+    return !TAPER_SMALL && same && r->second == NULL && r->finish == TAPER_FINISH_SAME && r->overflow <= 0 &&
+           r->dtype == x->dtype && out->dtype == x->dtype;
+}
+
+static void copy_elements(taper_run *run, const taper_reduce *r, const taper_tensor *x, taper_tensor *out)
+{
+    int64_t strides[TAPER_MAX_RANK];
+    size_t rank = 0;
+    for (size_t i = 0; i < x->rank; i++) {
+        if (!r->over[i] || r->keep) {
+            strides[rank++] = x->strides[i];
+        }
+    }
+    taper_move(run, taper_tensor_item(x), rank, out->sizes, taper_tensor_mutable(out), out->strides,
+               taper_tensor_data(x), strides);
+}
+
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
 {
     taper_error *error = call->run->error;
@@ -603,7 +639,9 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
         memcmp(out[0]->strides, out[1]->strides, rank * sizeof *sizes) != 0) {
         status = taper_fail(error, TAPER_ERROR_UNSUPPORTED, "the two results must have the same strides");
     }
-    if (status == TAPER_OK && taper_tensor_numel(out[0]) != 0) {
+    if (status == TAPER_OK && out[1] == NULL && are_elements(r, r->x, out[0])) {
+        copy_elements(call->run, r, r->x, out[0]);
+    } else if (status == TAPER_OK && taper_tensor_numel(out[0]) != 0) {
         walk w;
         prepare(&w, r, out[0]);
         w.result_class = r->class_ == TAPER_EW_C128  ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)

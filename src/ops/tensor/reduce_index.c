@@ -325,8 +325,10 @@ static taper_status pick_dim(taper_call *call, taper_tensor *x, size_t dim, bool
         }
     }
     taper_status status = TAPER_OK;
-    if (taper_tensor_numel(indices) != 0 &&
-        !pick_kernels(call->run, x, dim, smallest, keep, values, indices, &status)) {
+    if (!TAPER_SMALL && x->rank != 0 && x->sizes[dim] == 1) {
+        taper_lines_of_one(call->run, x, dim, keep, values, indices);
+    } else if (taper_tensor_numel(indices) != 0 &&
+               !pick_kernels(call->run, x, dim, smallest, keep, values, indices, &status)) {
         pick_lines(call->run, x, dim, smallest, keep, values, indices);
     }
     if (status != TAPER_OK) {

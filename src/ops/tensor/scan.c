@@ -7,6 +7,7 @@
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
+#include "ops/engine/view_move.h"
 #include "ops/tensor/scan_lines.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
@@ -154,6 +155,27 @@ static void scan_begin(taper_run *run, scan *s, taper_scan kind, const taper_ten
 }
 
 // cumsum(self, dim, dtype) and cumprod; logcumsumexp(self, dim).
+// Lines of one element. Whether it is done.
+static bool scan_ones(taper_run *run, taper_scan kind, const taper_tensor *x, size_t dim, taper_tensor *out)
+{
+    if (TAPER_SMALL || x->rank == 0 || x->sizes[dim] != 1 || out->dtype != x->dtype ||
+        (x->dtype != TAPER_F32 && x->dtype != TAPER_F64 && x->dtype != TAPER_I64)) {
+        return false;
+    }
+    taper_move(run, taper_tensor_item(x), x->rank, x->sizes, taper_tensor_mutable(out), out->strides,
+               taper_tensor_data(x), x->strides);
+    const int64_t count = kind == TAPER_SCAN_SUM ? taper_tensor_numel(out) : 0;
+    float *const floats = taper_tensor_mutable(out);
+    double *const doubles = taper_tensor_mutable(out);
+    for (int64_t i = 0; i < count && x->dtype == TAPER_F32; i++) {
+        floats[i] += 0.0f; // sums begin with 0, of which -0 is no part
+    }
+    for (int64_t i = 0; i < count && x->dtype == TAPER_F64; i++) {
+        doubles[i] += 0.0;
+    }
+    return true;
+}
+
 static taper_status run_sums(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *out;
@@ -176,7 +198,7 @@ static taper_status run_sums(taper_call *call, taper_scan kind)
         TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, error));
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, x->rank, x->sizes, NULL, &out, error));
-    if (taper_tensor_numel(out) != 0) {
+    if (taper_tensor_numel(out) != 0 && !scan_ones(call->run, kind, x, dim, out)) {
         scan s;
         scan_begin(call->run, &s, kind, x, dtype);
         s.out = out;

@@ -179,7 +179,10 @@ static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t di
     if (status == TAPER_OK && (which & 1) != 0) {
         status = taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, rank, sizes, strides, &values, error);
     }
-    if (status == TAPER_OK && taper_tensor_numel(indices) != 0) {
+    if (!TAPER_SMALL && status == TAPER_OK && x->rank != 0 && x->sizes[dim] == 1 &&
+        taper_tensor_numel(indices) == taper_tensor_numel(x)) {
+        taper_lines_of_one(call->run, x, dim, !without || keep, values, indices);
+    } else if (status == TAPER_OK && taper_tensor_numel(indices) != 0) {
         status = run_lines(call, j, x, dim, values, indices, without, keep);
     }
     if (status == TAPER_OK && values != NULL) {
