@@ -194,12 +194,20 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
         const size_t bytes = (size_t)inner->size * item;
         switch (TAPER_SMALL ? 0
                             : bytes) { // a call of a function that finds out how much it is would be most of the work
+        case 4:
+            ROWS(4) break;
+        case 6:
+            ROWS(6) break;
         case 8:
             ROWS(8) break;
         case 12:
             ROWS(12) break;
         case 16:
             ROWS(16) break;
+        case 24:
+            ROWS(24) break;
+        case 32:
+            ROWS(32) break;
         default:
             ROWS(bytes) break;
         }
