@@ -45,7 +45,7 @@ for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "
         x = "torch.abs(x)" if op in ("sum", "nansum") and dtype == torch.float32 else "x"
         case("%s/long/%s/%d" % (op, label(dtype), dim), ("x", "torch.%s(%s, %d)" % (op, x, dim)), build(((3, 70, 150), dtype)))
 for op, dim, dtype in itertools.product(("max", "min", "argmax", "argmin"), (0, 1, -1), (torch.float32, torch.int64, torch.int32, torch.uint8)):
-    for shape in ((3, 70, 150), (40, 33, 7)):
+    for shape in ((3, 70, 150), (40, 33, 7), (9, 128, 4), (5, 2000, 3)):
         case("%s/long/%s/%d/%d" % (op, label(dtype), dim, shape[0]), ("x", "torch.%s(x, %d)" % (op, dim)), build((shape, dtype)))
 # Lines of a few vectors, many of them, and results that are stored at once; with sums that floats do not hold and products that vanish.
 for op, dims, shape in itertools.product(("sum", "mean", "amax", "amin", "prod"), ("-1", "0", "1"), ((37, 5, 16), (3, 33, 49), (9, 30, 127), (2, 40, 128), (70, 3, 31))):

@@ -6,7 +6,7 @@
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LANES = 128, SHORT = 32 };
+enum { LANES = 128, SHORT = 32, FEW = 7 }; // FEW: neighbours that fill no vectors
 
 typedef struct picker {
     const taper_tensor *x;
@@ -144,6 +144,17 @@ static size_t find(const float *x, size_t n, float extreme)
     return i;
 }
 
+// The extremes of lines of contiguous floats, `step` floats apart, and their places.
+static void pick_each(const float_job *job, const float *x, size_t n, size_t lines, size_t step, float *best,
+                      int32_t *where)
+{
+    for (size_t k = 0; k < lines; k++, x += step) {
+        best[k] = job->vector->fold[job->smallest ? TAPER_REDUCTION_LEAST : TAPER_REDUCTION_MOST](n, x);
+        where[k] = (int32_t)find(x, n, best[k]);
+        best[k] = x[where[k]]; // of two zeros the first
+    }
+}
+
 static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const float_job *job = argument;
@@ -151,7 +162,13 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0; // of indices, of which values take half
     float best[LANES];
     int32_t where[LANES];
-    if (l->side_by_side) {
+    const size_t n = (size_t)l->line.size;
+    if (l->side_by_side && lanes <= FEW && n >= SHORT && n * lanes <= SHORT * LANES) { // so that they become lines
+        float turned[SHORT * LANES];
+        job->vector->transpose(n, lanes, (const float *)(const void *)(job->x + in), (size_t)l->line.in / sizeof(float),
+                               turned, n);
+        pick_each(job, turned, n, lanes, n, best, where);
+    } else if (l->side_by_side) {
         job->pick((size_t)l->line.size, lanes, (const float *)(const void *)(job->x + in),
                   (size_t)l->line.in / sizeof(float), job->smallest, best, where);
     } else if (l->line.size <= SHORT && lanes >= SHORT) { // turned, so that short lines become neighbours
@@ -160,13 +177,8 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
                                (size_t)l->kept[0].in / sizeof(float), turned, lanes);
         job->pick((size_t)l->line.size, lanes, turned, lanes, job->smallest, best, where);
     } else {
-        for (size_t k = 0; k < lanes; k++) {
-            const float *x = (const float *)(const void *)(job->x + in + (lanes > 1 ? (int64_t)k * l->kept[0].in : 0));
-            const size_t n = (size_t)l->line.size;
-            best[k] = job->vector->fold[job->smallest ? TAPER_REDUCTION_LEAST : TAPER_REDUCTION_MOST](n, x);
-            where[k] = (int32_t)find(x, n, best[k]);
-            best[k] = x[where[k]]; // of two zeros the first
-        }
+        pick_each(job, (const float *)(const void *)(job->x + in), n, lanes,
+                  lanes > 1 ? (size_t)l->kept[0].in / sizeof(float) : 0, best, where);
     }
     for (size_t k = 0; k < lanes; k++) {
         const int64_t at = out + (int64_t)k * step;
