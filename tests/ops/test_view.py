@@ -89,6 +89,12 @@ CASES += [
      lambda: (torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0)),)),
 ]
 # A tensor that is turned and has gaps is converted into one without, in its order of memory.
+# Planes of a few elements, whole squares and what is left of them, whatever the dtype.
+for rows, columns in ((8, 8), (7, 7), (5, 12), (8, 3), (12, 6), (2, 9), (9, 2), (17, 8), (8, 33), (4, 5), (1, 8)):
+    for dtype in ("float32", "float16", "float64", "uint8", "int64", "complex64"):
+        CASES.append((f"permute-small/{rows}x{columns}/{dtype}", f"def f(x: Tensor):\n    y = (x * 100).abs().to(torch.{dtype})\n"
+                      "    return y.transpose(1, 2).contiguous(), y.permute(2, 0, 1).contiguous(), y[:, 1:, :-1].transpose(1, 2).contiguous()\n",
+                      lambda rows=rows, columns=columns: (torch.randn(6, rows, columns, generator=torch.Generator().manual_seed(rows)),)))
 for name, view in (("rows", "permute(2, 1, 3, 0)[:, :, ::2]"), ("columns", "permute(3, 0, 2, 1)[:, :1]"), ("last", "permute(0, 3, 1, 2)[..., :2]"), ("line", "select(1, 1).permute(2, 1, 0)[..., :1]"),
                    ("repeated", "transpose(0, 3)[:, :1].expand(-1, 3, -1, -1)")):
     CASES.append((f"converted/{name}", f"def f(x: Tensor):\n    i = (x * 4).to(torch.int64).{view}\n    x = x.{view}\n    return (x.to(torch.float64), x.to(torch.float32, copy=True), x.half(), "

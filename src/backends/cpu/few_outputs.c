@@ -8,9 +8,16 @@
 
 void taper_few_outputs_rows(const taper_few_outputs *f, size_t rows, const float *x, size_t x_step, float *y)
 {
+    enum {
+        TOGETHER = 4,
+        FLOATS = 4096
+    }; // rows that gemv takes at once; those that all outputs find in the first cache
     float made[TAPER_FEW_OUTPUTS * TAPER_FEW_OUTPUTS_GRAIN];
+    const size_t fitting = FLOATS / f->in / TOGETHER * TOGETHER;
+    const size_t most = f->out == 1 ? TAPER_FEW_OUTPUTS_GRAIN
+                                    : taper_max_size(taper_min_size(fitting, TAPER_FEW_OUTPUTS_GRAIN), TOGETHER);
     for (size_t count; rows != 0; rows -= count, x += count * x_step, y += count * f->out) {
-        count = taper_min_size(rows, TAPER_FEW_OUTPUTS_GRAIN);
+        count = taper_min_size(rows, most);
         float *to = f->out == 1 ? y : made;
         for (size_t o = 0; o < f->out; o++) {
             f->vector->gemv(count, f->in, f->weights + o * f->weights_step, x, x_step, NULL, to + o * count, -INFINITY,

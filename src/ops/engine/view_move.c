@@ -169,6 +169,8 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
     switch (item) {
     case 1:
         FEW(1) return true;
+    case 2:
+        FEW(2) return true;
     case 4:
         FEW(4) return true;
     case 8:
@@ -381,10 +383,20 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     }
     taper_walk walk;
     taper_walk_begin(&walk, 2);
+    double elements = (double)outer.size * (double)inner.size;
     while (n-- > 0) {
         int64_t *const steps = taper_walk_add(&walk, dims[n].size);
+        elements *= (double)dims[n].size;
         steps[0] = dims[n].to;
         steps[1] = dims[n].from;
+    }
+    if (!TAPER_SMALL && elements <= PIECE) {
+        if (taper_run_goes_on(run, (uint64_t)elements * WORK_OF_A_MOVE)) {
+            do {
+                move_plane(run, item, &outer, &inner, (char *)to + walk.at[0], (const char *)from + walk.at[1]);
+            } while (taper_walk_next(&walk));
+        }
+        return;
     }
     while (move_pieces(run, item, outer, inner, (char *)to + walk.at[0], (const char *)from + walk.at[1]) &&
            taper_walk_next(&walk)) {

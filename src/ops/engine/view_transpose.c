@@ -42,14 +42,22 @@ static inline void turn_pairs(uint64_t *x)
 }
 #undef EXCHANGE
 
-// Of bytes or pairs of them, SPAN rows at a time.
+// Where a square of so many begins: the last one lies over the one before it.
+static inline int64_t place(int64_t at, int64_t side, int64_t all)
+{
+    return at + side <= all ? at : all - side;
+}
+
+// Of bytes or pairs of them, SPAN rows at a time; there is a square at least.
 static inline void move_packed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
                                int64_t from_column)
 {
     const int64_t lanes = (int64_t)(8 / item), width = (int64_t)item;
     for (int64_t r0 = 0; r0 < rows; r0 += SPAN) {
-        for (int64_t c = 0; c < columns; c += lanes) {
-            for (int64_t r = r0; r < taper_min_i64(r0 + SPAN, rows); r += lanes) {
+        for (int64_t left = 0; left < columns; left += lanes) {
+            const int64_t c = place(left, lanes, columns);
+            for (int64_t above = r0; above < taper_min_i64(r0 + SPAN, rows); above += lanes) {
+                const int64_t r = place(above, lanes, rows);
                 uint64_t x[SIDE];
                 for (int64_t k = 0; k < lanes; k++) {
                     memcpy(&x[k], from + r * width + (c + k) * from_column, sizeof *x);
@@ -65,6 +73,16 @@ static inline void move_packed(size_t item, int64_t rows, int64_t columns, char 
             }
         }
     }
+}
+
+static void move_bytes(int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from, int64_t from_column)
+{
+    move_packed(1, rows, columns, to, to_row, from, from_column);
+}
+
+static void move_pairs(int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from, int64_t from_column)
+{
+    move_packed(2, rows, columns, to, to_row, from, from_column);
 }
 
 static void move_words(int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from, int64_t from_column)
@@ -135,24 +153,17 @@ void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int6
                                                      (size_t)to_row / item);
         return;
     }
-    int64_t tall = 0, wide = 0; // what whole squares cover
-    if (!TAPER_SMALL && (item <= 2 || item == sizeof(uint64_t))) {
-        const int64_t side = item == sizeof(uint64_t) ? SIDE : (int64_t)(8 / item);
-        tall = rows / side * side;
-        wide = columns / side * side;
-        switch (item) {
-        case 1:
-            move_packed(1, tall, wide, to, to_row, from, from_column);
-            break;
-        case 2:
-            move_packed(2, tall, wide, to, to_row, from, from_column);
-            break;
-        default:
-            move_words(tall, wide, to, to_row, from, from_column);
-            break;
-        }
+    const int64_t packed = (int64_t)(8 / item), width = (int64_t)item;
+    int64_t tall = 0, wide = 0; // what squares cover
+    if (!TAPER_SMALL && item <= 2 && rows >= packed && columns >= packed) {
+        (item == 1 ? move_bytes : move_pairs)(rows, columns, to, to_row, from, from_column);
+        return;
     }
-    const int64_t width = (int64_t)item;
+    if (!TAPER_SMALL && item == sizeof(uint64_t)) {
+        tall = rows / SIDE * SIDE;
+        wide = columns / SIDE * SIDE;
+        move_words(tall, wide, to, to_row, from, from_column);
+    }
     move_any(item, tall, columns - wide, to + wide * width, to_row, from + wide * from_column, from_column);
     move_any(item, rows - tall, columns, to + tall * to_row, to_row, from + tall * width, from_column);
 }

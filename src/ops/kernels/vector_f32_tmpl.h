@@ -512,6 +512,12 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
                 TAPER_UNROLL
                 for (size_t i = 0; i < VN; i++)
                     v_store(to + i * y_stride, v[i]);
+            } else if (!TAPER_SMALL && VN > 8 && cn == 8 && rn <= 8) { // a large square would take longer
+                turn_narrow(8, rn, from, x_stride, to, y_stride);
+            } else if (!TAPER_SMALL && VN > 8 && cn * rn <= VN * VN / 4) {
+                for (size_t i = 0; i < cn; i++)
+                    for (size_t k = 0; k < rn; k++)
+                        to[i * y_stride + k] = from[k * x_stride + i];
             } else {
                 const VT ct = v_first(cn), rt = v_first(rn);
                 for (size_t i = 0; i < rn; i++)
