@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise functions over a sample of all floats (one in 101 with --thorough), every length, in place and not; and
 // the reductions, poolings and reorderings of vector_f32.h.
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -396,6 +397,21 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n)
             want += (double)x[r * stride + c];
         check_that(check_close(out[c], (float)(want * 0.25), 4e-6f), "sum_rows: %g, not %g", (double)out[c],
                    want * 0.25);
+    }
+    if (v->multiply_rows != NULL && rows > 0) {
+        const bool held = v->multiply_rows(rows, n, x, stride, out);
+        check_that(!held || n >= 2 * (size_t)v->lanes, "multiply_rows: %zu columns", n);
+        bool narrow = false;
+        for (size_t c = 0; c < n; c++) {
+            double want = (double)x[c];
+            for (size_t r = 1; r < rows; r++) {
+                narrow = narrow || !(fabs(want) >= FLT_MIN && fabs(want) <= FLT_MAX);
+                want *= (double)x[r * stride + c];
+            }
+            check_that(!held || check_close(out[c], (float)want, 1e-7f * (float)((double)rows * fabs(want))),
+                       "multiply_rows: %g, not %g", (double)out[c], want);
+        }
+        check_that(held == (!narrow && n >= 2 * (size_t)v->lanes), "multiply_rows: held %d", held);
     }
     for (int kind = TAPER_REDUCTION_MOST; kind <= TAPER_REDUCTION_LEAST && v->fold_lines[kind] && n >= v->lanes;
          kind++) {

@@ -85,6 +85,7 @@ typedef struct walk {
     bool side_by_side;         // kept[0] are the lanes; otherwise reduced[0] is folded
     bool direct;               // elements are read where they lie
     bool at_once;              // one call of a kernel gives results as they are stored
+    bool multiplied;           // it is that of products
     taper_cast_function *cast; // what converts elements side by side; NULL: none does
     taper_ew_class result_class;
     double count; // of elements behind one result
@@ -315,20 +316,26 @@ static void fold_lines(walk *w, const taper_reduce_op *op, const taper_reduce_ve
     } while (taper_walk_next(&inner));
 }
 
+static void begin(taper_ew_class class_, const taper_reduce_op *op, accumulators *acc, size_t m)
+{
+    for (size_t k = 0; k < m && class_ == TAPER_EW_I64; k++) {
+        acc->i[k] = op->start_int;
+    }
+    for (size_t k = 0; k < m && class_ == TAPER_EW_C128; k++) {
+        acc->c[k] = (taper_c128){op->start, 0};
+    }
+    const double start = op->start;
+    for (size_t k = 0; k < m && class_ != TAPER_EW_I64 && class_ != TAPER_EW_C128; k++) {
+        acc->f[k] = start;
+    }
+}
+
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
 {
     const taper_ew_class class_ = w->r->class_;
     const size_t which = op == w->r->first ? 0 : 1;
     const taper_reduce_vector *v = w->has_vector[which] ? &w->vectors[which] : NULL;
-    for (size_t k = 0; k < m; k++) {
-        if (class_ == TAPER_EW_I64) {
-            acc->i[k] = op->start_int;
-        } else if (class_ == TAPER_EW_C128) {
-            acc->c[k] = (taper_c128){op->start, 0};
-        } else {
-            acc->f[k] = op->start;
-        }
-    }
+    begin(class_, op, acc, m);
     if (w->count == 0) {
         return;
     }
@@ -438,12 +445,16 @@ static bool is_at_once(const walk *w)
 {
     const taper_reduce *r = w->r;
     const taper_reduce_vector *v = &w->vectors[0];
-    return !TAPER_SMALL && w->has_vector[0] && r->second == NULL && r->overflow <= 0 && w->out[1] == NULL &&
-           (r->finish == TAPER_FINISH_SAME || r->finish == TAPER_FINISH_MEAN) && w->out[0]->dtype == TAPER_F32 &&
-           (v->kind == TAPER_REDUCTION_SUM || v->kind == TAPER_REDUCTION_MOST || v->kind == TAPER_REDUCTION_LEAST) &&
-           w->kept_count != 0 && w->kept[0].out == (int64_t)sizeof(float) && w->reduced_count <= 1 && w->count > 0 &&
-           (w->side_by_side ? w->count <= TAPER_REDUCE_ROWS
-                            : taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX));
+    if (TAPER_SMALL || r->second != NULL || r->overflow > 0 || w->out[1] != NULL || w->out[0]->dtype != TAPER_F32 ||
+        (r->finish != TAPER_FINISH_SAME && r->finish != TAPER_FINISH_MEAN) || w->kept_count == 0 ||
+        w->kept[0].out != (int64_t)sizeof(float) || w->reduced_count > 1 || w->count <= 0 ||
+        (w->side_by_side && w->count > TAPER_REDUCE_ROWS)) {
+        return false;
+    }
+    return w->multiplied ||
+           (w->has_vector[0] &&
+            (v->kind == TAPER_REDUCTION_SUM || v->kind == TAPER_REDUCTION_MOST || v->kind == TAPER_REDUCTION_LEAST) &&
+            (w->side_by_side || taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX)));
 }
 
 // What is in no need of accumulators. False: floats do not hold a result.
@@ -458,6 +469,9 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
     }
     if (!go_on(w, n * m)) {
         return true;
+    }
+    if (w->multiplied) {
+        return v->vector->multiply_rows(n, m, x, stride, out);
     }
     if (w->side_by_side) {
         v->vector->fold_rows[v->kind](n, m, x, stride, out);
@@ -561,6 +575,8 @@ static taper_status run_walk(walk *w, taper_run *run)
     w->native[0] = find_native(run, r, r->first->native);
     w->native[1] = r->second != NULL ? find_native(run, r, r->second->native) : NULL;
     w->has_vector[1] = fast && r->second != NULL && taper_reduce_vector_find(&w->vectors[1], run, r->second->kernel);
+    w->vectors[0].vector = taper_vector_f32_select(run->cpu);
+    w->multiplied = fast && !run->portable && w->side_by_side && r->first == &taper_reduce_prod;
     w->at_once = is_at_once(w);
     memset(&w->centre, 0, sizeof w->centre);
     w->run = run;

@@ -15,7 +15,7 @@ enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
     }
 // A line by as many accumulators as hide what an operation takes; rows beside each other, each joined with all of the
 // accumulators.
-#define FOLD(name, dtype, T, A, start, joined, merged)                                                                 \
+#define FOLD_LINE(name, dtype, T, A, start, joined, merged)                                                            \
     static void line_##name##_##dtype(size_t n, const void *from, void *acc)                                           \
     {                                                                                                                  \
         const T *xs = from;                                                                                            \
@@ -42,7 +42,9 @@ enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
         FOLD_HALF(A, 1, merged)                                                                                        \
         const A a = *total, x = part[0];                                                                               \
         *total = merged;                                                                                               \
-    }                                                                                                                  \
+    }
+#define FOLD(name, dtype, T, A, start, joined, merged)                                                                 \
+    FOLD_LINE(name, dtype, T, A, start, joined, merged)                                                                \
     static void rows_##name##_##dtype(size_t rows, size_t n, const void *from, size_t stride, void *acc)               \
     {                                                                                                                  \
         for (size_t r = 0; r < rows; r++) {                                                                            \
@@ -56,78 +58,30 @@ enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
         }                                                                                                              \
     }
 TAPER_NATIVE_FOLDS(FOLD)
+FOLD_LINE(PRODUCT, F32, float, double, 1, a *x, a *x)
 #undef FOLD
+#undef FOLD_LINE
 #undef FOLD_HALF
 
-// Products of floats: of some elements as floats, which must stay normal numbers in between, and of these as doubles.
-enum { PRODUCT_STEPS = 16, PRODUCT_LANES = 128 };
-
-// part[k] = the product of x[r * stride + k] over r; whether floats held all of them.
-TAPER_TEMPLATE bool multiply_rows(size_t rows, size_t n, const float *x, size_t stride, float *restrict part)
-{
-    float least[PRODUCT_LANES];
-    int beyond = 0;
-    for (size_t k = 0; k < n; k++)
-        part[k] = least[k] = 1;
-    for (size_t r = 0; r < rows; r++) {
-        const float *xs = x + r * stride;
-        VECTORIZED for (size_t k = 0; k < n; k++)
-        {
-            part[k] *= xs[k];
-            least[k] = fabsf(part[k]) < least[k] ? fabsf(part[k]) : least[k];
-        }
-    }
-    for (size_t k = 0; k < n; k++)
-        beyond |= !((least[k] >= FLT_MIN) & (fabsf(part[k]) <= FLT_MAX));
-    return beyond == 0;
-}
-
-static void line_PRODUCT_F32(size_t n, const void *from, void *acc)
-{
-    enum { ACROSS = FOLD_LANES * 2 };
-    const float *xs = from;
-    double *total = acc;
-    while (n != 0) {
-        const size_t rows = n / ACROSS < PRODUCT_STEPS ? n / ACROSS : PRODUCT_STEPS;
-        const size_t count = rows != 0 ? rows * ACROSS : n;
-        float part[PRODUCT_LANES];
-        double lanes[FOLD_LANES];
-        if (rows != 0 && multiply_rows(rows, ACROSS, xs, ACROSS, part)) {
-            for (size_t k = 0; k < FOLD_LANES; k++)
-                lanes[k] = (double)part[k] * (double)part[k + FOLD_LANES];
-        } else {
-            for (size_t k = 0; k < FOLD_LANES; k++)
-                lanes[k] = k < count ? (double)xs[k] : 1;
-            for (size_t k = FOLD_LANES; k < count; k++)
-                lanes[k % FOLD_LANES] *= (double)xs[k];
-        }
-        for (size_t width = FOLD_LANES / 2; width != 0; width /= 2) {
-            for (size_t k = 0; k < width; k++)
-                lanes[k] *= lanes[k + width];
-        }
-        *total *= lanes[0];
-        xs += count;
-        n -= count;
-    }
-}
-
+// Accumulators stay in registers from row to row.
 static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t stride, void *acc)
 {
-    for (size_t c = 0; c < n; c += PRODUCT_LANES) {
-        const size_t width = n - c < PRODUCT_LANES ? n - c : PRODUCT_LANES;
-        double *as = (double *)acc + c;
-        for (size_t r = 0; r < rows; r += PRODUCT_STEPS) {
-            const size_t count = rows - r < PRODUCT_STEPS ? rows - r : PRODUCT_STEPS;
-            const float *xs = (const float *)from + r * stride + c;
-            float part[PRODUCT_LANES];
-            const bool held = multiply_rows(count, width, xs, stride, part);
-            for (size_t k = 0; k < width && held; k++)
-                as[k] *= (double)part[k];
-            for (size_t i = 0; i < count && !held; i++) {
-                for (size_t k = 0; k < width; k++)
-                    as[k] *= (double)xs[i * stride + k];
-            }
+    const float *xs = from;
+    double *as = acc;
+    size_t c = 0;
+    for (; c + FOLD_LANES <= n; c += FOLD_LANES) {
+        double part[FOLD_LANES];
+        for (size_t k = 0; k < FOLD_LANES; k++)
+            part[k] = 1;
+        for (size_t r = 0; r < rows; r++) {
+            VECTORIZED for (size_t k = 0; k < FOLD_LANES; k++) part[k] *= (double)xs[r * stride + c + k];
         }
+        for (size_t k = 0; k < FOLD_LANES; k++)
+            as[c + k] *= part[k];
+    }
+    for (size_t r = 0; r < rows && c < n; r++) {
+        for (size_t k = c; k < n; k++)
+            as[k] *= (double)xs[r * stride + k];
     }
 }
 

@@ -131,6 +131,9 @@ typedef float taper_reduce_f32_function(size_t n, const float *x);
 typedef float taper_deviations_f32_function(size_t n, const float *x, float mean);
 // out[c] = the reduction of x[r][c] over r.
 typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
+// The same of products. False: of fewer columns than two vectors have, or floats are too narrow for what comes in
+// between.
+typedef bool taper_multiply_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
 // How far numbers are apart, over r: sums of |x[r] - y[r][c]|, its squares, its powers p > 0, the largest, how many
 // are not 0. Floats are added as such. n columns.
 typedef enum taper_distance {
@@ -193,6 +196,7 @@ typedef struct taper_vector_entry {
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT]; // sums and extremes, not in builds for size
+    taper_multiply_rows_f32_function *multiply_rows;                    // nor these
     taper_deviations_f32_function *deviations;
     taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];
     taper_sum_rows_f32_function *sum_rows;

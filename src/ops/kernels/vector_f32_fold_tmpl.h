@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reductions of vector_f32.h, a part of vector_f32_tmpl.h.
 
+#include <float.h>
+
 #include "base/fetch.h"
 
 // A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
@@ -301,6 +303,38 @@ LINES_OF(sum, v_add, v_load_t(p + i, v_first(n - i)), 1)
 LINES_OF(most, v_max, v_load(p + n - VN), 0)
 LINES_OF(least, v_min, v_load(p + n - VN), 0)
 #undef LINES_OF
+
+// Products of columns. False: of few columns, or floats are too narrow for what comes in between.
+static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)
+{
+    V least = v_set(FLT_MAX), most = v_set(0.0f);
+    for (size_t c = 0; c < columns && columns >= 2 * VN; c += 2 * VN) {
+        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last ones lie over those before them
+        V p[2];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 2; j++)
+            p[j] = v_load(x + at + j * VN);
+        for (size_t r = 1; r < rows; r++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 2; j++) {
+                const V a = v_abs(p[j]); // of the last row's products what is stored is rounded once in any case
+                least = v_min(a, least);
+                most = v_max(a, most);
+                p[j] = v_mul(p[j], v_load(x + r * x_stride + at + j * VN));
+            }
+        }
+        TAPER_UNROLL
+        for (size_t j = 0; j < 2; j++)
+            v_store(out + at + j * VN, p[j]);
+    }
+    float bounds[2 * VN];
+    v_store(bounds, least);
+    v_store(bounds + VN, most);
+    int beyond = columns < 2 * VN;
+    for (size_t k = 0; k < VN; k++)
+        beyond |= !((bounds[k] >= FLT_MIN) & (bounds[k + VN] <= FLT_MAX));
+    return beyond == 0;
+}
 
 // Elements of a row that are added up as floats; rows may have millions.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };

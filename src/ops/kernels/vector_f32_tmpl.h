@@ -680,6 +680,7 @@ static void gru_cell(size_t n, const float *gates, size_t step, const float *of_
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
         .distances = {DISTANCE(sum), DISTANCE(squares), DISTANCE(powers), DISTANCE(most), DISTANCE(different)},        \
+        .multiply_rows = IF_BUILT(!TAPER_SMALL, multiply_rows),                                                        \
         .sum_rows = sum_rows,                                                                                          \
         .fold_lines = {[TAPER_REDUCTION_SUM] = IF_BUILT(!TAPER_SMALL, lines_sum),                                      \
                        [TAPER_REDUCTION_MOST] = IF_BUILT(!TAPER_SMALL, lines_most),                                    \
