@@ -100,6 +100,18 @@ static void discard_unused(taper_program *p, size_t first, const taper_ir_value 
     }
 }
 
+// What the program returns and nobody else looks at: taper_ret_leaves.
+static void note_leaving(const builder *b, const taper_instruction *in, const taper_ir_value *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const taper_value_use *use = outputs[i].uses;
+        const bool leaves = use != NULL && use->next == NULL && use->user == NULL;
+        if (leaves && use->block == b->program->graph->body) {
+            b->program->operands[in->out + i] |= TAPER_OPERAND_FIXED;
+        }
+    }
+}
+
 static void jump_here(builder *b, size_t at)
 {
     b->program->code[at].target = (uint32_t)b->program->code_count;
@@ -199,6 +211,7 @@ static taper_status build_segment(builder *b, const taper_node *node)
     in->kernel = taper_segment_call;
     set_operator(b, in, node->segment->op, node->segment->schema);
     discard_unused(b->program, in->out, node->outputs, node->output_count);
+    note_leaving(b, in, node->outputs, node->output_count);
     TAPER_TRY(build_block(b, body));
     TAPER_TRY(add(b, TAPER_DO_MOVE, body->results, body->result_count, node->outputs, node->output_count, &move));
     discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
@@ -239,6 +252,7 @@ static taper_status build_block(builder *b, const taper_block *block)
             in->kind = node->kind;
             in->node = node;
             if (op) {
+                note_leaving(b, in, node->outputs, node->output_count);
                 const taper_kernel kernel = b->choose != NULL ? b->choose(node->op, b->user) : NULL;
                 in->kernel = kernel != NULL ? kernel : taper_row_kernel(node->op);
                 set_operator(b, in, node->op, node->schema);

@@ -243,7 +243,8 @@ static taper_status run_plan(const taper_conv2d_plan *head)
 static bool lies_as_line(const taper_conv2d *job)
 {
     enum { FEW = 4 };
-    return !taper_tensor_is_channels_last(job->args.input) || (job->in_c == 1 && job->out_c <= FEW);
+    return !taper_tensor_is_channels_last(job->args.input) ||
+           (job->in_c == 1 && (job->out_c <= FEW || taper_ret_leaves(job->call)));
 }
 
 static bool is_lines(const taper_conv2d *job)
@@ -265,8 +266,8 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
         return is_lines(job);
     }
-    // The layers that follow read NHWC, so a large result had better be made in it.
-    const bool few = job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
+    // The layers that follow read NHWC, so a large result had better be made in it, where there are any.
+    const bool few = taper_ret_leaves(job->call) || job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
     if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
         return false;
     }

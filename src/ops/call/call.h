@@ -95,7 +95,7 @@ struct taper_call {
     void **state;                     // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL: nothing is kept
     taper_tensor *shell;              // of a step of a recording: rets[0], whose memory is there already
-    const uint32_t *operands;         // of the program, by argument: taper_arg_is_constant; NULL: none is known to be
+    const uint32_t *operands;         // of the program, by argument, then by result; NULL: nothing is known of them
     const struct taper_segment *segment; // ops/backend.h: of which this is a call; NULL: of an operator
     const void *plan;                    // a backend's: what its kernel does beside the operator; NULL: nothing
 };
@@ -108,6 +108,12 @@ struct taper_call {
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
+}
+// Whether the program returns result 0 and does nothing else with it: no operator wants it in a layout of ours. False
+// for what nobody knows of.
+static inline bool taper_ret_leaves(const taper_call *call)
+{
+    return call->operands != NULL && (call->operands[call->arg_count] & TAPER_OPERAND_FIXED) != 0;
 }
 // Whether it is the in-place form of an operator: "add_".
 static inline bool taper_call_in_place(const taper_call *call)
