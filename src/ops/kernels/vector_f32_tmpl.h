@@ -478,6 +478,44 @@ TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *
     }
 }
 
+static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    V v[VN];
+    TAPER_UNROLL
+    for (size_t i = 0; i < VN; i++, x += x_stride)
+        v[i] = v_load(x);
+    v_transpose(v);
+    TAPER_UNROLL
+    for (size_t i = 0; i < VN; i++, y += y_stride)
+        v_store(y, v[i]);
+}
+
+// A part of a square. Loops of known length, so that vectors stay in registers.
+static void turn_part(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    if (!TAPER_SMALL && VN > 8 && columns == 8 && rows <= 8) { // a large square would take longer
+        turn_narrow(8, rows, x, x_stride, y, y_stride);
+        return;
+    }
+    if (!TAPER_SMALL && VN > 8 && columns * rows <= VN * VN / 4) {
+        for (size_t i = 0; i < columns; i++)
+            for (size_t k = 0; k < rows; k++)
+                y[i * y_stride + k] = x[k * x_stride + i];
+        return;
+    }
+    const VT ct = v_first(columns), rt = v_first(rows);
+    V v[VN];
+    TAPER_UNROLL
+    for (size_t i = 0; i < VN; i++)
+        v[i] = i < rows ? v_load_t(x + i * x_stride, ct) : v_set(0.0f);
+    v_transpose(v);
+    TAPER_UNROLL
+    for (size_t i = 0; i < VN; i++) {
+        if (i < columns)
+            v_store_t(y + i * y_stride, v[i], rt);
+    }
+}
+
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (rows == 3 && y_stride == 3) {
@@ -503,30 +541,10 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
             const size_t rn = rows - r < VN ? rows - r : VN;
             const float *from = x + r * x_stride + c;
             float *to = y + c * y_stride + r;
-            V v[VN];
             if (cn == VN && rn == VN) {
-                TAPER_UNROLL
-                for (size_t i = 0; i < VN; i++)
-                    v[i] = v_load(from + i * x_stride);
-                v_transpose(v);
-                TAPER_UNROLL
-                for (size_t i = 0; i < VN; i++)
-                    v_store(to + i * y_stride, v[i]);
-            } else if (!TAPER_SMALL && VN > 8 && cn == 8 && rn <= 8) { // a large square would take longer
-                turn_narrow(8, rn, from, x_stride, to, y_stride);
-            } else if (!TAPER_SMALL && VN > 8 && cn * rn <= VN * VN / 4) {
-                for (size_t i = 0; i < cn; i++)
-                    for (size_t k = 0; k < rn; k++)
-                        to[i * y_stride + k] = from[k * x_stride + i];
+                turn_square(from, x_stride, to, y_stride);
             } else {
-                const VT ct = v_first(cn), rt = v_first(rn);
-                for (size_t i = 0; i < rn; i++)
-                    v[i] = v_load_t(from + i * x_stride, ct);
-                for (size_t i = rn; i < VN; i++)
-                    v[i] = v_set(0.0f);
-                v_transpose(v);
-                for (size_t i = 0; i < cn; i++)
-                    v_store_t(to + i * y_stride, v[i], rt);
+                turn_part(rn, cn, from, x_stride, to, y_stride);
             }
         }
     }
