@@ -145,7 +145,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
 #undef STRIDED
 #undef TURNED
 
-// Lines of two to four elements, as those of points and colours, for which a loop each would be dear.
+// Lines of two to four elements, or seven floats, as those of points and colours, for which a loop each would be dear.
 #define SHORT_LINES(bytes, count)                                                                                      \
     for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
         for (int64_t k = 0; k < (count); k++) {                                                                        \
@@ -157,13 +157,15 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
         SHORT_LINES(bytes, 2)                                                                                          \
     } else if (inner->size == 3) {                                                                                     \
         SHORT_LINES(bytes, 3)                                                                                          \
-    } else {                                                                                                           \
+    } else if (inner->size == 4) {                                                                                     \
         SHORT_LINES(bytes, 4)                                                                                          \
+    } else {                                                                                                           \
+        return false;                                                                                                  \
     }
 static bool move_short_lines(size_t item, const move_dim *outer, const move_dim *inner, char *to, const char *from)
 {
     const int64_t step = inner->from;
-    if (TAPER_SMALL || inner->size < 2 || inner->size > 4 || inner->to != (int64_t)item) {
+    if (TAPER_SMALL || inner->size < 2 || inner->size > 7 || inner->to != (int64_t)item) {
         return false;
     }
     switch (item) {
@@ -172,7 +174,16 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
     case 2:
         FEW(2) return true;
     case 4:
-        FEW(4) return true;
+        if (inner->size == 5) {
+            SHORT_LINES(4, 5)
+        } else if (inner->size == 6) {
+            SHORT_LINES(4, 6)
+        } else if (inner->size == 7) {
+            SHORT_LINES(4, 7)
+        } else {
+            FEW(4)
+        }
+        return true;
     case 8:
         FEW(8) return true;
     default:
