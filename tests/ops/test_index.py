@@ -47,6 +47,10 @@ CASES += [
 ]
 add("nonzero", ["(x > 0).nonzero()", "torch.nonzero(x[:0])", "torch.where(x > 0)", "torch.argwhere(x > 1)", "x[0].nonzero_numpy()",
                 "torch.tensor(3.0).nonzero()"], layouts=ALL)
+# Dimensions of few elements are taken together.
+for shape in ((20, 16, 16, 1), (7, 3, 5), (2, 3, 300), (3, 256), (300, 2, 2), (2, 0, 3), (1, 1, 1), (2, 257, 1)):
+    CASES.append((f"nonzero/{shape}", "def f(x: Tensor):\n    return ((x > 0).nonzero(), x.nonzero(), (x > 1).nonzero_numpy())\n",
+                  lambda shape=shape: (torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).round(),)))
 ROWS = "    i = torch.tensor([0, 2, 2, 3])\n    k = torch.tensor([3, 1])\n"
 add("index_select", [f"x.index_select({d}, i)" for d in (0, 1, 2, -1)] + ["x.index_select(0, torch.tensor(1))", "x.index_select(1, i.to(torch.int32))",
                                                                           "x.index_select(2, i[:0])"], layouts=ALL, prelude=ROWS)

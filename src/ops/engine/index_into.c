@@ -317,7 +317,27 @@ static taper_status new_positions(taper_run *run, int64_t found, size_t rank, ta
     return taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error);
 }
 
-// A contiguous mask, piece by piece of its last dimension. *declined: its dtype has no pick.
+// How many of the last dimensions are taken together, 1 at least, as they have few elements; their places.
+static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
+{
+    const size_t rank = mask->rank;
+    size_t first = rank - 1;
+    int64_t all = mask->sizes[first];
+    while (!TAPER_SMALL && first != 0 && all > 0 && mask->sizes[first - 1] <= TAPER_MASK_PIECE / all) {
+        all *= mask->sizes[--first];
+    }
+    *elements = (size_t)all;
+    int64_t behind = 1;
+    for (size_t d = rank; d-- > first && first + 1 != rank;) {
+        for (int64_t k = 0; k < all; k++) {
+            near[d][k] = (uint8_t)(k / behind % mask->sizes[d]);
+        }
+        behind *= mask->sizes[d];
+    }
+    return rank - first;
+}
+
+// A contiguous mask, piece by piece of its last dimensions. *declined: its dtype has no pick.
 static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper_tensor **positions, bool *declined)
 {
     const taper_dtype dtype = (taper_dtype)mask->dtype;
@@ -334,20 +354,24 @@ static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper
     int64_t *const to = taper_tensor_mutable(*positions);
     int64_t place[TAPER_MAX_RANK] = {0}, written = 0;
     uint32_t at[TAPER_MASK_PIECE];
+    uint8_t near[TAPER_MAX_RANK][TAPER_MASK_PIECE]; // places in the dimensions that are taken together
+    size_t together;
+    const size_t last = rank - near_places(mask, near, &together);
     for (size_t done = 0; done < all;) {
-        int64_t *const inner = &place[rank - 1];
-        const size_t n = taper_min_size(TAPER_MASK_PIECE, (size_t)(mask->sizes[rank - 1] - *inner));
+        int64_t *const inner = &place[last];
+        const size_t n =
+            last + 1 == rank ? taper_min_size(TAPER_MASK_PIECE, (size_t)(mask->sizes[last] - *inner)) : together;
         const size_t m = pick(data + done * item, n, at);
         for (size_t d = 0; d < rank; d++) {
             int64_t *const column = to + (int64_t)d * found + written;
             for (size_t k = 0; k < m; k++) {
-                column[k] = d + 1 == rank ? *inner + (int64_t)at[k] : place[d];
+                column[k] = d < last ? place[d] : last + 1 == rank ? *inner + (int64_t)at[k] : near[d][at[k]];
             }
         }
         written += (int64_t)m;
         done += n;
-        *inner += (int64_t)n;
-        for (size_t d = rank - 1; d != 0 && place[d] == mask->sizes[d]; d--) {
+        *inner += last + 1 == rank ? (int64_t)n : mask->sizes[last];
+        for (size_t d = last; d != 0 && place[d] == mask->sizes[d]; d--) {
             place[d] = 0;
             place[d - 1]++;
         }
