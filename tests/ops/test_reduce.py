@@ -139,7 +139,7 @@ for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
 # Short lines and few neighbours, which are turned on the way; several dimensions as one line.
-for shape in ((33, 17, 3), (4, 100, 7), (70, 5), (5, 70), (3, 1, 70), (2, 33, 31), (2, 3, 4, 5), (1, 65, 32), (300, 1), (2, 6, 40), (2, 300, 2), (70, 2, 17), (16, 30, 4), (130, 5, 7)):
+for shape in ((33, 17, 3), (4, 100, 7), (70, 5), (5, 70), (3, 1, 70), (2, 33, 31), (2, 3, 4, 5), (1, 65, 32), (300, 1), (2, 6, 40), (2, 300, 2), (70, 2, 17), (16, 30, 4), (130, 5, 7), (70, 40), (9, 4, 56), (66, 57)):
     for dim in range(len(shape)):
         for op in ("softmax", "log_softmax", "logsumexp"):
             case("%s/turned/%s/%d" % (op, shape, dim), ("x", "[torch.%s(x, %d), torch.%s(x * 50, %d)]" % (op, dim, op, dim)), plain(shape))

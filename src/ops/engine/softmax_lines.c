@@ -13,7 +13,7 @@
 // Floats of a row of neighbours, at most; of all its rows, about.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
 // A line of so many elements is short, so many neighbours are few; of a block that is turned.
-enum { SHORT = 32, FEW = 32, TURNED = 8192 };
+enum { SHORT = 56, FEW = 32, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
 typedef struct soft_job {
@@ -60,7 +60,11 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
         v->unary[TAPER_UNARY_EXP](lanes, e, e, NULL);
         add(lanes, sum, e, sum, -INFINITY, INFINITY);
     }
-    for (size_t k = 0; k < lanes; k++) {
+    taper_unary_f32_function *const log = v->unary[TAPER_UNARY_LOG];
+    if (job->kind != TAPER_SOFTMAX && log != NULL) {
+        log(lanes, sum, sum, NULL);
+    }
+    for (size_t k = 0; k < lanes && (job->kind == TAPER_SOFTMAX || log == NULL); k++) {
         sum[k] = job->kind == TAPER_SOFTMAX ? 1 / sum[k] : logf(sum[k]);
     }
     if (job->kind == TAPER_LOG_SUM_EXP) {
