@@ -112,6 +112,10 @@ SEVERAL = ["contiguous", "channels_last", "nan"]
 for size in ([1, 1], [3, 2], [5, 7]):
     add(f"adaptive_max_pool2d-long-{size}", f"torch.ops.aten.adaptive_max_pool2d(x.mul(2).round(), {size})", 2, 3, 41, 75, result=PAIR, layouts=SEVERAL)
     add(f"adaptive_avg_pool2d-long-{size}", f"torch.ops.aten.adaptive_avg_pool2d(x, {size})", 2, 3, 41, 75, layouts=SEVERAL)
+for channels in (8, 37, 96):
+    add(f"adaptive_max_pool2d-channels-{channels}", "torch.ops.aten.adaptive_max_pool2d(x.mul(2).round(), [3, 2])", 1, channels, 19, 17, result=PAIR, layouts=["channels_last", "nan"])
+for width in (4, 5, 7):
+    add(f"avg_pool3d-narrow-{width}", "torch.ops.aten.avg_pool3d(x, [2, 2, 2]), torch.ops.aten.avg_pool3d(x, [2, 3, 3], [2, 3, 1])", 1, 3, 8, 150, width, result="Tuple[Tensor, Tensor]", layouts=["contiguous"])
 add("adaptive_max_pool1d-long", "torch.ops.aten.adaptive_max_pool1d(x.round(), [4])", 2, 3, 400, result=PAIR, layouts=["contiguous", "nan"])
 add("adaptive_avg_pool3d-whole", "torch.ops.aten.adaptive_avg_pool3d(x, [1, 1, 1])", 2, 3, 9, 20, 30, layouts=["contiguous", "nan"])
 add("adaptive_max_pool3d-ties", "torch.ops.aten.adaptive_max_pool3d(x.round(), [2, 3, 4])", 2, 3, 9, 20, 30, result=PAIR, layouts=["contiguous", "nan"])

@@ -135,28 +135,44 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
 typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t window_ints __attribute__((vector_size(32)));
 
+// Vectors side by side: where places are far apart, lines of the cache are read once.
+TAPER_TEMPLATE void window_block(const size_t vectors, size_t places, const float *const *x, size_t c,
+                                 const int32_t *at, int32_t first, float *most, int64_t *where)
+{
+    enum { LANES = sizeof(window_ints) / sizeof(int32_t), MOST = 4 };
+    window_floats m[MOST];
+    window_ints w[MOST];
+    for (size_t v = 0; v < vectors; v++) {
+        for (size_t k = 0; k < LANES; k++) {
+            m[v][k] = -INFINITY;
+            w[v][k] = first;
+        }
+    }
+    for (size_t i = 0; i < places; i++) {
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++) {
+            const window_floats a = *(const window_floats *)(x[i] + c + v * LANES);
+            const window_ints taken = (a > m[v]) | (a != a);
+            m[v] = (window_floats)(((window_ints)a & taken) | ((window_ints)m[v] & ~taken));
+            w[v] = (at[i] & taken) | (w[v] & ~taken);
+        }
+    }
+    for (size_t v = 0; v < vectors; v++) {
+        *(window_floats *)(most + c + v * LANES) = m[v];
+        for (size_t k = 0; k < LANES; k++)
+            where[c + v * LANES + k] = w[v][k];
+    }
+}
+
 static void window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first, float *most,
                        int64_t *where)
 {
     enum { LANES = sizeof(window_ints) / sizeof(int32_t) };
     size_t c = 0;
-    for (; c + LANES <= n; c += LANES) {
-        window_floats m;
-        window_ints w;
-        for (size_t k = 0; k < LANES; k++) {
-            m[k] = -INFINITY;
-            w[k] = first;
-        }
-        for (size_t i = 0; i < places; i++) {
-            const window_floats v = *(const window_floats *)(x[i] + c);
-            const window_ints taken = (v > m) | (v != v);
-            m = (window_floats)(((window_ints)v & taken) | ((window_ints)m & ~taken));
-            w = (at[i] & taken) | (w & ~taken);
-        }
-        *(window_floats *)(most + c) = m;
-        for (size_t k = 0; k < LANES; k++)
-            where[c + k] = w[k];
-    }
+    for (; c + 4 * LANES <= n; c += 4 * LANES)
+        window_block(4, places, x, c, at, first, most, where);
+    for (; c + LANES <= n; c += LANES)
+        window_block(1, places, x, c, at, first, most, where);
     for (; c < n; c++) {
         most[c] = -INFINITY;
         where[c] = first;

@@ -171,6 +171,9 @@ static void add_windows(const taper_pool_planes *job, const place *at, const tap
     const bool half = n < BLOCK;
     const size_t block = half ? BLOCK / 2 : BLOCK;
     size_t o = 0;
+    for (; n < block && o + 2 <= n; o += 2) { // a sum need not wait for another
+        add_some(x, at, w, first + o * stride, stride, 2, out + o);
+    }
     for (; stride <= 2 && n >= block && o < n; o += block) {
         o = taper_min_size(o, n - block); // the last block goes over some windows once more
         add_block(x, at, w, first + o * stride, stride, half, out + o);
