@@ -8,7 +8,7 @@
 #include "ops/nn/pool_planes.h"
 
 // Planes side by side; elements of one; in a row; that its windows have together, as a multiple of its own.
-enum { LANES = 16, MOST_ELEMENTS = 1024, MOST_WIDTH = 16, MOST_TAPS = 32 };
+enum { LANES = 16, MOST_ELEMENTS = 1024, MOST_WIDTH = 32, MOST_TAPS = 32 };
 
 typedef struct turned {
     float in[MOST_ELEMENTS * LANES], out[MOST_ELEMENTS * LANES];
