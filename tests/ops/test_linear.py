@@ -80,7 +80,8 @@ for sizes in (((300, 3, 3), (300, 3, 3)), ((2, 5, 4, 4), (5, 4, 1)), ((50, 2, 7)
 add("matmul-tiny-turned", "torch.matmul(a.transpose(1, 2), b.transpose(1, 2))", (40, 3, 5), (40, 4, 3))
 # Few rows, few columns, little depth: on either side of what kernels are worth.
 for sizes in (((3, 3, 64), (3, 64, 224)), ((2, 2, 64), (2, 64, 33)), ((1, 64), (64, 50)), ((5, 28, 64), (5, 64, 2)), ((2, 130, 33), (2, 33, 4)), ((4, 31), (31, 3)),
-              ((7, 1030), (1030, 2)), ((3, 64, 3), (3, 3, 64)), ((2, 64, 1), (2, 1, 80)), ((2, 33, 2), (2, 2, 70)), ((70, 40), (40, 1))):
+              ((7, 1030), (1030, 2)), ((3, 64, 3), (3, 3, 64)), ((2, 64, 1), (2, 1, 80)), ((2, 33, 2), (2, 2, 70)), ((70, 40), (40, 1)),
+              ((2, 9, 33), (2, 33, 130)), ((16, 40), (40, 65)), ((3, 40, 8), (3, 8, 5)), ((4, 8, 8), (4, 8, 4))):
     add(f"matmul-few-{sizes}", "torch.matmul(a, b)", *sizes)
 add("matmul-few-turned", "[torch.matmul(a.transpose(1, 2), b.transpose(1, 2)), torch.matmul(b, a), torch.matmul(a[:, :, ::2], b.transpose(1, 2)[:, ::2, 1:])]", (3, 64, 64), (3, 3, 64), result="List[Tensor]")
 add("matmul-few-more", "[torch.baddbmm(c, a, b), torch.baddbmm(c, a, b, beta=0.5, alpha=2)]", (3, 40, 64), (3, 64, 3), (3, 40, 3), result="List[Tensor]")

@@ -13,6 +13,7 @@
 typedef struct product_job {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
+    const taper_planar_entry *planar;
     const taper_gemm_batch *batch;
     const float *a, *b;
     float *c;
@@ -197,6 +198,86 @@ static taper_status run_dots(taper_run *run, product_job *job, taper_range_task 
     return TAPER_OK;
 }
 
+// ---- few rows of which the right matrix has as well
+
+// Packing the right matrix would take longer than multiplying: it is read where it lies, as planes.
+enum { MOST_ROWS = 16, LEAST_COLUMNS = 64 };
+
+// Blocks of rows as planar_f32.h wants weights.
+static void pack_rows(const product_job *job, size_t block, float *to)
+{
+    for (size_t first = 0, rows; first < job->m; first += rows) {
+        rows = taper_min_size(block, job->m - first);
+        memset(to, 0, rows * sizeof *to);
+        to += rows;
+        for (size_t k = 0; k < job->k; k++) {
+            for (size_t i = 0; i < rows; i++) {
+                *to++ = job->left[(first + i) * job->a_row + k * job->a_column];
+            }
+        }
+    }
+}
+
+// LEAST_COLUMNS columns each; the last one has what is left as well.
+static void rows_range(void *argument, size_t begin, size_t end)
+{
+    static const size_t none[] = {0};
+    const product_job *job = argument;
+    const taper_planar_entry *entry = job->planar;
+    const size_t first = begin * LEAST_COLUMNS;
+    const size_t last = end == job->n / LEAST_COLUMNS ? job->n : end * LEAST_COLUMNS;
+    const size_t whole = (last - first) / entry->lanes * entry->lanes;
+    taper_planar p = {.inputs = job->k,
+                      .taps = 1,
+                      .x_plane = job->b_row,
+                      .offsets = none,
+                      .y_plane = job->c_row,
+                      .w = job->own,
+                      .min = -INFINITY,
+                      .max = INFINITY};
+    for (size_t row = 0; row < job->m; row += p.outputs) {
+        p.outputs = taper_min_size(entry->block, job->m - row);
+        p.x = job->right + first;
+        p.y = job->result + row * job->c_row + first;
+        entry->run(&p, whole);
+        if (first + whole != last) { // over some columns once more, so that nothing behind a row is read
+            p.x = job->right + last - entry->lanes;
+            p.y = job->result + row * job->c_row + last - entry->lanes;
+            entry->run(&p, entry->lanes);
+        }
+        p.w += p.outputs * (1 + job->k);
+    }
+}
+
+static bool are_rows(const taper_gemm *gemm, const product_job *job)
+{
+    return TAPER_HAS_OP(conv_planar) && !TAPER_SMALL && gemm->m >= 2 && gemm->m <= MOST_ROWS &&
+           gemm->n >= LEAST_COLUMNS && gemm->b_column == 1 && !gemm->add && (job->count == 1 || !job->shared);
+}
+
+static taper_status run_rows(taper_run *run, product_job *job)
+{
+    size_t floats, bytes;
+    if (!taper_mul_size(job->m, job->k + 1, &floats) || !taper_mul_size(floats, sizeof(float), &bytes)) {
+        return taper_fail_memory(run->error);
+    }
+    job->planar = taper_planar_f32_select(run->cpu);
+    job->own = taper_heap_alloc(run->heap, bytes);
+    taper_status status = job->own != NULL ? TAPER_OK : taper_fail_memory(run->error);
+    for (size_t i = 0; i < job->count && status == TAPER_OK; i++) {
+        int64_t at_a, at_b, at_c;
+        taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
+        job->left = job->a + at_a;
+        job->right = job->b + at_b;
+        job->result = job->c + at_c;
+        pack_rows(job, job->planar->block, job->own);
+        status = taper_run_range(run, rows_range, job, job->n / LEAST_COLUMNS, 1,
+                                 taper_floats_work((double)job->n * (double)job->m * (double)job->k));
+    }
+    taper_heap_free(run->heap, job->own, bytes);
+    return status;
+}
+
 // ---- few columns
 
 enum { FEW_COLUMNS = 4, LEAST_DEPTH = 32, MOST_DEPTH = 1024 };
@@ -235,10 +316,10 @@ static bool does(const taper_gemm *gemm)
         gemm->b_column < 0 || gemm->c_row < 0) {
         return false;
     }
-    // Few rows do not repay the packing, tiny products not even the call.
+    // Few rows do not repay the packing where there is any, tiny products not even the call.
     const int64_t least = !TAPER_SMALL && gemm->b_column == 1 && gemm->n >= 32 ? 2 : 4;
     const int64_t depth = TAPER_SMALL || (double)gemm->m * (double)gemm->n < 1024.0 ? 4 : 1;
-    return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
+    return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 256.0;
 }
 
 // The right matrix that all products share, packed in *data, which the caller frees.
@@ -285,6 +366,9 @@ taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const tap
     }
     for (size_t d = 0; d < batch->rank; d++) {
         job.shared = job.shared && (batch->sizes[d] == 1 || batch->b[d] == 0);
+    }
+    if (are_rows(gemm, &job)) {
+        return run_rows(run, &job);
     }
     const size_t packed_floats = taper_gemm_f32_packed_count(entry->nr, job.n, 1, job.k);
     if (gemm->a_column != 1 && !taper_mul_size(job.m, job.k, &job.turned_floats)) {
