@@ -195,6 +195,12 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
 
 enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
 
+// Rows of so many bytes to twice as many, by instructions: the second half lies over the end of the first.
+#define HALVES(half)                                                                                                   \
+    for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
+        memcpy(to, from, (half));                                                                                      \
+        memcpy(to + bytes - (half), from + bytes - (half), (half));                                                    \
+    }
 #define ROWS(bytes)                                                                                                    \
     for (int64_t i = 0; i < outer->size; i++) {                                                                        \
         memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
@@ -217,12 +223,15 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
             ROWS(12) break;
         case 16:
             ROWS(16) break;
-        case 24:
-            ROWS(24) break;
-        case 32:
-            ROWS(32) break;
         default:
-            ROWS(bytes) break;
+            if (!TAPER_SMALL && bytes > 16 && bytes <= 32) {
+                HALVES(16)
+            } else if (!TAPER_SMALL && bytes > 32 && bytes <= 64) {
+                HALVES(32)
+            } else {
+                ROWS(bytes)
+            }
+            break;
         }
     } else if (inner->to == width && outer->from == width && inner->size >= SHORT && outer->size >= SHORT) {
         taper_move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
@@ -234,6 +243,7 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
 }
 
 #undef ROWS
+#undef HALVES
 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step)
