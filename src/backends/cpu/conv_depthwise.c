@@ -113,6 +113,32 @@ static void run_phases(void *argument, size_t begin, size_t end)
     }
 }
 
+// pointers[tap * count + i]: of the i-th pixel behind the first one of an image.
+static void gather_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count, const float **pointers)
+{
+    const taper_conv2d *job = plan->head.job;
+    const float *x = job->x + image * job->in_h * job->in_w * job->in_c;
+    size_t oy = first / job->out_w, ox = first % job->out_w;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t y0 = (int64_t)(oy * job->stride_h) - job->pad_top;
+        const int64_t x0 = (int64_t)(ox * job->stride_w) - job->pad_left;
+        const float **to = pointers + i;
+        for (size_t ky = 0; ky < job->kernel_h; ky++) {
+            const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
+            const bool row = y >= 0 && y < (int64_t)job->in_h;
+            const float *line = x + (row ? (size_t)y * job->in_w * job->in_c : 0);
+            int64_t at = x0;
+            for (size_t kx = 0; kx < job->kernel_w; kx++, at += (int64_t)job->dilation_w, to += count) {
+                *to = row && at >= 0 && at < (int64_t)job->in_w ? line + (size_t)at * job->in_c : plan->head.job->zero;
+            }
+        }
+        if (++ox == job->out_w) {
+            ox = 0;
+            oy++;
+        }
+    }
+}
+
 static void run_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;
@@ -121,17 +147,7 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
     const size_t pixels = count * job->out_w;
     for (size_t begin = 0; begin < pixels; begin += strip) {
         const size_t m = taper_min_size(strip, pixels - begin);
-        for (size_t i = 0; i < m; i++) {
-            const size_t oy = first + (begin + i) / job->out_w, ox = (begin + i) % job->out_w;
-            for (size_t t = 0; t < plan->taps; t++) {
-                const int64_t y = (int64_t)(oy * job->stride_h + t / job->kernel_w * job->dilation_h) - job->pad_top;
-                const int64_t x = (int64_t)(ox * job->stride_w + t % job->kernel_w * job->dilation_w) - job->pad_left;
-                const bool inside = y >= 0 && y < (int64_t)job->in_h && x >= 0 && x < (int64_t)job->in_w;
-                pointers[t * m + i] =
-                    inside ? job->x + ((image * job->in_h + (size_t)y) * job->in_w + (size_t)x) * job->in_c
-                           : plan->head.job->zero;
-            }
-        }
+        gather_taps(plan, image, first * job->out_w + begin, m, pointers);
         plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->head.job->zero, plan->head.packed,
                               out + begin * job->out_c, job->out_c, job->epilogue.min, job->epilogue.max);
     }
