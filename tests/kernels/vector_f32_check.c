@@ -618,6 +618,11 @@ static void transposes(const taper_vector_entry *v, size_t rows, size_t columns)
             good = false;
     }
     check_that(good, "transpose %zu x %zu", rows, columns);
+    float *pairs = check_floats(2 * rows - 1, CHECK_TAIL, 0), *firsts = check_floats(rows, CHECK_TAIL, 0);
+    check_fill(pairs, 2 * rows - 1, -4, 4);
+    v->every_second(rows, pairs, firsts);
+    for (size_t i = 0; i < rows; i++)
+        check_that(firsts[i] == pairs[2 * i], "every second of %zu: %zu", rows, i);
     check_memory_reset();
 }
 

@@ -12,7 +12,7 @@ enum {
     SEGMENT = 4096,       // positions of a piece at most
     LEAST_SEGMENT = 256,  // worth a piece, or being read where they are
     LAID_OUT = 16 * 1024, // floats, about
-    SHORT = 128,          // a line of which several images' are made together
+    SHORT = 32,           // a line of which several images' are made together
     MOST_REACH = 4096,
     MOST_INPUTS = 1024, // of a group, where lines are laid out
     FEW_CHANNELS = 8
@@ -21,6 +21,7 @@ enum {
 typedef struct lines_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
+    const taper_vector_entry *vector;
     size_t group_in, group_out, group_floats; // group_floats: of packed weights
     size_t segment, segments;                 // positions of a piece; pieces of a line
     size_t images, pitch;                     // lines that are made together, of as many images, so far apart
@@ -48,10 +49,8 @@ static void lay_out(const lines_plan *plan, const float *line, size_t first, siz
         memset(to, 0, before * sizeof *to);
         if (step == 1) {
             memcpy(to + before, line + from, inside * sizeof *to);
-        } else if (step == 2) { // a constant, for which there are instructions
-            for (size_t i = 0; i < inside; i++) {
-                to[before + i] = line[from + 2 * (int64_t)i];
-            }
+        } else if (step == 2) {
+            plan->vector->every_second(inside, line + from, to + before);
         } else {
             for (size_t i = 0; i < inside; i++) {
                 to[before + i] = line[from + step * (int64_t)i];
@@ -285,6 +284,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
 {
     lines_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
                        .entry = taper_planar_f32_select(job->call->run->cpu),
+                       .vector = taper_vector_f32_select(job->call->run->cpu),
                        .group_in = job->in_c / job->groups,
                        .group_out = job->out_c / job->groups,
                        .reach = (job->kernel_w - 1) * job->dilation_w,

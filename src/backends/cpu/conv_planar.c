@@ -73,10 +73,8 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
                 memcpy(line + begin, from, (end - begin) * sizeof *from);
                 continue;
             }
-            if (job->stride_w == 2) { // a constant, for which there are instructions
-                for (size_t i = begin; i < end; i++, from += 2) {
-                    line[i] = *from;
-                }
+            if (job->stride_w == 2) {
+                plan->vector->every_second(end - begin, from, line + begin);
                 continue;
             }
             for (size_t i = begin; i < end; i++, from += job->stride_w) {

@@ -36,10 +36,8 @@ static void fill_row(const taper_volume_plan *plan, const float *x, size_t phase
     to += begin;
     if (step == 1 && count >= SHORT) {
         memcpy(to, from, (size_t)count * sizeof *to);
-    } else if (step == 2) { // a constant, for which there are instructions
-        for (int64_t i = 0; i < count; i++) {
-            to[i] = from[2 * i];
-        }
+    } else if (step == 2) {
+        plan->vector->every_second((size_t)count, from, to);
     } else {
         for (int64_t i = 0; i < count; i++) {
             to[i] = from[i * step];
@@ -303,6 +301,7 @@ static taper_status run_tensors(taper_call *call, const taper_conv_args *a, cons
     const taper_conv_params *params = &a->params;
     taper_volume_plan plan = {.args = a,
                               .entry = taper_planar_f32_select(call->run->cpu),
+                              .vector = taper_vector_f32_select(call->run->cpu),
                               .batch = (size_t)x->sizes[0],
                               .groups = (size_t)params->groups,
                               .group_in = (size_t)(x->sizes[1] / params->groups),

@@ -44,6 +44,7 @@ typedef struct taper_result_phase {
 typedef struct taper_volume_plan {
     const taper_conv_args *args;
     const taper_planar_entry *entry;
+    const taper_vector_entry *vector;
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;

@@ -210,6 +210,11 @@ TAPER_TEMPLATE void v_transpose(V *v)
     for (int i = 0; i < 8; i++)
         v[i] = t[i];
 }
+TAPER_TEMPLATE V v_even(V a, V b)
+{
+    const __m256d mixed = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(mixed, 0xd8));
+}
 // Lane i of the k-th vector that is stored is element (8k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {

@@ -185,6 +185,10 @@ TAPER_TEMPLATE void v_transpose(V *v)
     for (int i = 0; i < 16; i++)
         v[i] = t[i];
 }
+TAPER_TEMPLATE V v_even(V a, V b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+}
 // Lane i of the k-th vector that is stored is element (16k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {

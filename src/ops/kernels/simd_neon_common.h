@@ -146,6 +146,10 @@ TAPER_TEMPLATE V v_pick(VM m, V a, V b)
 {
     return vbslq_f32(m, a, b);
 }
+TAPER_TEMPLATE V v_even(V a, V b)
+{
+    return vuzpq_f32(a, b).val[0];
+}
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const float32x4x3_t all = {{a, b, c}};

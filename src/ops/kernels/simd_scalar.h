@@ -175,6 +175,12 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     (void)v;
 }
+// Every second element of a, then of b.
+TAPER_TEMPLATE V v_even(V a, V b)
+{
+    (void)b;
+    return a;
+}
 // Stores a[0] b[0] c[0] a[1] b[1] …: 3 * VN floats.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {

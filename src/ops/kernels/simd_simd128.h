@@ -185,6 +185,10 @@ TAPER_TEMPLATE void v_transpose(V *v)
     v[2] = wasm_i32x4_shuffle(b, d, 0, 4, 1, 5);
     v[3] = wasm_i32x4_shuffle(b, d, 2, 6, 3, 7);
 }
+TAPER_TEMPLATE V v_even(V a, V b)
+{
+    return wasm_i32x4_shuffle(a, b, 0, 2, 4, 6);
+}
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const V ab = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5),

@@ -170,6 +170,8 @@ typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps,
 // right, 2 bottom left, 3 bottom right; w[2 * i] is the weight of the right, w[2 * i + 1] that of the bottom ones.
 typedef void taper_bilinear_f32_function(size_t m, size_t channels, const float *const *a, size_t a_tap_stride,
                                          size_t a_offset, const float *w, float *y, size_t y_stride);
+// y[i] = x[2 * i]. Reads no float behind the last of them.
+typedef void taper_every_second_f32_function(size_t n, const float *x, float *y);
 // y[c * y_stride + r] = x[r * x_stride + c], not in place. NCHW to NHWC: rows = C, columns = H * W; back: exchanged.
 typedef void taper_transpose_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *y,
                                           size_t y_stride);
@@ -207,6 +209,7 @@ typedef struct taper_vector_entry {
     taper_avg_pool_f32_function *avg_pool;
     taper_bilinear_f32_function *bilinear;
     taper_transpose_f32_function *transpose;
+    taper_every_second_f32_function *every_second;
     taper_gemv_f32_function *gemv;
     taper_lstm_cell_f32_function *lstm_cell;
     taper_gru_cell_f32_function *gru_cell;

@@ -458,6 +458,19 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
 
 // ---- reordering
 
+static void every_second(size_t n, const float *x, float *y)
+{
+    size_t i = 0;
+    for (; i + VN < n; i += VN)
+        v_store(y + i, v_even(v_load(x + 2 * i), v_load(x + 2 * i + VN)));
+    if (i < n) {
+        const size_t left = 2 * (n - i) - 1;
+        const V a = v_load_t(x + 2 * i, v_first(left < VN ? left : VN));
+        const V b = left > VN ? v_load_t(x + 2 * i + VN, v_first(left - VN)) : a;
+        v_store_t(y + i, v_even(a, b), v_first(n - i));
+    }
+}
+
 // Pixels of three channels, the input of most networks. Returns how many columns are done.
 static size_t interleave(size_t columns, const float *x, size_t x_stride, float *y)
 {
@@ -710,6 +723,7 @@ static void gru_cell(size_t n, const float *gates, size_t step, const float *of_
         .max_pool = IF_BUILT(TAPER_USES(taper_op_max_pool), max_pool),                                                 \
         .avg_pool = avg_pool,                                                                                          \
         .bilinear = IF_BUILT(TAPER_INTERPOLATES, bilinear),                                                            \
+        .every_second = every_second,                                                                                  \
         .transpose = transpose,                                                                                        \
         .gemv = gemv,                                                                                                  \
         .lstm_cell = IF_BUILT(TAPER_RECURS, lstm_cell),                                                                \
