@@ -114,6 +114,8 @@ for size in ([1, 1], [3, 2], [5, 7]):
     add(f"adaptive_avg_pool2d-long-{size}", f"torch.ops.aten.adaptive_avg_pool2d(x, {size})", 2, 3, 41, 75, layouts=SEVERAL)
 for channels in (8, 37, 96):
     add(f"adaptive_max_pool2d-channels-{channels}", "torch.ops.aten.adaptive_max_pool2d(x.mul(2).round(), [3, 2])", 1, channels, 19, 17, result=PAIR, layouts=["channels_last", "nan"])
+    add(f"adaptive_avg_pool2d-channels-{channels}", "torch.ops.aten.adaptive_avg_pool2d(x, [2, 3]), torch.ops.aten.avg_pool2d(x, [5, 3], [2, 1], [2, 1])", 1, channels, 67, 101,
+        result="Tuple[Tensor, Tensor]", layouts=["channels_last", "nan"])
 for width in (4, 5, 7):
     add(f"avg_pool3d-narrow-{width}", "torch.ops.aten.avg_pool3d(x, [2, 2, 2]), torch.ops.aten.avg_pool3d(x, [2, 3, 3], [2, 3, 1])", 1, 3, 8, 150, width, result="Tuple[Tensor, Tensor]", layouts=["contiguous"])
 add("adaptive_max_pool1d-long", "torch.ops.aten.adaptive_max_pool1d(x.round(), [4])", 2, 3, 400, result=PAIR, layouts=["contiguous", "nan"])

@@ -414,21 +414,42 @@ static void max_pool(size_t m, size_t count, size_t taps, const float *const *a,
     }
 }
 
+TAPER_TEMPLATE void avg_pool_block(const size_t vectors, size_t taps, const float *const *a, size_t a_tap_stride,
+                                   size_t a_offset, const float *zero, V divisor, float *y, VT t)
+{
+    V s[4];
+    TAPER_UNROLL
+    for (size_t j = 0; j < vectors; j++)
+        s[j] = v_set(0.0f);
+    for (size_t tap = 0; tap < taps; tap++) {
+        const float *p = a[tap * a_tap_stride];
+        if (p == zero)
+            continue;
+        p = taper_f32_at(p, a_offset);
+        TAPER_UNROLL
+        for (size_t j = 0; j < vectors; j++)
+            s[j] = v_add(s[j], vectors > 1 ? v_load(p + j * VN) : v_load_t(p, t));
+    }
+    TAPER_UNROLL
+    for (size_t j = 0; j < vectors; j++) {
+        if (vectors > 1)
+            v_store(y + j * VN, v_div(s[j], divisor));
+        else
+            v_store_t(y, v_div(s[j], divisor), t);
+    }
+}
+
 static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a, size_t a_tap_stride, size_t a_offset,
                      const float *zero, const float *divisors, float *y, size_t y_stride)
 {
     for (size_t i = 0; i < m; i++, a++, y += y_stride) {
         const V divisor = v_set(divisors[i]);
-        for (size_t c = 0; c < count; c += VN) {
-            const VT t = v_first(count - c);
-            V s = v_set(0.0f);
-            for (size_t tap = 0; tap < taps; tap++) {
-                const float *p = a[tap * a_tap_stride];
-                if (p != zero)
-                    s = v_add(s, v_load_t(taper_f32_at(p, a_offset) + c, t));
-            }
-            v_store_t(y + c, v_div(s, divisor), t);
-        }
+        size_t c = 0;
+        for (; !TAPER_SMALL && c + 4 * VN <= count; c += 4 * VN)
+            avg_pool_block(4, taps, a, a_tap_stride, a_offset + c * sizeof(float), zero, divisor, y + c, v_first(VN));
+        for (; c < count; c += VN)
+            avg_pool_block(1, taps, a, a_tap_stride, a_offset + c * sizeof(float), zero, divisor, y + c,
+                           v_first(count - c));
     }
 }
 
