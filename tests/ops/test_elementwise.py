@@ -107,6 +107,10 @@ for n in (5, 9, 17, 31, 33, 40, 41):  # rows of which one is the same for all, m
     for rows in (3, 40):
         case("same rows/%d/%d" % (n, rows), ("x, y", "[torch.max(x, y), x / y, y / x, x + y, x * y, x - y, torch.add(x, y, alpha=3), torch.atan2(y, x), x[:, :, 1:] * y[..., 1:], x[:, ::2] / y, x.mul(y[0])]"),
              lambda n=n, rows=rows: [tensor((4, rows, n), special=False), tensor((4, 1, n), special=False, seed=9)])
+for n in (2, 3, 4, 7, 8, 9):  # short rows with an element of the other operand each, laid apart or the same for all
+    case("spread/%d" % n, ("x, y", "[x[:, :, :{0}] * y[:, :, :1], y[:, :, 1:2] - x[:, :, :{0}].contiguous(), x[:, :, :{0}] / y[:, :1, :1], torch.add(x[0, :, :{0}], y[0, :, :1], alpha=2), "
+                           "torch.maximum(x[:, :, :{0}], y[:1, :, :1]), torch.where(x[:, :, :{0}] > y[:, :, :1], x[:, :, :{0}], y[:, :, :1])]".format(n)),
+         lambda: [tensor((5, 40, 12), special=False), tensor((5, 40, 12), special=False, seed=3)])
 for n in (1, 2, 3, 4, 7, 8, 9):  # short rows, broadcast and cut out of longer ones
     case("short rows/%d" % n, ("x, y", "[torch.max(x[:, None, :{0}], y[None, :, 1:{1}]), x[:, None, 2:{2}] - y[None, :, :{0}], x[:, :{0}] / y[:1, :{0}], x[:, 1:{1}].exp(), "
                                        "x[:, None, :{0}] * y[:, :{0}], x[:, None, 1:{1}] + y[:, :{0}]]".format(n, n + 1, n + 2)),

@@ -14,6 +14,7 @@ typedef struct loop_job {
     const taper_ew_walk *walk;
     taper_ew_vector_loop loop;
     bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
+    bool spread;         // rows are short, with one element of an operand each
     bool outer;          // each row is a number times the same vector
     size_t wide, narrow; // then: the sides of the rows, or of the vector, and of the factors
 } loop_job;
@@ -57,6 +58,21 @@ bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, ta
     return choose_unary(op, args, loop) || choose_binary(op, args, TAPER_OPERANDS_VV, loop);
 }
 
+// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
+// rows are one.
+enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
+static bool are_short(const loop_job *job)
+{
+    const taper_ew_walk *w = job->walk;
+    const int64_t n = w->sizes[0], item = sizeof(float);
+    bool beside = !TAPER_SMALL && w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
+    for (size_t k = 1; k < w->sides; k++) { // an element for the whole row, or all of a row
+        beside =
+            beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
+    }
+    return beside;
+}
+
 static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
     const taper_ew_walk *w = job->walk;
@@ -65,11 +81,15 @@ static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew
     if (!alone && ((a != item && a != 0) || (b != item && b != 0) || (a == 0 && b == 0))) {
         return false;
     }
-    const taper_operands operands = alone || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
-                                    : b == 0                    ? TAPER_OPERANDS_VS
-                                                                : TAPER_OPERANDS_SV;
+    job->spread = !alone && (a == 0 || b == 0) && are_short(job);
+    const taper_operands operands = alone || job->spread || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
+                                    : b == 0                                   ? TAPER_OPERANDS_VS
+                                                                               : TAPER_OPERANDS_SV;
     if (!choose_binary(op, args, operands, &job->loop)) {
         return false;
+    }
+    if (job->spread) {
+        return true;
     }
     // One vector of factors for many rows, short ones above all: a kernel of its own.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
@@ -100,20 +120,6 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
-// rows are one.
-enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
-static bool are_short(const loop_job *job)
-{
-    const taper_ew_walk *w = job->walk;
-    const int64_t n = w->sizes[0], item = sizeof(float);
-    bool beside = !TAPER_SMALL && w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    for (size_t k = 1; k < w->sides; k++) {
-        beside = beside && w->steps[k][0] == item && (n <= SHORT || w->steps[k][1] == 0 || w->steps[k][1] == n * item);
-    }
-    return beside;
-}
-
 static void run_short(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
@@ -125,12 +131,18 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
         for (size_t k = 1; k < w->sides; k++) {
             const int64_t step = w->steps[k][1];
             const char *from = at[k] + (int64_t)first * step;
-            x[k - 1] = step == (int64_t)(n * sizeof(float)) ? (const float *)(const void *)from : laid[k - 1];
+            const bool spread = w->steps[k][0] == 0;
+            x[k - 1] =
+                step == (int64_t)(n * sizeof(float)) && !spread ? (const float *)(const void *)from : laid[k - 1];
             if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // is laid
                 continue;
             }
             for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
-                if (n > SHORT) {
+                if (spread) {
+                    for (size_t j = 0; j < n; j++) {
+                        laid[k - 1][i * n + j] = *(const float *)(const void *)from;
+                    }
+                } else if (n > SHORT) {
                     memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
                 } else if (n == 2) { // an instruction
                     memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
