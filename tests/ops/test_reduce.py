@@ -138,6 +138,9 @@ for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16
         case("%s/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape))
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
+# The first of long lines, where some are equal and where none is.
+for k, shape in ((5, (7, 300)), (20, (3, 1000)), (1, (4, 50)), (9, (2, 3, 290))):
+    case("topk/tried/%d" % k, ("x", "[torch.topk(x, %d)[0], torch.topk(x, %d)[1].float(), torch.topk(x.round(), %d, -1, False)[0], torch.topk(x.round(), %d)[1].float(), torch.topk(x.masked_fill(x > 1, float('nan')), %d)[1].float()]" % ((k,) * 5)), plain(shape))
 # Short lines and few neighbours, which are turned on the way; several dimensions as one line.
 for shape in ((33, 17, 3), (4, 100, 7), (70, 5), (5, 70), (3, 1, 70), (2, 33, 31), (2, 3, 4, 5), (1, 65, 32), (300, 1), (2, 6, 40), (2, 300, 2), (70, 2, 17), (16, 30, 4), (130, 5, 7), (70, 40), (9, 4, 56), (66, 57)):
     for dim in range(len(shape)):

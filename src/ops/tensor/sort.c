@@ -61,6 +61,8 @@ typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
+    bool tried; // whether a heap is tried first, whose entries are the line's first ones if no two are equal
+    bool found; // it held them
     int64_t k;
 };
 
@@ -78,7 +80,7 @@ static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char
 static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     const size_t k = (size_t)j->k;
-    if (!j->few) {
+    if (!j->few && !j->found) {
         taper_sort_nth(&s->line, k - 1);
         if (j->sorted) {
             taper_sort_all(&s->line, k - 1);
@@ -127,6 +129,18 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
     write_one(s, taper_sort_at(&s->line, best), value, place);
 }
 
+// The first entries of a line of floats, by a heap of one more. False: some are equal, of which PyTorch's way picks.
+static taper_status find_first(const job *j, sorter *s, const taper_tensor *x, size_t n, bool *found)
+{
+    const size_t count = (size_t)j->k;
+    TAPER_TRY(taper_sort_read_first(&s->line, (taper_dtype)x->dtype, s->from, s->step, n, j->descending, count + 1));
+    *found = s->line.floats;
+    for (size_t i = 0; i < count && *found; i++) {
+        *found = !taper_sort_same(&s->line, i, i + 1);
+    }
+    return TAPER_OK;
+}
+
 // Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and
 // the same strides as each other.
 static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out,
@@ -146,9 +160,17 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
     taper_status status;
     do {
         s.from = (const char *)taper_tensor_data(x) + walk.at[0];
-        status = j->few ? taper_sort_read_first(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending,
-                                                (size_t)j->k)
-                        : taper_sort_read(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending);
+        status = TAPER_OK;
+        j->found = false;
+        if (!TAPER_SMALL && j->tried) {
+            status = find_first(j, &s, x, n, &j->found);
+            j->tried = j->found; // the next lines will hardly be others
+        }
+        if (status == TAPER_OK && !j->found) {
+            status = j->few ? taper_sort_read_first(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending,
+                                                    (size_t)j->k)
+                            : taper_sort_read(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending);
+        }
         if (status == TAPER_OK) {
             j->line(j, &s, values == NULL ? NULL : values + walk.at[1] / 8 * item, lines.line.out / 8 * item,
                     (char *)taper_tensor_mutable(indices) + walk.at[1], lines.line.out);
@@ -262,6 +284,8 @@ TAPER_KERNEL(taper_op_topk)
     const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // as PyTorch has it
     // Of a number it gives that, also none of it, as PyTorch does.
     job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = x->rank == 0 ? 1 : k};
+    j.tried = !few && sorted && k > 0 && x->rank != 0 && k <= x->sizes[dim] / 32 &&
+              taper_dtype_is_float((taper_dtype)x->dtype);
     return run_job(call, &j, x, dim, x->rank, sizes, NULL, false, false, 3);
 }
 
