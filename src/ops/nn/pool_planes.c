@@ -364,6 +364,37 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
     }
 }
 
+// Whether rows of few averages are taken BLOCK at a time from row h on: their windows are alike, one as far from the
+// next as another.
+static bool are_beside(const taper_pool_planes *job, int64_t h)
+{
+    const taper_pool_axis *axis = job->pooling->axis;
+    const taper_pool_window *w = job->windows[1];
+    bool beside = !TAPER_SMALL && !job->max && axis[2].output < BLOCK / 2 && axis[1].output - h >= BLOCK;
+    for (int64_t c = 1; beside && c < BLOCK; c++) {
+        beside = w[h + c].taps == w[h].taps && w[h + c].step == w[h].step && w[h + c].padded == w[h].padded &&
+                 w[h + c].first - w[h + c - 1].first == w[h + 1].first - w[h].first;
+    }
+    return beside;
+}
+
+// Those rows: a sum need not wait for another.
+static void run_beside(const taper_pool_planes *job, const place *at, int64_t h, float *out)
+{
+    const taper_volume *x = &job->x;
+    const int64_t apart = (job->windows[1][h + 1].first - at->h.first) * x->stride[1];
+    const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
+    for (int64_t o = 0; o < job->pooling->axis[2].output; o++) {
+        const taper_pool_window *w = &job->windows[2][o];
+        float sums[BLOCK];
+        add_some(x, at, w, first + w->first, (size_t)apart, BLOCK, sums);
+        divide(job, at, w, BLOCK, sums);
+        for (int64_t c = 0; c < BLOCK; c++) {
+            out[c * job->y.stride[1] + o] = sums[c];
+        }
+    }
+}
+
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;
@@ -374,10 +405,17 @@ static void rows_range(void *argument, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         const place at = {
             .d = job->windows[0][d], .h = job->windows[1][h], .plane = job->in + n * x->stride_n + c * x->stride_c};
-        run_row(job, &at, job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1],
-                job->indices == NULL
-                    ? NULL
-                    : job->indices + n * to->stride_n + c * to->stride_c + d * to->stride[0] + h * to->stride[1]);
+        float *const out = job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1];
+        if (end - i >= BLOCK && are_beside(job, h)) {
+            run_beside(job, &at, h, out);
+            i += BLOCK - 1;
+            h += BLOCK - 1;
+        } else {
+            run_row(job, &at, out,
+                    job->indices == NULL
+                        ? NULL
+                        : job->indices + n * to->stride_n + c * to->stride_c + d * to->stride[0] + h * to->stride[1]);
+        }
         if (++h == axis[1].output) {
             h = 0;
             d = d + 1 == axis[0].output ? 0 : d + 1;
