@@ -364,13 +364,42 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
     }
 }
 
-// Whether rows of few averages are taken BLOCK at a time from row h on: their windows are alike, one as far from the
+// The greatest of BLOCK windows; the first one begins with *first, one `apart` elements behind another.
+static void most_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
+                      size_t apart, float *restrict out)
+{
+    float most[BLOCK];
+    for (size_t c = 0; c < BLOCK; c++) {
+        most[c] = first[c * apart];
+    }
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        const float *row = first + i * at->d.step * x->stride[0];
+        for (int64_t j = 0; j < at->h.taps; j++, row += at->h.step * x->stride[1]) {
+            for (int64_t k = 0; k < w->taps; k++) {
+                float value[BLOCK];
+                for (size_t c = 0; c < BLOCK; c++) {
+                    value[c] = row[k * w->step + (int64_t)(c * apart)];
+                }
+                for (size_t c = 0; c < BLOCK; c++) { // without a jump: nobody guesses which is greater
+                    uint32_t a, b;
+                    memcpy(&a, &most[c], sizeof a);
+                    memcpy(&b, &value[c], sizeof b);
+                    a ^= (a ^ b) & (0 - (uint32_t)((value[c] > most[c]) | (value[c] != value[c])));
+                    memcpy(&most[c], &a, sizeof a);
+                }
+            }
+        }
+    }
+    memcpy(out, most, sizeof most);
+}
+
+// Whether rows of few windows are taken BLOCK at a time from row h on: their windows are alike, one as far from the
 // next as another.
 static bool are_beside(const taper_pool_planes *job, int64_t h)
 {
     const taper_pool_axis *axis = job->pooling->axis;
     const taper_pool_window *w = job->windows[1];
-    bool beside = !TAPER_SMALL && !job->max && axis[2].output < BLOCK / 2 && axis[1].output - h >= BLOCK;
+    bool beside = !TAPER_SMALL && job->indices == NULL && axis[2].output < BLOCK / 2 && axis[1].output - h >= BLOCK;
     for (int64_t c = 1; beside && c < BLOCK; c++) {
         beside = w[h + c].taps == w[h].taps && w[h + c].step == w[h].step && w[h + c].padded == w[h].padded &&
                  w[h + c].first - w[h + c - 1].first == w[h + 1].first - w[h].first;
@@ -378,7 +407,7 @@ static bool are_beside(const taper_pool_planes *job, int64_t h)
     return beside;
 }
 
-// Those rows: a sum need not wait for another.
+// Those rows: a result need not wait for another.
 static void run_beside(const taper_pool_planes *job, const place *at, int64_t h, float *out)
 {
     const taper_volume *x = &job->x;
@@ -386,11 +415,15 @@ static void run_beside(const taper_pool_planes *job, const place *at, int64_t h,
     const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
     for (int64_t o = 0; o < job->pooling->axis[2].output; o++) {
         const taper_pool_window *w = &job->windows[2][o];
-        float sums[BLOCK];
-        add_some(x, at, w, first + w->first, (size_t)apart, BLOCK, sums);
-        divide(job, at, w, BLOCK, sums);
+        float made[BLOCK];
+        if (job->max) {
+            most_some(x, at, w, first + w->first, (size_t)apart, made);
+        } else {
+            add_some(x, at, w, first + w->first, (size_t)apart, BLOCK, made);
+            divide(job, at, w, BLOCK, made);
+        }
         for (int64_t c = 0; c < BLOCK; c++) {
-            out[c * job->y.stride[1] + o] = sums[c];
+            out[c * job->y.stride[1] + o] = made[c];
         }
     }
 }
