@@ -77,6 +77,7 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
                 return;
             }
             const conv_tap at = tap_of(job, tap);
+            const conv_range whole = range_inside(at.shift[2], job->stride[2], job->out[2], width); // of a row
             int64_t id = first / (job->in[1] * width), ih = first / width % job->in[1], iw = first % width;
             for (int64_t p = 0; p < count;) {
                 const int64_t run = taper_min_i64(count - p, width - iw);
@@ -84,7 +85,7 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
                 if (d >= 0 && d < job->out[0] && h >= 0 && h < job->out[1]) {
                     ELEMENT *line = plane + d * job->y_space[0] + h * job->y_space[1];
                     const int64_t w = iw * job->stride[2] + at.shift[2];
-                    const conv_range inside = range_inside(w, job->stride[2], job->out[2], run);
+                    const conv_range inside = run == width ? whole : range_inside(w, job->stride[2], job->out[2], run);
                     for (int64_t i = inside.first; i < inside.end; i++) {
                         line[(w + i * job->stride[2]) * job->y_space[2]] += column[p + i];
                     }
