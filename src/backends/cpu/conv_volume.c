@@ -349,7 +349,7 @@ taper_status taper_conv_volume(taper_call *call, const taper_conv_args *args)
         x = NULL;
         TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, args->input->rank, args->input->sizes, NULL, &x,
                                    call->run->error));
-        status = taper_run_copy(call->run, x, args->input);
+        status = taper_tensor_move(call->run, x, args->input);
     }
     if (status == TAPER_OK) {
         status = taper_ret_new(call, 0, TAPER_F32, args->out_rank, args->out_sizes, NULL, &y);
