@@ -12,8 +12,8 @@
 
 // Floats of a row of neighbours, at most; of all its rows, about.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
-// A line of so many elements is short, so many neighbours are few; of a block that is turned.
-enum { SHORT = 56, FEW = 32, TURNED = 8192 };
+// A line of so many elements is short, so many neighbours are few, and too few for rows; of a block that is turned.
+enum { SHORT = 56, FEW = 32, FEWEST_ROWS = 16, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
 typedef struct soft_job {
@@ -54,11 +54,20 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
     for (size_t k = 0; k < lanes && job->kind == TAPER_LOG_SUM_EXP; k++) {
         top[k] = isinf(top[k]) ? 0 : top[k];
     }
+    // Rows of few that lie one behind the other are one line.
+    const bool dense = job->kind != TAPER_LOG_SUM_EXP && x != y && line.out == (int64_t)(lanes * sizeof(float));
     for (int64_t r = 0; r < line.size; r++) {
-        float *e = job->kind == TAPER_SOFTMAX ? (float *)(void *)(y + r * line.out) : spare;
+        float *e = job->kind == TAPER_SOFTMAX || dense ? (float *)(void *)(y + r * line.out) : spare;
         sub(lanes, (const float *)(const void *)(x + r * line.in), top, e, -INFINITY, INFINITY);
-        v->unary[TAPER_UNARY_EXP](lanes, e, e, NULL);
-        add(lanes, sum, e, sum, -INFINITY, INFINITY);
+        if (!dense) {
+            v->unary[TAPER_UNARY_EXP](lanes, e, e, NULL);
+            add(lanes, sum, e, sum, -INFINITY, INFINITY);
+        }
+    }
+    if (dense) {
+        float *const e = (float *)(void *)y;
+        v->unary[TAPER_UNARY_EXP](lanes * (size_t)line.size, e, e, NULL);
+        v->fold_rows[TAPER_REDUCTION_SUM]((size_t)line.size, lanes, e, lanes, sum);
     }
     taper_unary_f32_function *const log = v->unary[TAPER_UNARY_LOG];
     if (job->kind != TAPER_SOFTMAX && log != NULL) {
@@ -226,7 +235,7 @@ taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper
     if (own.side_by_side && own.line.size <= SHORT && next->size < FEW && take_blocks(&job, &own)) {
         return taper_lines_run(run, &own, FEWEST_LANES, block_lines, &job, EXP_WORK * (double)job.inner.size);
     }
-    if (many && own.line.size <= SHORT && !(beside && next->size >= FEW)) {
+    if (many && own.line.size <= SHORT && !(beside && next->size >= FEWEST_ROWS)) {
         for (size_t d = 1; d < own.kept_count; d++) { // most lines together
             if (own.kept[d].size > next->size && in_floats(&own.kept[d])) {
                 const taper_reduce_dim larger = own.kept[d];
@@ -243,7 +252,7 @@ taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper
     if (!beside) {
         return TAPER_DECLINED;
     }
-    if (next->size < FEW && own.line.size <= TURNED) {
+    if (next->size < FEW && own.line.size > SHORT && own.line.size <= TURNED) {
         const size_t width = taper_min_size(TURNED / (size_t)own.line.size, (size_t)next->size);
         return taper_lines_run(run, &own, width, few_lanes, &job, EXP_WORK);
     }
