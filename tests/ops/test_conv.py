@@ -66,6 +66,11 @@ for i, (n, c, o, h, w) in enumerate(PIXELS):
                 *([(o,)] if i % 2 else []), before=LAYOUTS[layout])
     add(f"linear-few-{i}", "F.linear(x, w, b)" if i % 2 else "F.relu(F.linear(x, w))", (n, h * w, c), (o, c), *([(o,)] if i % 2 else []))
     add(f"conv1d-pixels-{i}", "F.conv1d(x, w)", (n, c, h * w), (o, c, 1))
+# Single pixels with a stride: those that are seen are taken from planes.
+for i, (n, c, o, h, w, s, g) in enumerate([(1, 64, 24, 28, 131, 2, 1), (2, 70, 33, 9, 8, 2, 1), (3, 11, 40, 7, 7, 3, 1), (1, 32, 32, 12, 13, 2, 4), (2, 130, 2, 10, 11, 2, 1), (1, 9, 16, 1, 5, 2, 1)]):
+    for layout in LAYOUTS:
+        add(f"conv2d-sampled-{i}-{layout}", f"F.conv2d(x, w, b, {s}, 0, 1, {g})", (n, c, h, w), (o, c // g, 1, 1), (o,), before=LAYOUTS[layout])
+        add(f"conv2d-sampled-{i}-{layout}-more", f"F.relu(F.conv2d(x * 1, w, None, [{s}, 1], 0, 1, {g}))", (n, c, h, w), (o, c // g, 1, 1), before=LAYOUTS[layout])
 # Activations behind few channels, which are applied to many pixels at a time: by planes, by rows, group by group.
 for i, (n, c, o, h, w, g, k, a) in enumerate([(1, 8, 2, 33, 21, 1, 3, "tanh"), (2, 32, 1, 9, 11, 1, 1, "sigmoid"), (1, 16, 16, 13, 14, 4, 3, "silu"),
                                               (1, 6, 3, 20, 15, 3, 5, "elu"), (2, 40, 5, 6, 7, 1, 1, "hardswish"), (1, 12, 24, 9, 8, 12, 3, "gelu")]):

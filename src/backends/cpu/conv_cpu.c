@@ -101,6 +101,52 @@ static void transpose_pixels(void *argument, size_t begin, size_t end)
     }
 }
 
+// Of single pixels with a stride only those that are seen.
+static bool is_sampled(const taper_conv2d *job)
+{
+    const taper_tensor *x = job->args.input;
+    return !TAPER_SMALL && !job->args.params.transposed && job->kernel_h == 1 && job->kernel_w == 1 &&
+           (job->stride_h != 1 || job->stride_w != 1) && job->pad_top == 0 && job->pad_left == 0 &&
+           (job->out_h - 1) * job->stride_h < job->in_h && (job->out_w - 1) * job->stride_w < job->in_w &&
+           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && !taper_tensor_is_channels_last(x);
+}
+
+typedef struct sampled {
+    const taper_vector_entry *vector;
+    const taper_conv2d *job;
+    float *to;
+} sampled;
+
+static void sample_rows(void *argument, size_t begin, size_t end)
+{
+    enum { CHANNELS = 64, PIXELS = 64 };
+    const sampled *s = argument;
+    const taper_conv2d *job = s->job;
+    float block[CHANNELS * PIXELS];
+    for (size_t row = begin; row < end; row++) {
+        const float *x = (const float *)taper_tensor_data(job->args.input) +
+                         (row / job->out_h * job->in_c * job->in_h + row % job->out_h * job->stride_h) * job->in_w;
+        float *to = s->to + row * job->out_w * job->in_c;
+        for (size_t c = 0; c < job->in_c; c += CHANNELS) {
+            const size_t channels = taper_min_size(CHANNELS, job->in_c - c);
+            for (size_t first = 0; first < job->out_w; first += PIXELS) {
+                const size_t pixels = taper_min_size(PIXELS, job->out_w - first);
+                for (size_t k = 0; k < channels; k++) {
+                    const float *from = x + (c + k) * job->in_h * job->in_w + first * job->stride_w;
+                    float *line = block + k * PIXELS;
+                    if (job->stride_w == 2) {
+                        s->vector->every_second(pixels, from, line);
+                    }
+                    for (size_t i = 0; i < pixels && job->stride_w != 2; i++) {
+                        line[i] = from[i * job->stride_w];
+                    }
+                }
+                s->vector->transpose(channels, pixels, block, PIXELS, to + first * job->in_c + c, job->in_c);
+            }
+        }
+    }
+}
+
 // Weights that are not kept would be transformed in every run.
 static bool may_transform(const taper_conv2d *job)
 {
@@ -142,6 +188,16 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     }
     memset(*scratch + count, 0, TAPER_OVERREAD);
     job->x = *scratch;
+    if (is_sampled(job)) { // smaller than what there is room for
+        sampled s = {taper_vector_f32_select(run->cpu), job, *scratch};
+        const taper_status status =
+            taper_run_floats(run, sample_rows, &s, job->batch * job->out_h, 4.0 * (double)(job->in_c * job->out_w));
+        job->in_h = job->out_h;
+        job->in_w = job->out_w;
+        job->stride_h = job->stride_w = 1;
+        memset(*scratch + job->batch * job->in_h * job->in_w * job->in_c, 0, TAPER_OVERREAD);
+        return status;
+    }
     if (taper_tensor_is_contiguous(x) && !x->hidden_nhwc) {
         to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c,
                      job->in_h * job->in_w};
