@@ -463,6 +463,26 @@ static void rows_range(void *argument, size_t begin, size_t end)
 
 // ---- planes of which one element is made
 
+// Planes of one element, one behind the other. A sum begins with 0, so that -0 becomes 0.
+static void copy_range(void *argument, size_t begin, size_t end)
+{
+    const taper_pool_planes *job = argument;
+    const float *restrict x = job->in;
+    float *restrict y = job->out;
+    const float zero = job->max ? -0.0f : 0.0f;
+    for (size_t i = begin; i < end; i++) {
+        y[i] = x[i] + zero;
+    }
+}
+
+static bool are_elements(const taper_pool_planes *job)
+{
+    const taper_volume *x = &job->x, *y = &job->y;
+    return !TAPER_SMALL && x->size[0] * x->size[1] * x->size[2] == 1 && job->indices == NULL && job->divisor <= 1 &&
+           job->divisor >= 0 && x->stride_c == 1 && y->stride_c == 1 && (x->n == 1 || x->stride_n == x->c) &&
+           (y->n == 1 || y->stride_n == x->c);
+}
+
 static void whole_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;
@@ -610,6 +630,9 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     job.pooling = &pooling;
     job.vector = v;
     const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS; // which are no vectors
+    if (is_whole(&job) && are_elements(&job)) {
+        return taper_run_floats(run, copy_range, &job, (size_t)(job.x.n * job.x.c), 1);
+    }
     if (!few && is_whole(&job) && taper_reduce_vector_find(&job.adder, run, TAPER_REDUCTION_SUM)) {
         run->kernel = v->name;
         const double floats = (double)(job.x.size[0] * job.x.size[1] * job.x.size[2]);
