@@ -76,6 +76,7 @@ set(TAPER_FAST_SOURCES
     src/ops/quantized/fake_quantize.c
     src/ops/quantized/quantized_bytes.c
     src/ops/signal/fft_plan.c
+    src/ops/tensor/count_bins.c
     src/ops/tensor/count_values.c
     src/ops/tensor/create_range.c
     src/ops/tensor/elementwise_copy.c
@@ -83,11 +84,13 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/gather_rows.c
     src/ops/tensor/histogram.c
     src/ops/tensor/index_advanced.c
+    src/ops/tensor/index_fill.c
     src/ops/tensor/index_rows.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c
     src/ops/tensor/reduce_index.c
+    src/ops/tensor/reduce_index_lines.c
     src/ops/tensor/reduce_kernels.c
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c

@@ -18,7 +18,10 @@ top = pathlib.Path(__file__).resolve().parent.parent
 bad = []
 includes = {}  # of a file, without its ending: the files it includes
 for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc")):
-    room = path.relative_to(top / "src").parts[0]
+    inside = path.relative_to(top / "src")
+    if inside.parts[0] == "lean":  # stands in place of the file of that path
+        inside = inside.relative_to("lean")
+    room = inside.parts[0]
     rank = RANK.get(room, ALSO.get(room, 6))
     for number, line in enumerate(path.read_text().split("\n"), 1):
         m = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
@@ -26,13 +29,13 @@ for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc"))
             continue
         other = m.group(1).split("/")[0]
         needed = RANK.get(other, ALSO.get(other))
-        stem = str(path.relative_to(top / "src").with_suffix(""))
+        stem = str(inside.with_suffix(""))
         if m.group(1).endswith(".h") and m.group(1)[:-2] != stem:
             includes.setdefault(stem, {})[m.group(1)[:-2]] = f"{path.relative_to(top)}:{number}"
         if needed is None and other != "taper":
             bad.append(f"{path.relative_to(top)}:{number}: include paths start at src/: {m.group(1)}")
         elif room == "ops" and other == "ops":
-            here, there = path.relative_to(top / "src").parts[1], m.group(1).split("/")[1]
+            here, there = inside.parts[1], m.group(1).split("/")[1]
             here, there = ("call" if name == "backend.h" else name for name in (here, there))  # the seam stands beside what it calls
             if not {here, there} & BESIDE and ROOMS.index(there) > ROOMS.index(here):
                 bad.append(f"{path.relative_to(top)}:{number}: ops/{here} must not include {m.group(1)}")

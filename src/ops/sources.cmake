@@ -246,3 +246,12 @@ list(APPEND TAPER_SOURCES
     src/ops/vision/vision_roi_align.c
     src/ops/vision/vision_rotated.c
 )
+
+# What is faster and larger: small builds have the files of src/lean in place of the headers of these.
+if(TAPER_PROFILE STREQUAL "full")
+    list(APPEND TAPER_SOURCES
+        src/ops/tensor/count_bins.c
+        src/ops/tensor/index_fill.c
+        src/ops/tensor/reduce_index_lines.c
+    )
+endif()

@@ -22,29 +22,14 @@ struct gather_job {
 enum { PIECE = 16384 };         // elements of a row that are done at a time
 static const double EACH = 1.5; // nanoseconds
 
-// Calls the loop with steps that the compiler knows where they are as usual. A dimension of one element may have any
-// stride, which no pointer takes.
-#define STEP(step) (n > 1 ? job->step : 0)
-#define CALL(loop, ...)                                                                                                \
-    (!TAPER_SMALL && job->g.step == 1 && job->index_step == 1 && job->other_step == 1 && job->table_step == 0          \
-         ? loop(__VA_ARGS__, 1, 1, 1, 0)                                                                               \
-         : loop(__VA_ARGS__, job->g.step, STEP(index_step), STEP(other_step), STEP(table_step)))
+#include "ops/tensor/gather_rows_steps.h"
 
 #define GATHER(type)                                                                                                   \
     static inline bool gather_steps_##type(const type *t, type *o, const int64_t *index, size_t n, uint64_t size,      \
                                            int64_t step, int64_t is, int64_t os, int64_t ts)                           \
     {                                                                                                                  \
         size_t done = 0;                                                                                               \
-        for (; !TAPER_SMALL && done + 4 <= n; done += 4, index += 4 * is, o += 4 * os, t += 4 * ts) {                  \
-            const uint64_t a = (uint64_t)index[0], b = (uint64_t)index[is], c = (uint64_t)index[2 * is],               \
-                           d = (uint64_t)index[3 * is];                                                                \
-            if ((a >= size) | (b >= size) | (c >= size) | (d >= size)) {                                               \
-                return false;                                                                                          \
-            }                                                                                                          \
-            const type v = t[(int64_t)a * step], w = t[ts + (int64_t)b * step], x = t[2 * ts + (int64_t)c * step],     \
-                       y = t[3 * ts + (int64_t)d * step];                                                              \
-            o[0] = v, o[os] = w, o[2 * os] = x, o[3 * os] = y;                                                         \
-        }                                                                                                              \
+        GATHER_FOUR(type)                                                                                              \
         for (; done < n; done++, index += is, o += os, t += ts) {                                                      \
             if ((uint64_t)*index >= size) {                                                                            \
                 return false;                                                                                          \
@@ -59,26 +44,12 @@ static const double EACH = 1.5; // nanoseconds
                     (uint64_t)job->g.size);                                                                            \
     }
 
-#if !TAPER_SMALL
-// The greater, and the less, by an instruction that gives x where one is NaN; of y that is foretold.
-static inline float greater(float x, float y)
-{
-    const float most = x < y ? y : x;
-    return y == y ? most : y;
-}
-static inline float less(float x, float y)
-{
-    const float least = x > y ? y : x;
-    return y == y ? least : y;
-}
-#endif
-
 // An element x of the table and y, which comes to it.
 #define SCATTER(name, type, expression)                                                                                \
     static inline bool steps_##name(type *t, const type *o, const int64_t *index, size_t n, uint64_t size,             \
                                     int64_t step, int64_t is, int64_t os, int64_t ts)                                  \
     {                                                                                                                  \
-        enum { TOGETHER = TAPER_SMALL ? 1 : 4 };                                                                       \
+        enum { TOGETHER = SCATTERED };                                                                                 \
         for (size_t left = n, m; left > 0; left -= m) {                                                                \
             m = left < TOGETHER ? 1 : TOGETHER;                                                                        \
             bool beyond = false;                                                                                       \
@@ -109,16 +80,7 @@ GATHER(uint64_t)
 SCATTER(uint8_t, uint8_t, y)
 SCATTER(uint32_t, uint32_t, y)
 SCATTER(uint64_t, uint64_t, y)
-#if !TAPER_SMALL
-SCATTER(add_f32, float, x + y)
-SCATTER(multiply_f32, float, x *y)
-SCATTER(maximum_f32, float, greater(x, y))
-SCATTER(minimum_f32, float, less(x, y))
-SCATTER(add_i64, int64_t, (uint64_t)x + (uint64_t)y)
-SCATTER(add_i32, uint32_t, x + y)
-SCATTER(maximum_i64, int64_t, x > y ? x : y)
-SCATTER(minimum_i64, int64_t, x < y ? x : y)
-#endif
+#include "ops/tensor/gather_rows_joined.h"
 
 static row_function *find_row(const taper_gather *g)
 {
@@ -128,22 +90,7 @@ static row_function *find_row(const taper_gather *g)
                : g->item == 8 ? (g->scatter ? scatter_uint64_t : gather_uint64_t)
                               : NULL;
     }
-#if !TAPER_SMALL
-    static row_function *const floats[] = {[TAPER_INTO_ADD] = scatter_add_f32,
-                                           [TAPER_INTO_MULTIPLY] = scatter_multiply_f32,
-                                           [TAPER_INTO_MAXIMUM] = scatter_maximum_f32,
-                                           [TAPER_INTO_MINIMUM] = scatter_minimum_f32};
-    static row_function *const integers[] = {[TAPER_INTO_ADD] = scatter_add_i64,
-                                             [TAPER_INTO_MULTIPLY] = NULL,
-                                             [TAPER_INTO_MAXIMUM] = scatter_maximum_i64,
-                                             [TAPER_INTO_MINIMUM] = scatter_minimum_i64};
-    if (g->dtype == TAPER_I32 && g->operation == TAPER_INTO_ADD) {
-        return scatter_add_i32;
-    }
-    return g->dtype == TAPER_F32 ? floats[g->operation] : g->dtype == TAPER_I64 ? integers[g->operation] : NULL;
-#else
-    return NULL;
-#endif
+    return find_joined(g);
 }
 
 static void rows_range(void *argument, size_t begin, size_t end)

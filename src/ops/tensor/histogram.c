@@ -299,7 +299,7 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
     TAPER_TRY(taper_run_zeros(run, (taper_dtype)h->points->dtype, h->count, sizes, hist));
     const taper_dtype dtype = (taper_dtype)(*hist)->dtype;
     void *data = taper_tensor_mutable(*hist);
-    const bool floats = !TAPER_SMALL && dtype == TAPER_F32 && h->count == 1 && h->even && h->weights == NULL;
+    const bool floats = dtype == TAPER_F32 && h->count == 1 && h->even && h->weights == NULL;
     if (floats) {
         count_floats(run, h, data);
     }

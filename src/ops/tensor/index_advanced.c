@@ -8,6 +8,7 @@
 #include "ops/list/op_config.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/tensor/gather_rows.h"
+#include "ops/tensor/index_fill.h"
 
 typedef struct index_plan {
     taper_view self;   // with the indexed dimensions together, in front when they were not
@@ -349,44 +350,7 @@ static bool is_run(const block *b) // contiguous on both sides
     return true;
 }
 
-// With indices of the last dimensions and no block behind them: every line of the result is gathered from one of self.
-static bool gather_lines(taper_run *run, const index_plan *plan, const block *b, const taper_tensor *self, size_t item,
-                         taper_tensor *result, taper_status *status)
-{
-    taper_tensor index = taper_tensor_local(plan->offsets);
-    int64_t others[TAPER_MAX_RANK], tables[TAPER_MAX_RANK], step = 1;
-    for (size_t d = plan->index_rank; d-- > 0;) {
-        if (plan->index_sizes[d] != 1 && result->strides[plan->before + d] != step) {
-            return false;
-        }
-        step *= plan->index_sizes[d];
-    }
-    if (plan->before + plan->indexed != plan->self.rank || b->rank == 0 || b->rank >= TAPER_MAX_RANK || b->count <= 0 ||
-        plan->count <= 0) {
-        return false;
-    }
-    for (size_t d = 0; d < b->rank; d++) {
-        index.sizes[d] = b->sizes[d];
-        index.strides[d] = 0;
-        tables[d] = b->self[d];
-        others[d] = b->other[d];
-    }
-    index.rank = (uint8_t)(b->rank + 1);
-    index.sizes[b->rank] = plan->count;
-    index.strides[b->rank] = others[b->rank] = 1;
-    tables[b->rank] = 0;
-    const taper_gather g = {.index = &index,
-                            .table = (char *)(uintptr_t)taper_tensor_data(self),
-                            .table_strides = tables,
-                            .size = INT64_MAX, // offsets, which were held against the sizes
-                            .step = 1,
-                            .other = taper_tensor_mutable(result),
-                            .other_strides = others,
-                            .item = item};
-    bool bad;
-    *status = taper_gather_rows(run, &g, &bad);
-    return *status != TAPER_DECLINED;
-}
+#include "ops/tensor/index_advanced_lines.h"
 
 TAPER_KERNEL(taper_op_index)
 {
@@ -404,7 +368,7 @@ TAPER_KERNEL(taper_op_index)
         return status;
     }
     const block b = block_of(&plan, result->strides);
-    if (!TAPER_SMALL && gather_lines(run, &plan, &b, self, item, result, &status)) {
+    if (gather_lines(run, &plan, &b, self, item, result, &status)) {
         drop_plan(&plan);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);
@@ -513,45 +477,6 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
     return status;
 }
 
-// One value where the mask, of self's sizes, says so. Declines whatever does not lie one after the other.
-#define FILL(type)                                                                                                     \
-    for (int64_t i = at; i < end; i++) {                                                                               \
-        ((type *)to)[i] = flags[i] != 0 ? *(const type *)value : ((const type *)to)[i];                                \
-    }
-static taper_status fill_where(taper_run *run, taper_tensor *self, const taper_tensor *mask, const void *value)
-{
-    enum { TOGETHER = 1 << 14 };
-    const size_t item = taper_tensor_item(self);
-    if (TAPER_SMALL || self->rank != mask->rank ||
-        memcmp(self->sizes, mask->sizes, self->rank * sizeof *self->sizes) != 0 || !taper_tensor_is_contiguous(self) ||
-        !taper_tensor_is_contiguous(mask) || item > sizeof(uint64_t)) {
-        return TAPER_DECLINED;
-    }
-    void *const to = taper_tensor_mutable(self);
-    const uint8_t *flags = taper_tensor_data(mask);
-    const int64_t count = taper_tensor_numel(self);
-    for (int64_t at = 0; at < count; at += TOGETHER) {
-        const int64_t end = taper_min_i64(count, at + TOGETHER);
-        TAPER_TRY(taper_run_spend(run, TOGETHER));
-        switch (item) {
-        case 1:
-            FILL(uint8_t)
-            break;
-        case 2:
-            FILL(uint16_t)
-            break;
-        case 4:
-            FILL(uint32_t)
-            break;
-        default:
-            FILL(uint64_t)
-            break;
-        }
-    }
-    return TAPER_OK;
-}
-#undef FILL
-
 // What is assigned, and the indices, share no memory with self. A value that fills is read before, and then self may be
 // the mask.
 static taper_status check_apart(const taper_call *call, const taper_tensor *self, const taper_tensor *values,
@@ -594,7 +519,7 @@ TAPER_KERNEL(taper_op_index_put)
     if (fills && call->args[1].as.list->count == 1 && self->rank != 0) {
         uint64_t value = 0; // self may be where it lies
         memcpy(&value, taper_tensor_data(values), taper_min_size(taper_tensor_item(values), sizeof value));
-        status = fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
+        status = taper_index_fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
     }
     if (status != TAPER_DECLINED) {
         if (status != TAPER_OK) {

@@ -180,30 +180,7 @@ TAPER_KERNEL(taper_op_masked_select)
     return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
 }
 
-// The same where both lie one after the other: piece by piece of the mask. *left becomes -1 where elements are wanting.
-static void scatter_plain(taper_run *run, char *to, const uint8_t *flags, size_t count, const char *from, size_t item,
-                          int64_t *left)
-{
-    taper_mask_pick *const pick = taper_mask_pick_find(TAPER_BOOL);
-    uint32_t at[TAPER_MASK_PIECE];
-    for (size_t done = 0; done < count && *left >= 0 && taper_run_goes_on(run, TAPER_MASK_PIECE * 2);
-         done += TAPER_MASK_PIECE, to += TAPER_MASK_PIECE * item) {
-        size_t n = pick(flags + done, taper_min_size(TAPER_MASK_PIECE, count - done), at);
-        const bool wanting = (int64_t)n > *left;
-        n = wanting ? (size_t)*left : n;
-        if (item == 4) {
-            for (size_t k = 0; k < n; k++) {
-                memcpy(to + 4 * (size_t)at[k], from + 4 * k, 4);
-            }
-        } else {
-            for (size_t k = 0; k < n; k++) {
-                memcpy(to + item * (size_t)at[k], from + item * k, item);
-            }
-        }
-        from += n * item;
-        *left = wanting ? -1 : *left - (int64_t)n;
-    }
-}
+#include "ops/tensor/index_mask_plain.h"
 
 static taper_status scatter_masked(taper_call *call, taper_tensor *self, const taper_tensor *mask,
                                    const taper_tensor *source)
@@ -213,7 +190,7 @@ static taper_status scatter_masked(taper_call *call, taper_tensor *self, const t
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(source);
     int64_t left = taper_tensor_numel(source);
-    if (!TAPER_SMALL && taper_tensor_is_contiguous(self) && taper_tensor_is_contiguous(mask)) {
+    if (are_plain(self, mask)) {
         scatter_plain(call->run, to, flags, (size_t)taper_tensor_numel(self), from, item, &left);
         return left >= 0 ? TAPER_OK
                          : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -320,46 +297,7 @@ static taper_status check_positions(taper_call *call, const char *name, const ta
     return TAPER_OK;
 }
 
-// Elements of a contiguous tensor at positions that are all inside, not counted from the end: taken to `other`
-// (contiguous) or, by the operation, put from there. *done: they are.
-static taper_status move_positions(taper_run *run, taper_tensor *x, const taper_tensor *index, char *table, char *other,
-                                   bool put, taper_into operation, bool *done)
-{
-    *done = false;
-    const int64_t count = taper_tensor_numel(index), size = taper_tensor_numel(x);
-    if (TAPER_SMALL || count == 0 || !taper_tensor_is_contiguous(x) || !taper_tensor_is_contiguous(index)) {
-        return TAPER_OK;
-    }
-    const int64_t *at = taper_tensor_data(index);
-    bool outside = false;
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count));
-    for (int64_t i = 0; i < count; i++) {
-        outside |= (uint64_t)at[i] >= (uint64_t)size;
-    }
-    if (outside) {
-        return TAPER_OK;
-    }
-    const int64_t none = 0, one = 1;
-    taper_tensor line = taper_tensor_local(index);
-    line.rank = 1;
-    line.sizes[0] = count;
-    line.strides[0] = 1;
-    const taper_gather rows = {.index = &line,
-                               .table = table,
-                               .table_strides = &none,
-                               .size = size,
-                               .step = 1,
-                               .other = other,
-                               .other_strides = &one,
-                               .item = taper_tensor_item(x),
-                               .scatter = put,
-                               .operation = operation,
-                               .dtype = (taper_dtype)x->dtype};
-    bool bad;
-    const taper_status status = taper_gather_rows(run, &rows, &bad);
-    *done = status != TAPER_DECLINED;
-    return *done ? status : TAPER_OK;
-}
+#include "ops/tensor/index_mask_positions.h"
 
 TAPER_KERNEL(taper_op_take)
 {

@@ -63,7 +63,7 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     }
     char *to = taper_tensor_mutable(result);
     const char *from = taper_tensor_data(x);
-    if (!TAPER_SMALL && inner == 1) { // as gather with the same indices in all rows
+    if (inner == 1) { // as gather with the same indices in all rows
         taper_tensor rows = taper_tensor_local(index);
         const int64_t table_strides[] = {size, 0}, other_strides[] = {count, 1};
         bool bad;

@@ -80,58 +80,7 @@ static taper_status find_starts(unique *u)
     return TAPER_OK;
 }
 
-// Integers of few values: a table of them takes less than an order. False: they have too many.
-static taper_status count_values(unique *u, bool *done)
-{
-    enum { SMALL = 1 << 10 };
-    int64_t largest;
-    *done = false;
-    if (taper_dtype_is_float(u->dtype) || u->count == 0) {
-        return TAPER_OK;
-    }
-    const int64_t *keys = taper_tensor_data(u->keys);
-    TAPER_TRY(taper_keys_range(u->run, keys, u->count, &u->least, &largest));
-    if ((uint64_t)largest - (uint64_t)u->least >= (uint64_t)taper_max_i64(u->count, SMALL)) {
-        return TAPER_OK;
-    }
-    u->values = largest - u->least + 1;
-    TAPER_TRY(taper_run_zeros(u->run, TAPER_I64, 1, &u->values, &u->table));
-    int64_t *const table = taper_tensor_mutable(u->table);
-    for (int64_t at = 0; at < u->count; at += PIECE) {
-        TAPER_TRY(taper_run_spend(u->run, PIECE));
-        for (int64_t i = at; i < taper_min_i64(u->count, at + PIECE); i++) {
-            table[keys[i] - u->least]++;
-        }
-    }
-    for (int64_t value = 0; value < u->values; value++) {
-        u->found += table[value] != 0;
-    }
-    *done = true;
-    return TAPER_OK;
-}
-
-// The values of the table, in order, and how often each is there; then the table holds their numbers.
-static void take_table(unique *u, taper_tensor *result, int64_t *counts)
-{
-    enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
-    taper_ew_block values, temp;
-    int64_t *const table = taper_tensor_mutable(u->table), item = (int64_t)taper_tensor_item(result), k = 0;
-    for (int64_t value = 0; value < u->values; value++) {
-        if (table[value] == 0) {
-            continue;
-        }
-        values.i64[k % BLOCK] = u->least + value;
-        if (counts != NULL) {
-            counts[k] = table[value];
-        }
-        table[value] = k++;
-        if (k % BLOCK == 0 || k == u->found) {
-            const int64_t first = (k - 1) / BLOCK * BLOCK;
-            taper_ew_store(u->dtype, TAPER_EW_I64, (char *)taper_tensor_mutable(result) + first * item, item, &values,
-                           (size_t)(k - first), &temp);
-        }
-    }
-}
+#include "ops/tensor/index_unique_table.h"
 
 // Sorts the rows if they are to be, and finds their groups.
 static taper_status group(unique *u, bool sort)
@@ -149,11 +98,7 @@ static taper_status number_rows(const unique *u, int64_t *numbers)
 {
     const int64_t *keys = taper_tensor_data(u->keys);
     TAPER_TRY(taper_run_spend(u->run, (uint64_t)u->count * 3));
-    if (!TAPER_SMALL && u->table != NULL) {
-        const int64_t *table = taper_tensor_data(u->table);
-        for (int64_t i = 0; i < u->count; i++) {
-            numbers[i] = table[keys[i] - u->least];
-        }
+    if (number_by_table(u, keys, numbers)) {
         return TAPER_OK;
     }
     const int64_t *starts = taper_tensor_data(u->starts),
@@ -238,7 +183,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);
-    if (status == TAPER_OK && sort && !TAPER_SMALL) {
+    if (status == TAPER_OK && sort) {
         status = count_values(&u, &tabled);
     }
     if (status == TAPER_OK && !tabled) {

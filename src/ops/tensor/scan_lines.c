@@ -78,50 +78,18 @@ RUNNING(sum_f32, float, float, double, 0, PLUS)
 RUNNING(prod_f32, float, float, double, 1, TIMES)
 RUNNING(sum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
 RUNNING(prod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
-#if !TAPER_SMALL
-RUNNING(sum_f64, double, double, double, 0, PLUS)
-RUNNING(prod_f64, double, double, double, 1, TIMES)
-RUNNING(sum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
-RUNNING(sum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
-#endif
+#include "ops/tensor/scan_lines_whole.h"
 
-// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is. Lines
-// whose elements lie together go a block at a time: most have no element that is taken.
+// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
 #define EXTREMES(name, type, better)                                                                                   \
-    static void name##_line(int64_t size, const type *x, type *y, int64_t *p)                                          \
-    {                                                                                                                  \
-        enum { BLOCK = 16 };                                                                                           \
-        type best = x[0];                                                                                              \
-        int64_t at = 0;                                                                                                \
-        for (int64_t r = 0; r < size;) {                                                                               \
-            const int64_t end = taper_min_i64(r + BLOCK, size);                                                        \
-            int some = end - r < BLOCK;                                                                                \
-            for (int64_t j = 0; j < BLOCK && end - r == BLOCK; j++) {                                                  \
-                some |= (x[r + j] better best) | (x[r + j] != x[r + j]);                                               \
-            }                                                                                                          \
-            for (; r < end && some != 0; r++) {                                                                        \
-                const bool taken = (x[r] better best) | (x[r] != x[r]);                                                \
-                best = taken ? x[r] : best;                                                                            \
-                at = taken ? r : at;                                                                                   \
-                y[r] = best;                                                                                           \
-                p[r] = at;                                                                                             \
-            }                                                                                                          \
-            for (int64_t j = 0; j < BLOCK && r < end; j++) {                                                           \
-                y[r + j] = best;                                                                                       \
-                p[r + j] = at;                                                                                         \
-            }                                                                                                          \
-            r = end;                                                                                                   \
-        }                                                                                                              \
-    }                                                                                                                  \
+    LINE(name, type, better)                                                                                           \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
     {                                                                                                                  \
         const taper_reduce_dim line = job->lines.line;                                                                 \
         const taper_reduce_dim lane = job->lines.kept_count != 0 ? job->lines.kept[0] : (taper_reduce_dim){1, 0, 0};   \
         const int64_t wide = 8 / (int64_t)sizeof(type);                                                                \
-        if (!TAPER_SMALL && line.in == sizeof(type) && line.out == sizeof(type)) {                                     \
-            for (size_t k = 0; k < n; k++, x += lane.in, y += lane.out, p += lane.out * wide) {                        \
-                name##_line(line.size, (const type *)(const void *)x, (type *)(void *)y, (int64_t *)(void *)p);        \
-            }                                                                                                          \
+        if (line.in == sizeof(type) && line.out == sizeof(type) &&                                                     \
+            name##_whole(line.size, n, x, lane.in, y, lane.out, p, lane.out * wide)) {                                 \
             return;                                                                                                    \
         }                                                                                                              \
         type best[LANES];                                                                                              \
@@ -146,55 +114,6 @@ EXTREMES(max_f32, float, >=)
 EXTREMES(min_f32, float, <=)
 EXTREMES(max_i64, int64_t, >=)
 EXTREMES(min_i64, int64_t, <=)
-#if !TAPER_SMALL
-EXTREMES(max_f64, double, >=)
-EXTREMES(min_f64, double, <=)
-#endif
-
-#if !TAPER_SMALL
-// Logarithms of sums of exponentials, in doubles: the functions of all lanes at once.
-enum { LOG_LANES = TAPER_NATIVE_STEP, LOG_LEAST = 8 };
-
-static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t n)
-{
-    static const taper_native_numbers none;
-    taper_native_function *const exponential = job->native->functions[TAPER_NATIVE_EXP][TAPER_NATIVE_F64];
-    taper_native_function *const logarithm = job->native->functions[TAPER_NATIVE_LOG1P][TAPER_NATIVE_F64];
-    const taper_reduce_dim line = job->lines.line, lane = job->lines.kept[0];
-    double a[LOG_LANES] = {0}, v[LOG_LANES] = {0}, apart[LOG_LANES];
-    const void *const in[] = {apart, apart, apart};
-    (void)p;
-    for (int64_t r = 0; r < line.size; r++, x += line.in, y += line.out) {
-        for (size_t k = 0; k < n; k++) {
-            const char *from = x + (int64_t)k * lane.in;
-            v[k] = job->wide ? *(const double *)(const void *)from : (double)*(const float *)(const void *)from;
-        }
-        for (size_t k = 0; k < LOG_LANES; k++) {
-            apart[k] = -fabs(a[k] - v[k]);
-        }
-        (void)exponential(LOG_LANES, in, apart, &none);
-        (void)logarithm(LOG_LANES, in, apart, &none);
-        for (size_t k = 0; k < LOG_LANES; k++) { // infinities of one sign stay: their distance is no number
-            const double most = a[k] > v[k] ? a[k] : v[k];
-            const double sum = ((a[k] == v[k]) & (fabs(v[k]) > DBL_MAX)) ? v[k] : most + apart[k];
-            a[k] = r == 0 ? v[k] : sum;
-        }
-        for (size_t k = 0; k < n; k++) {
-            char *to = y + (int64_t)k * lane.out;
-            if (job->wide) {
-                *(double *)(void *)to = a[k];
-            } else {
-                *(float *)(void *)to = (float)a[k];
-            }
-        }
-    }
-}
-
-static bool has_logsum(const taper_run *run, const taper_tensor *x, const taper_tensor *out)
-{
-    return !run->portable && x->dtype == out->dtype && (x->dtype == TAPER_F32 || x->dtype == TAPER_F64);
-}
-#endif
 
 static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
@@ -203,21 +122,17 @@ static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
     job->function(job, job->x + in, job->y + out, p, lanes);
 }
 
+#include "ops/tensor/scan_lines_more.h"
+
 // What goes over x as it lies in memory; NULL: nothing does.
 static scan_function *find(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const floats[] = {sum_f32, prod_f32, NULL, max_f32, min_f32};
     static scan_function *const integers[] = {sum_i64, prod_i64, NULL, max_i64, min_i64};
-#if !TAPER_SMALL
-    static scan_function *const doubles[] = {sum_f64, prod_f64, NULL, max_f64, min_f64};
-    if (kind == TAPER_SCAN_SUM && out == TAPER_I64 && (x == TAPER_BOOL || x == TAPER_I32)) {
-        return x == TAPER_BOOL ? sum_bool : sum_i32;
+    if (x == out && (x == TAPER_F32 || x == TAPER_I64)) {
+        return x == TAPER_F32 ? floats[kind] : integers[kind];
     }
-    if (x == TAPER_F64 && out == TAPER_F64) {
-        return doubles[kind];
-    }
-#endif
-    return x != out ? NULL : x == TAPER_F32 ? floats[kind] : x == TAPER_I64 ? integers[kind] : NULL;
+    return find_more(kind, x, out);
 }
 
 taper_status taper_scan_lines(taper_run *run, taper_scan kind, size_t dim, const taper_tensor *x, taper_tensor *out,
@@ -225,17 +140,9 @@ taper_status taper_scan_lines(taper_run *run, taper_scan kind, size_t dim, const
 {
     scan_job job = {.x = taper_tensor_data(x), .y = taper_tensor_mutable(out), .item = (int64_t)taper_tensor_item(out)};
     job.function = find(kind, (taper_dtype)x->dtype, (taper_dtype)out->dtype);
-#if !TAPER_SMALL
-    if (kind == TAPER_SCAN_LOGSUM && has_logsum(run, x, out)) {
-        job.function = logsum;
-        job.native = taper_native_select(run->cpu);
-        job.wide = x->dtype == TAPER_F64;
-        taper_lines_make(&job.lines, x, dim, out, false, false);
-        return job.lines.kept_count != 0 && job.lines.kept[0].size >= LOG_LEAST
-                   ? taper_lines_run(run, &job.lines, LOG_LANES, scan_task, &job, 4)
-                   : TAPER_DECLINED;
+    if (kind == TAPER_SCAN_LOGSUM) {
+        return run_logsum(run, dim, &job, x, out);
     }
-#endif
     if (job.function == NULL) {
         return TAPER_DECLINED;
     }
