@@ -25,7 +25,6 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/elementwise_strided.c
-    src/ops/engine/elementwise_tile.c
     src/ops/engine/elementwise_vector.c
     src/ops/engine/elementwise_walk.c
     src/ops/engine/index_into.c
@@ -100,7 +99,6 @@ list(APPEND TAPER_SOURCES
     src/ops/list/registry.c
     src/ops/math/binary.c
     src/ops/tensor/difference.c
-    src/ops/engine/doubles.c
     src/ops/engine/elementwise_bessel.c
     src/ops/engine/elementwise_complex.c
     src/ops/math/elementwise_kernels.c
@@ -250,6 +248,8 @@ list(APPEND TAPER_SOURCES
 # What is faster and larger: small builds have the files of src/lean in place of the headers of these.
 if(TAPER_PROFILE STREQUAL "full")
     list(APPEND TAPER_SOURCES
+        src/ops/engine/doubles.c
+        src/ops/engine/elementwise_tile.c
         src/ops/tensor/count_bins.c
         src/ops/tensor/index_fill.c
         src/ops/tensor/reduce_index_lines.c

@@ -37,6 +37,8 @@ size_t taper_ew_class_size(taper_ew_class class_)
     return sizes[class_];
 }
 
+#include "ops/engine/elementwise_pairs.h"
+
 // ---- memory and natural class. The loops of each differ in the step that the compiler knows.
 
 #define MEMORY(name, type, wide, read, write)                                                                          \
@@ -51,14 +53,7 @@ size_t taper_ew_class_size(taper_ew_class class_)
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
-        if (!TAPER_SMALL && step == 2 * (int64_t)sizeof(type)) { /* of pairs */                                        \
-            const type *f = (const type *)(const void *)from;                                                          \
-            for (size_t k = 0; k < n; k++) {                                                                           \
-                const type v = f[2 * k];                                                                               \
-                t[k] = read;                                                                                           \
-            }                                                                                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
+        GET_PAIRS(type, read)                                                                                          \
         for (size_t k = 0; k < n; k++) {                                                                               \
             const type v = *(const type *)(const void *)from;                                                          \
             t[k] = read;                                                                                               \

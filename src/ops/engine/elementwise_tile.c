@@ -3,6 +3,8 @@
 // the operator takes a tile of them, for which whatever does not lie that way is moved together. Line by line an
 // operator took up to a hundred times as long.
 #include "ops/engine/elementwise_walk.h"
+
+#include "ops/engine/elementwise_tiles.h"
 #include "ops/engine/view_move.h"
 
 // From the first byte of a side to behind the last.

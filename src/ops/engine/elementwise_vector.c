@@ -58,20 +58,7 @@ bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, ta
     return choose_unary(op, args, loop) || choose_binary(op, args, TAPER_OPERANDS_VV, loop);
 }
 
-// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
-// rows are one.
-enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
-static bool are_short(const loop_job *job)
-{
-    const taper_ew_walk *w = job->walk;
-    const int64_t n = w->sizes[0], item = sizeof(float);
-    bool beside = !TAPER_SMALL && w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    for (size_t k = 1; k < w->sides; k++) { // an element for the whole row, or all of a row
-        beside =
-            beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
-    }
-    return beside;
-}
+#include "ops/engine/elementwise_rows.h"
 
 static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
@@ -98,11 +85,8 @@ static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew
         job->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && job->loop.factor == 0;
         job->narrow = w->steps[2][1] == 0 ? 2 : 1;
         job->wide = 3 - job->narrow;
-    } else if (!TAPER_SMALL && w->rank > 1 && operands != TAPER_OPERANDS_VV) {
-        job->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
-        job->wide = 3 - job->narrow;
-        job->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[job->wide][1] == 0 &&
-                     w->steps[job->narrow][1] >= 0;
+    } else {
+        choose_outer(job, op, operands);
     }
     return true;
 }
@@ -120,50 +104,13 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-static void run_short(const loop_job *job, size_t count, char *const *at)
-{
-    const taper_ew_walk *w = job->walk;
-    const size_t n = (size_t)w->sizes[0], most = BESIDE / n;
-    float laid[2][BESIDE];
-    for (size_t first = 0; first < count; first += most) {
-        const size_t rows = taper_min_size(most, count - first);
-        const float *x[2] = {NULL, NULL};
-        for (size_t k = 1; k < w->sides; k++) {
-            const int64_t step = w->steps[k][1];
-            const char *from = at[k] + (int64_t)first * step;
-            const bool spread = w->steps[k][0] == 0;
-            x[k - 1] =
-                step == (int64_t)(n * sizeof(float)) && !spread ? (const float *)(const void *)from : laid[k - 1];
-            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // is laid
-                continue;
-            }
-            for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
-                if (spread) {
-                    for (size_t j = 0; j < n; j++) {
-                        laid[k - 1][i * n + j] = *(const float *)(const void *)from;
-                    }
-                } else if (n > SHORT) {
-                    memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
-                } else if (n == 2) { // an instruction
-                    memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
-                } else {
-                    for (size_t j = 0; j < n; j++) {
-                        laid[k - 1][i * n + j] = ((const float *)(const void *)from)[j];
-                    }
-                }
-            }
-        }
-        taper_ew_run_vector(&job->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
-    }
-}
-
 // Rows [first, first + count) along dimension 1, from the sides' places.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
     const size_t n = (size_t)w->sizes[0];
     const bool flat = w->rank == 1, factors_fill = (job->scale || job->shift) && n % job->loop.vector->lanes == 0;
-    if (!TAPER_SMALL && !factors_fill && are_short(job)) {
+    if (!factors_fill && are_short(job)) {
         run_short(job, count, at);
         return;
     }
@@ -175,11 +122,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
                                    (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
         return;
     }
-    if (!TAPER_SMALL && job->outer) {
-        job->loop.vector->outer(count, n, (const float *)(const void *)at[job->narrow],
-                                (size_t)w->steps[job->narrow][1] / sizeof(float),
-                                (const float *)(const void *)at[job->wide], NULL, 0, (float *)(void *)at[0],
-                                (size_t)w->steps[0][1] / sizeof(float));
+    if (run_outer(job, count, n, at)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {

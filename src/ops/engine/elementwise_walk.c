@@ -3,6 +3,7 @@
 // one in loops of the operator, and gathers what does not lie there as the loops want it. Inputs that stand still along
 // the innermost dimension are spread over a block once.
 #include "ops/engine/elementwise_walk.h"
+#include "ops/engine/elementwise_tiles.h"
 
 #include "base/atomic.h"
 #include "ir/walk.h"
@@ -126,11 +127,13 @@ static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_ar
     return true;
 }
 
+#include "ops/engine/elementwise_shared.h"
+
 // A computation in floats by the vector kernels, if they have it.
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper_ew_lines *w, bool keeps)
 {
     taper_run *const run = call->run;
-    const bool converts = !TAPER_SMALL && ew->op->converts;
+    const bool converts = is_conversion(ew);
     if (run->portable || (!converts && (ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32))) {
         return TAPER_DECLINED;
     }
@@ -169,8 +172,8 @@ static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native
         }
         s->filled = false;
         s->cast = NULL;
-        if (!TAPER_SMALL && !run->portable && s->dtype != s->wanted && dense) {
-            s->cast = taper_ew_find_cast(run->cpu, k == 0 ? s->wanted : s->dtype, k == 0 ? s->dtype : s->wanted);
+        if (!run->portable && s->dtype != s->wanted && dense) {
+            s->cast = find_side_cast(run, s, k == 0);
         }
         widest = taper_max_size(widest, taper_max_size(taper_dtype_size(s->wanted), (size_t)item));
         if (!native) {
@@ -233,7 +236,7 @@ static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_a
     taper_walk lines;
     char *begin[TAPER_EW_INPUTS + 1];
     size_t width, height;
-    const bool tiled = !TAPER_SMALL && taper_ew_tiles(w, block, &width, &height);
+    const bool tiled = taper_ew_tiles(w, block, &width, &height);
     taper_walk_begin(&lines, w->sides);
     for (size_t d = tiled ? 2 : 1; d < w->rank; d++) {
         int64_t *const steps = taper_walk_add(&lines, w->sizes[d]);
@@ -258,7 +261,7 @@ static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_a
 static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
 {
     walk_job job = {.run = args->run, .w = w, .inner = inner, .args = args, .block = block};
-    if (TAPER_SMALL || !taper_ew_tiles(w, block, &job.width, &job.lines)) {
+    if (!taper_ew_tiles(w, block, &job.width, &job.lines)) {
         job.lines = 0;
     }
     job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
@@ -292,8 +295,7 @@ taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_d
     }
     taper_ew_choose_inner(call->run, ew->op, &ew->args, d, w, &inner);
     const size_t block = prepare_sides(call->run, w, inner.native != NULL);
-    const bool even = !TAPER_SMALL && (ew->op->result == TAPER_EW_BOOL || ew->op->masks != 0 || ew->op->converts ||
-                                       d->in_class > TAPER_EW_F64 || inner.loop == NULL);
+    const bool even = is_even(ew, d, &inner);
     if (even && count >= SHARED) {
         TAPER_TRY(run_shared(w, &inner, &ew->args, block));
     } else {

@@ -161,25 +161,7 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
 
 enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 
-// The vector kernel for floats side by side; NULL: there is none.
-static taper_binary_f32_function *vector_of(const taper_run *run, taper_into_function function, int64_t to_step,
-                                            int64_t from_step)
-{
-    static const struct {
-        taper_into_function function;
-        taper_binary binary;
-    } kernels[] = {{add_f32, TAPER_BINARY_ADD},
-                   {multiply_f32, TAPER_BINARY_MUL},
-                   {maximum_f32, TAPER_BINARY_MAXIMUM},
-                   {minimum_f32, TAPER_BINARY_MINIMUM}};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        if (!TAPER_SMALL && !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
-            function == kernels[i].function) {
-            return taper_vector_f32_select(run->cpu)->binary[kernels[i].binary][TAPER_OPERANDS_VV];
-        }
-    }
-    return NULL;
-}
+#include "ops/engine/index_into_vector.h"
 
 static bool sets(taper_into_function function, int64_t item)
 {
@@ -317,15 +299,15 @@ static taper_status new_positions(taper_run *run, int64_t found, size_t rank, ta
     return taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error);
 }
 
+#include "ops/engine/index_into_near.h"
+
 // How many of the last dimensions are taken together, 1 at least, as they have few elements; their places.
 static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
 {
     const size_t rank = mask->rank;
     size_t first = rank - 1;
     int64_t all = mask->sizes[first];
-    while (!TAPER_SMALL && first != 0 && all > 0 && mask->sizes[first - 1] <= TAPER_MASK_PIECE / all) {
-        all *= mask->sizes[--first];
-    }
+    take_near(mask, &first, &all);
     *elements = (size_t)all;
     int64_t behind = 1;
     for (size_t d = rank; d-- > first && first + 1 != rank;) {

@@ -52,25 +52,6 @@ static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
     memcpy(sums, s, sizeof s);
 }
 
-// Products of so few numbers that finding their way is most of the work.
-enum { TINY = 256 };
-static void tiny_f32(const taper_gemm *gemm)
-{
-    // No address behind the last element is made: strides of sizes of one are anything.
-    for (int64_t i = 0; i < gemm->m; i++) {
-        const float *a = (const float *)gemm->a + i * gemm->a_row;
-        float *c = (float *)gemm->c + i * gemm->c_row;
-        for (int64_t j = 0; j < gemm->n; j++) {
-            const float *b = (const float *)gemm->b + j * gemm->b_column;
-            float sum = 0;
-            for (int64_t p = 0; p < gemm->k; p++) {
-                sum += a[p * gemm->a_column] * b[p * gemm->b_row];
-            }
-            c[j * gemm->c_column] = gemm->add ? c[j * gemm->c_column] + sum : sum;
-        }
-    }
-}
-
 // re and im are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
 {
@@ -94,83 +75,9 @@ static void simple_c128(taper_run *run, const taper_gemm *gemm)
     }
 }
 
-#if !TAPER_SMALL
-// A product of complex numbers is one of reals twice as long and as wide, with a right side that has each number as
-// the square [re im; -im re]: the left side and the result are read as pairs, as they lie. By blocks of those squares.
-enum { CB = 128, SMALLEST = 4096 };
-
-static bool has_pairs(const taper_gemm *gemm)
-{
-    return gemm->dtype == TAPER_C128 && gemm->c_column == 1 && gemm->m >= MR / 2 && gemm->n >= NR / 2 &&
-           (double)gemm->m * (double)gemm->n * (double)gemm->k >= SMALLEST;
-}
-
-static void squares_of(const taper_gemm *gemm, int64_t p0, int64_t kb, int64_t j0, int64_t nb, double *to)
-{
-    for (int64_t p = 0; p < kb; p++, to += 4 * nb) {
-        for (int64_t j = 0; j < nb; j++) {
-            const double *b = (const double *)gemm->b + 2 * ((p0 + p) * gemm->b_row + (j0 + j) * gemm->b_column);
-            to[2 * j] = to[2 * nb + 2 * j + 1] = b[0];
-            to[2 * j + 1] = b[1];
-            to[2 * nb + 2 * j] = -b[1];
-        }
-    }
-}
-
-static taper_status run_pairs(taper_run *run, const taper_gemm *gemm, tile_function_f64 *tile)
-{
-    const size_t pack = KC * (MC + NC), squares = 4 * CB * CB, rows = 2 * CB * CB;
-    const size_t bytes = (pack + squares + rows) * sizeof(double);
-    double *block = taper_heap_alloc(run->heap, bytes);
-    if (block == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    double *right = block + pack, *left = right + squares;
-    for (int64_t j0 = 0; j0 < gemm->n; j0 += CB) {
-        const int64_t nb = taper_min_i64(CB, gemm->n - j0);
-        for (int64_t p0 = 0; p0 < gemm->k; p0 += CB) {
-            const int64_t kb = taper_min_i64(CB, gemm->k - p0);
-            if (!taper_run_goes_on(run, (uint64_t)(kb * nb) * 4)) {
-                break;
-            }
-            squares_of(gemm, p0, kb, j0, nb, right);
-            for (int64_t i0 = 0; i0 < gemm->m; i0 += CB) {
-                const int64_t mb = taper_min_i64(CB, gemm->m - i0);
-                const double *a = (const double *)gemm->a + 2 * (i0 * gemm->a_row + p0 * gemm->a_column);
-                taper_gemm part = {.dtype = TAPER_F64,
-                                   .m = mb,
-                                   .n = 2 * nb,
-                                   .k = 2 * kb,
-                                   .a = a,
-                                   .a_row = 2 * gemm->a_row,
-                                   .a_column = 1,
-                                   .b = right,
-                                   .b_row = 2 * nb,
-                                   .b_column = 1,
-                                   .c = (double *)gemm->c + 2 * (i0 * gemm->c_row + j0),
-                                   .c_row = 2 * gemm->c_row,
-                                   .c_column = 1,
-                                   .add = gemm->add || p0 != 0};
-                if (gemm->a_column != 1) { // pairs apart
-                    if (!taper_run_goes_on(run, (uint64_t)(mb * kb) * 4)) {
-                        break;
-                    }
-                    for (int64_t i = 0; i < mb * kb; i++) {
-                        const double *x = a + 2 * (i / kb * gemm->a_row + i % kb * gemm->a_column);
-                        left[2 * i] = x[0];
-                        left[2 * i + 1] = x[1];
-                    }
-                    part.a = left;
-                    part.a_row = 2 * kb;
-                }
-                tiled_f64(run, &part, block, tile);
-            }
-        }
-    }
-    taper_heap_free(run->heap, block, bytes);
-    return TAPER_OK;
-}
-#endif
+// Products of so few numbers that finding their way is most of the work.
+enum { TINY = 256 };
+#include "ops/engine/matmul_gemm_tiles.h"
 
 static void gemm_simple(taper_run *run, const taper_gemm *gemm)
 {
@@ -192,11 +99,9 @@ static void gemm_simple(taper_run *run, const taper_gemm *gemm)
 
 static taper_status run_one(taper_run *run, const taper_gemm *gemm)
 {
-#if !TAPER_SMALL
     if (has_pairs(gemm)) {
-        return run_pairs(run, gemm, taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu)->tile_f64);
+        return run_pairs(run, gemm);
     }
-#endif
     taper_gemm turned = *gemm;
     if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
         turned = (taper_gemm){.dtype = gemm->dtype,
@@ -214,7 +119,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
                               .c_column = gemm->c_row,
                               .add = gemm->add};
     }
-    if (turned.dtype == TAPER_C128 || (TAPER_SMALL && turned.dtype != TAPER_F32) || turned.m < MR || turned.k < 4 ||
+    if (!has_tile(turned.dtype) || turned.m < MR || turned.k < 4 ||
         (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {
         gemm_simple(run, &turned);
         return TAPER_OK;
@@ -227,11 +132,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     }
     taper_tile_f64 *tile_f64 = NULL;
     taper_tile_u64 *tile_u64 = NULL;
-#if !TAPER_SMALL // builds for size have come no further with these dtypes
-    const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
-    tile_f64 = native->tile_f64;
-    tile_u64 = native->tile_u64;
-#endif
+    find_tiles(run, &tile_f64, &tile_u64);
     switch (turned.dtype) {
     case TAPER_F32:
         tiled_f32(run, &turned, pack, plain_tile);
@@ -251,8 +152,7 @@ static taper_status run_each(taper_run *run, const taper_gemm *gemm, const taper
 {
     const int64_t item = (int64_t)taper_dtype_size(gemm->dtype), count = taper_gemm_batch_count(batch);
     taper_gemm one = *gemm;
-    const bool tiny =
-        !TAPER_SMALL && gemm->dtype == TAPER_F32 && (double)gemm->m * (double)gemm->n * ((double)gemm->k + 1) <= TINY;
+    const bool tiny = is_tiny(gemm);
     for (int64_t i = 0; i < count; i++) {
         int64_t a, b, c;
         taper_gemm_batch_at(batch, i, &a, &b, &c);

@@ -249,11 +249,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-static bool are_rows(const taper_gemm *gemm, const product_job *job)
-{
-    return TAPER_HAS_OP(conv_planar) && !TAPER_SMALL && gemm->m >= 2 && gemm->m <= MOST_ROWS &&
-           gemm->n >= LEAST_COLUMNS && gemm->b_column == 1 && !gemm->add && (job->count == 1 || !job->shared);
-}
+#include "ops/engine/matmul_packed_rows.h"
 
 static taper_status run_rows(taper_run *run, product_job *job)
 {
@@ -303,12 +299,7 @@ static void columns_range(void *argument, size_t begin, size_t end)
     }
 }
 
-static bool are_columns(const taper_gemm *gemm)
-{
-    return !TAPER_SMALL && gemm->n <= FEW_COLUMNS && gemm->m >= 4 && gemm->k >= LEAST_DEPTH && gemm->k <= MOST_DEPTH &&
-           gemm->a_column == 1 && gemm->a_row >= 0 && gemm->b_row >= 0 && gemm->b_column >= 0 && gemm->c_column == 1 &&
-           gemm->c_row >= 0;
-}
+#include "ops/engine/matmul_packed_shapes.h"
 
 static bool does(const taper_gemm *gemm)
 {
@@ -317,8 +308,7 @@ static bool does(const taper_gemm *gemm)
         return false;
     }
     // Few rows do not repay the packing where there is any, tiny products not even the call.
-    const int64_t least = !TAPER_SMALL && gemm->b_column == 1 && gemm->n >= 32 ? 2 : 4;
-    const int64_t depth = TAPER_SMALL || (double)gemm->m * (double)gemm->n < 1024.0 ? 4 : 1;
+    const int64_t least = least_rows(gemm), depth = least_depth(gemm);
     return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 256.0;
 }
 

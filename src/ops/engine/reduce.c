@@ -119,28 +119,7 @@ static bool needs_doubles(const taper_reduce *r)
     return r->centre == TAPER_CENTRE_MEAN;
 }
 
-// What native.h has for the elements as they lie in memory. Of truth values the sum is how many there are.
-static const taper_native_folder *find_native(const taper_run *run, const taper_reduce *r, taper_native_fold fold)
-{
-    const taper_dtype dtype = (taper_dtype)r->x->dtype;
-    const bool whole = r->class_ == TAPER_EW_I64;
-    const taper_fold_type type = dtype == TAPER_F32 && r->class_ == TAPER_EW_F32       ? TAPER_FOLD_F32
-                                 : dtype == TAPER_F64 && r->class_ == TAPER_EW_F64     ? TAPER_FOLD_F64
-                                 : dtype == TAPER_I64 && whole                         ? TAPER_FOLD_I64
-                                 : dtype == TAPER_I32 && whole                         ? TAPER_FOLD_I32
-                                 : (dtype == TAPER_U8 || dtype == TAPER_BOOL) && whole ? TAPER_FOLD_U8
-                                 : dtype == TAPER_C64 && r->class_ == TAPER_EW_C128    ? TAPER_FOLD_C64
-                                                                                       : TAPER_FOLD_TYPES;
-    if (dtype == TAPER_BOOL && fold == TAPER_FOLD_SUM) {
-        fold = TAPER_FOLD_NONZERO;
-    }
-    if (TAPER_SMALL || run->portable || fold == TAPER_FOLD_NONE || type == TAPER_FOLD_TYPES ||
-        (needs_doubles(r) && type == TAPER_FOLD_C64)) {
-        return NULL;
-    }
-    const taper_native_folder *folder = &taper_native_select(run->cpu)->folds[fold][type];
-    return folder->line != NULL ? folder : NULL;
-}
+#include "ops/engine/reduce_native.h"
 
 static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
 {
@@ -255,36 +234,7 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (w->status == TAPER_OK && taper_walk_next(&inner));
 }
 
-// Short lines, many of them: turned, so that they become lanes. False: they are long, or floats did not hold a result.
-static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
-                        const taper_native_folder *native, double *acc, const char *from, size_t m)
-{
-    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS }; // turned at a time
-    const size_t n = (size_t)w->reduced[0].size;
-    const size_t stride = (size_t)w->kept[0].in / sizeof(float);
-    if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||
-        (v == NULL && native == NULL)) {
-        return false;
-    }
-    bool held = go_on(w, n * m);
-    for (size_t i = 0; i < (n - 1) / COLUMNS + 1 && held; i++) {
-        const size_t at = i * COLUMNS, count = taper_min_size(COLUMNS, n - at);
-        for (size_t line = 0; line < m && held; line += LINES) {
-            const size_t lines = taper_min_size(LINES, m - line);
-            const float *x = (const float *)(const void *)from + line * stride + at;
-            w->turned(lines, count, x, stride, w->elements.f32, lines);
-            if (v == NULL) {
-                native->rows(count, lines, w->elements.f32, lines, acc + line);
-            } else {
-                held = taper_reduce_vector_rows(v, acc + line, w->elements.f32, count, lines, lines);
-            }
-        }
-    }
-    for (size_t k = 0; k < m && !held; k++) {
-        acc[k] = op->start; // all of them again
-    }
-    return held;
-}
+#include "ops/engine/reduce_turned.h"
 
 // Lines that are done in one go each.
 static void fold_lines(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, double *acc, const char *from,
@@ -359,7 +309,7 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         return;
     }
     const bool lines = v != NULL && taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, m);
-    if (!TAPER_SMALL && !lines && fold_turned(w, op, v, native, acc->f, from, m)) {
+    if (!lines && fold_turned(w, op, v, native, acc->f, from, m)) {
         return;
     }
     if (v != NULL && (size_t)w->reduced[0].size <= taper_min_size(v->block, FOLD_BLOCK)) {
@@ -440,65 +390,12 @@ static void finish(walk *w, size_t m)
     }
 }
 
-// Whether block_at_once does it.
-static bool is_at_once(const walk *w)
-{
-    const taper_reduce *r = w->r;
-    const taper_reduce_vector *v = &w->vectors[0];
-    if (TAPER_SMALL || r->second != NULL || r->overflow > 0 || w->out[1] != NULL || w->out[0]->dtype != TAPER_F32 ||
-        (r->finish != TAPER_FINISH_SAME && r->finish != TAPER_FINISH_MEAN) || w->kept_count == 0 ||
-        w->kept[0].out != (int64_t)sizeof(float) || w->reduced_count > 1 || w->count <= 0 ||
-        (w->side_by_side && w->count > TAPER_REDUCE_ROWS)) {
-        return false;
-    }
-    return w->multiplied ||
-           (w->has_vector[0] &&
-            (v->kind == TAPER_REDUCTION_SUM || v->kind == TAPER_REDUCTION_MOST || v->kind == TAPER_REDUCTION_LEAST) &&
-            (w->side_by_side || taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX)));
-}
-
-// What is in no need of accumulators. False: floats do not hold a result.
-static bool block_at_once(walk *w, const char *from, char *to, size_t m)
-{
-    const taper_reduce_vector *v = &w->vectors[0];
-    const float *x = (const float *)(const void *)from;
-    float *out = (float *)(void *)to;
-    const size_t n = (size_t)w->count, stride = w->reduced_count != 0 ? (size_t)w->reduced[0].in / sizeof(float) : 0;
-    if (!w->side_by_side && !taper_reduce_vector_has_lines(v, n, m)) {
-        return false;
-    }
-    if (!go_on(w, n * m)) {
-        return true;
-    }
-    if (w->multiplied) {
-        return v->vector->multiply_rows(n, m, x, stride, out);
-    }
-    if (w->side_by_side) {
-        v->vector->fold_rows[v->kind](n, m, x, stride, out);
-    } else {
-        v->vector->fold_lines[v->kind](m, n, x, (size_t)w->kept[0].in / sizeof(float), out);
-    }
-    int beyond = 0;
-    for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_SUM; k++) {
-        beyond |= !(fabsf(out[k]) <= FLT_MAX);
-    }
-    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) { // rounds as a division of doubles does
-        const float count = (float)w->count;
-        taper_binary_f32_function *const divide = v->vector->binary[TAPER_BINARY_DIV][TAPER_OPERANDS_VS];
-        if (divide != NULL) {
-            divide(m, out, &count, out, -INFINITY, INFINITY);
-        }
-        for (size_t k = 0; k < m && divide == NULL; k++) {
-            out[k] /= count;
-        }
-    }
-    return beyond == 0;
-}
+#include "ops/engine/reduce_at_once.h"
 
 static void block_of_results(walk *w, const char *from, char *to, size_t m)
 {
     const taper_reduce *r = w->r;
-    if (!TAPER_SMALL && w->at_once && block_at_once(w, from, to, m)) {
+    if (w->at_once && block_at_once(w, from, to, m)) {
         return;
     }
     taper_tensor *const *out = w->out;
@@ -568,9 +465,7 @@ static taper_status run_walk(walk *w, taper_run *run)
         groups *= (size_t)w->kept[d].size; // at most the number of results
         results *= (size_t)w->kept[d].size;
     }
-    w->cast = TAPER_SMALL || run->portable
-                  ? NULL
-                  : taper_ew_find_cast(run->cpu, (taper_dtype)r->x->dtype, taper_ew_native(r->class_));
+    w->cast = run->portable ? NULL : find_read_cast(run, r);
     w->turned = fast && !run->portable ? taper_vector_f32_select(run->cpu)->transpose : NULL;
     w->native[0] = find_native(run, r, r->first->native);
     w->native[1] = r->second != NULL ? find_native(run, r, r->second->native) : NULL;
@@ -590,33 +485,7 @@ static taper_status run_walk(walk *w, taper_run *run)
     return w->status;
 }
 
-// Products, extremes and truth of one element each are these.
-static bool are_elements(const taper_reduce *r, const taper_tensor *x, const taper_tensor *out)
-{
-    const bool same = r->first == &taper_reduce_prod || r->first == &taper_reduce_max ||
-                      r->first == &taper_reduce_min ||
-                      (x->dtype == TAPER_BOOL && (r->first == &taper_reduce_any || r->first == &taper_reduce_every));
-    for (size_t i = 0; i < x->rank; i++) {
-        if (r->over[i] && x->sizes[i] != 1) {
-            return false;
-        }
-    }
-    return !TAPER_SMALL && same && r->second == NULL && r->finish == TAPER_FINISH_SAME && r->overflow <= 0 &&
-           r->dtype == x->dtype && out->dtype == x->dtype;
-}
-
-static void copy_elements(taper_run *run, const taper_reduce *r, const taper_tensor *x, taper_tensor *out)
-{
-    int64_t strides[TAPER_MAX_RANK];
-    size_t rank = 0;
-    for (size_t i = 0; i < x->rank; i++) {
-        if (!r->over[i] || r->keep) {
-            strides[rank++] = x->strides[i];
-        }
-    }
-    taper_move(run, taper_tensor_item(x), rank, out->sizes, taper_tensor_mutable(out), out->strides,
-               taper_tensor_data(x), strides);
-}
+#include "ops/engine/reduce_elements.h"
 
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
 {

@@ -85,17 +85,4 @@ bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const f
     return join_all(v, acc, values, m);
 }
 
-bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m)
-{
-    enum { SHORT = 8 }; // vectors, one accumulator's (ADDED); longer lines are folded without waiting for much
-    return !TAPER_SMALL && v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes &&
-           n <= SHORT * (size_t)v->vector->lanes && m > 1 && m >= v->vector->lanes / 2;
-}
-
-bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,
-                               size_t m)
-{
-    float values[MOST_LANES];
-    v->vector->fold_lines[v->kind](m, n, x, stride, values);
-    return join_all(v, acc, values, m);
-}
+#include "ops/engine/reduce_vector_lines.h"

@@ -42,25 +42,6 @@ static unsigned digit_bits(size_t n)
 #undef AT
 #undef BEFORE
 #undef NAME
-#if !TAPER_SMALL
-#define ENTRY uint64_t
-#define KEY(entry) ((entry) >> 32)
-#define AT(entry) ((size_t)((entry)&UINT32_MAX))
-#define BEFORE(a, b) ((a) >> 32 < (b) >> 32)
-#define NAME(function) function##_narrow
-#include "ops/engine/sort_order.inc"
-#undef ENTRY
-#undef KEY
-#undef AT
-#undef BEFORE
-#undef NAME
-#define BY_WIDTH(function, ...)                                                                                        \
-    (line->narrow ? function##_narrow(line->run, line->entries, __VA_ARGS__)                                           \
-                  : function##_wide(line->run, line->entries, __VA_ARGS__))
-#else
-#define BY_WIDTH(function, ...) function##_wide(line->run, line->entries, __VA_ARGS__)
-#endif
-
 taper_status taper_sort_open(taper_sort_line *line, taper_run *run, size_t most)
 {
     line->run = run;
@@ -95,60 +76,7 @@ static void begin_line(taper_sort_line *line, size_t n, bool narrow)
     line->spare = line->block == NULL ? NULL : (taper_sort_entry *)line->block + line->most;
 }
 
-#if !TAPER_SMALL
-// Keys of 32 bits; flip -1 turns their order.
-static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
-{
-    for (size_t k = 0; k < n; k++) {
-        to[k] = taper_key_of_f32(x[k]) ^ flip;
-    }
-}
-
-// Of the lowest bits; whether these are all.
-static bool keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
-{
-    uint64_t above = 0;
-    for (size_t k = 0; k < n; k++) {
-        above |= (uint64_t)x[k] + ((uint64_t)1 << 31);
-        to[k] = (int32_t)(uint32_t)(uint64_t)x[k] ^ flip;
-    }
-    return above >> 32 == 0;
-}
-
-static inline uint64_t narrow_entry(int32_t key, size_t at)
-{
-    return (uint64_t)((uint32_t)key ^ (uint32_t)1 << 31) << 32 | at;
-}
-
-// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Most of them are too
-// large.
-static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *keys, size_t at, size_t n)
-{
-    enum { TOGETHER = 16 };
-    for (size_t i = 0; i < n;) {
-        const int32_t top = (int32_t)((uint32_t)(heap[0] >> 32) ^ (uint32_t)1 << 31);
-        if (i + TOGETHER <= n && at + i >= TOGETHER * count) {
-            int32_t any = 0;
-            TAPER_NO_UNROLL
-            for (size_t k = 0; k < TOGETHER; k++) {
-                any |= keys[i + k] < top ? -1 : 0;
-            }
-            if (any == 0) {
-                i += TOGETHER;
-                continue;
-            }
-        }
-        const size_t end = taper_min_size(n, i + TOGETHER);
-        for (; i < end && keys[i] >= top; i++) {
-        }
-        if (i < end) {
-            sift_narrow(heap, 0, count, narrow_entry(keys[i], at + i));
-            i++;
-        }
-    }
-    (void)taper_run_goes_on(run, n);
-}
-#endif
+#include "ops/engine/sort_narrow.h"
 
 static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, size_t n, int64_t flip)
 {
@@ -163,7 +91,7 @@ static taper_status read_as(taper_sort_line *line, taper_dtype dtype, const char
                             bool down, size_t first, bool narrow, bool *fits)
 {
     const taper_ew_class own = taper_ew_class_of(dtype);
-    const bool single = own == TAPER_EW_F32 && !TAPER_SMALL;
+    const bool single = SORTS_NARROW && own == TAPER_EW_F32;
     line->floats = own == TAPER_EW_F32 || own == TAPER_EW_F64;
     const taper_ew_class class_ = single ? TAPER_EW_F32 : line->floats ? TAPER_EW_F64 : TAPER_EW_I64;
     narrow = narrow && (single || class_ == TAPER_EW_I64) && n <= UINT32_MAX;
@@ -179,29 +107,13 @@ static taper_status read_as(taper_sort_line *line, taper_dtype dtype, const char
             taper_ew_load(dtype, class_, &line->elements, source, step, m, &line->temp);
             x = &line->elements;
         }
-#if !TAPER_SMALL
         if (narrow) {
-            int32_t keys[BLOCK];
-            uint64_t *const to = line->entries;
-            if (single) {
-                keys_of_floats(keys, x, m, down ? -1 : 0);
-            } else if (!keys_of_integers(keys, x, m, down ? -1 : 0)) {
+            if (!read_narrow(line, x, m, at, single, down, first)) {
                 *fits = false;
                 return TAPER_OK;
             }
-            if (first != 0 && at >= first) {
-                offer(line->run, to, first, keys, at, m);
-                continue;
-            }
-            for (size_t k = 0; k < m; k++) {
-                to[at + k] = narrow_entry(keys[k], at + k);
-            }
-            if (first != 0 && at + m == first) {
-                heap_select_narrow(line->run, to, first, first);
-            }
             continue;
         }
-#endif
         taper_sort_entry *const to = (taper_sort_entry *)line->entries + at;
         if (!line->floats) {
             wide_integers(to, x, at, m, down ? -1 : 0);
@@ -219,7 +131,7 @@ static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const ch
                               bool down, size_t first)
 {
     bool fits;
-    TAPER_TRY(read_as(line, dtype, from, step, n, down, first, !TAPER_SMALL, &fits));
+    TAPER_TRY(read_as(line, dtype, from, step, n, down, first, SORTS_NARROW, &fits));
     return fits ? TAPER_OK : read_as(line, dtype, from, step, n, down, first, false, &fits);
 }
 
@@ -233,12 +145,10 @@ taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, con
                                    bool down, size_t count)
 {
     TAPER_TRY(read_line(line, dtype, from, step, n, down, count));
-#if !TAPER_SMALL
     if (line->narrow) {
-        from_heap_narrow(line->run, line->entries, count);
+        sort_heap(line, count);
         return TAPER_OK;
     }
-#endif
     first_wide(line->run, line->entries, n, count);
     return TAPER_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a product of rows and packed weights is cut into tiles, and in which order they are taken.
 #include "ops/engine/tiles.h"
+#include "ops/kernels/strips.h"
 
 // Strips of a group whose rows stay in half the L2 cache. 0: let weights stay there, since they are one block, or more
 // bytes than all rows, or since weights that pass once for one strip would be waited for.
@@ -12,8 +13,7 @@ static size_t strips_that_stay(size_t half, size_t blocks, uint64_t rows, size_t
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
                              size_t panel_bytes, double work)
 {
-    // Kernels built for size have code for even numbers of rows only.
-    const size_t unit = TAPER_SMALL && mr > 1 ? 2 : 1;
+    const size_t unit = mr > 1 ? TAPER_STRIP_UNIT : 1;
     mr -= mr % unit;
     taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels, .rows = rows, .unit = unit};
     const size_t half = taper_pool_caches(run->pool).l2 / 2;

@@ -87,38 +87,11 @@ static void spread(size_t item, int64_t n, char *to, const char *from)
     memcpy(to, pattern, left);
 }
 
-// Elements of 1, 2 or 4 bytes the other way round.
-static inline uint64_t turned(uint64_t x, size_t item)
-{
-    const uint64_t halves = 0x0000FFFF0000FFFF, bytes = 0x00FF00FF00FF00FF;
-    x = x << 32 | x >> 32;
-    x = item <= 2 ? (x & halves) << 16 | (x >> 16 & halves) : x;
-    return item == 1 ? (x & bytes) << 8 | (x >> 8 & bytes) : x;
-}
-
-// Eight bytes at a time.
-#define TURNED(bytes)                                                                                                  \
-    for (; n >= 8 / (bytes); n -= 8 / (bytes), to += 8, from -= 8) {                                                   \
-        uint64_t some;                                                                                                 \
-        memcpy(&some, from + (bytes)-8, sizeof some);                                                                  \
-        some = turned(some, (bytes));                                                                                  \
-        memcpy(to, &some, sizeof some);                                                                                \
-    }
+#include "ops/engine/view_move_turned.h"
 
 static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
-    if (!TAPER_SMALL && to_step == (int64_t)item && from_step == -to_step) {
-        switch (item) {
-        case 1:
-            TURNED(1) break;
-        case 2:
-            TURNED(2) break;
-        case 4:
-            TURNED(4) break;
-        default:
-            break;
-        }
-    }
+    move_turned(item, &n, &to, to_step, &from, from_step);
     enum { WORTH_A_CALL = 32 };
     if (from_step == 0 && to_step == (int64_t)item && n * (int64_t)item >= WORTH_A_CALL &&
         memcmp(from, from + 1, item - 1) == 0) { // bytes that are all the same, as those of zero
@@ -143,96 +116,18 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
     }
 }
 #undef STRIDED
-#undef TURNED
 
-// Lines of two to four elements, or seven floats, as those of points and colours, for which a loop each would be dear.
-#define SHORT_LINES(bytes, count)                                                                                      \
-    for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
-        for (int64_t k = 0; k < (count); k++) {                                                                        \
-            memcpy(to + k * (bytes), from + k * step, (bytes));                                                        \
-        }                                                                                                              \
-    }
-#define FEW(bytes)                                                                                                     \
-    if (inner->size == 2) {                                                                                            \
-        SHORT_LINES(bytes, 2)                                                                                          \
-    } else if (inner->size == 3) {                                                                                     \
-        SHORT_LINES(bytes, 3)                                                                                          \
-    } else if (inner->size == 4) {                                                                                     \
-        SHORT_LINES(bytes, 4)                                                                                          \
-    } else {                                                                                                           \
-        return false;                                                                                                  \
-    }
-static bool move_short_lines(size_t item, const move_dim *outer, const move_dim *inner, char *to, const char *from)
-{
-    const int64_t step = inner->from;
-    if (TAPER_SMALL || inner->size < 2 || inner->size > 7 || inner->to != (int64_t)item) {
-        return false;
-    }
-    switch (item) {
-    case 1:
-        FEW(1) return true;
-    case 2:
-        FEW(2) return true;
-    case 4:
-        if (inner->size == 5) {
-            SHORT_LINES(4, 5)
-        } else if (inner->size == 6) {
-            SHORT_LINES(4, 6)
-        } else if (inner->size == 7) {
-            SHORT_LINES(4, 7)
-        } else {
-            FEW(4)
-        }
-        return true;
-    case 8:
-        FEW(8) return true;
-    default:
-        return false;
-    }
-}
-#undef FEW
-#undef SHORT_LINES
+#include "ops/engine/view_move_short.h"
 
 enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
 
-// Rows of so many bytes to twice as many, by instructions: the second half lies over the end of the first.
-#define HALVES(half)                                                                                                   \
-    for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
-        memcpy(to, from, (half));                                                                                      \
-        memcpy(to + bytes - (half), from + bytes - (half), (half));                                                    \
-    }
-#define ROWS(bytes)                                                                                                    \
-    for (int64_t i = 0; i < outer->size; i++) {                                                                        \
-        memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
-    }
 static void move_plane(const taper_run *run, size_t item, const move_dim *outer, const move_dim *inner, char *to,
                        const char *from)
 {
     const int64_t width = (int64_t)item;
     if (inner->to == width && inner->from == width) {
         const size_t bytes = (size_t)inner->size * item;
-        switch (TAPER_SMALL ? 0
-                            : bytes) { // a call of a function that finds out how much it is would be most of the work
-        case 4:
-            ROWS(4) break;
-        case 6:
-            ROWS(6) break;
-        case 8:
-            ROWS(8) break;
-        case 12:
-            ROWS(12) break;
-        case 16:
-            ROWS(16) break;
-        default:
-            if (!TAPER_SMALL && bytes > 16 && bytes <= 32) {
-                HALVES(16)
-            } else if (!TAPER_SMALL && bytes > 32 && bytes <= 64) {
-                HALVES(32)
-            } else {
-                ROWS(bytes)
-            }
-            break;
-        }
+        move_rows(bytes, outer, to, from);
     } else if (inner->to == width && outer->from == width && inner->size >= SHORT && outer->size >= SHORT) {
         taper_move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
     } else if (!move_short_lines(item, outer, inner, to, from)) {
@@ -241,9 +136,6 @@ static void move_plane(const taper_run *run, size_t item, const move_dim *outer,
         }
     }
 }
-
-#undef ROWS
-#undef HALVES
 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step)
@@ -387,7 +279,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
                     pick = d;
                 }
             }
-            for (size_t d = TAPER_SMALL ? 0 : n; d-- > 0 && dims[pick].size < SHORT;) {
+            for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {
                 pick = dims[d].size >= SHORT ? d : pick;
             }
         }
@@ -411,7 +303,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
         steps[0] = dims[n].to;
         steps[1] = dims[n].from;
     }
-    if (!TAPER_SMALL && elements <= PIECE) {
+    if (elements <= PIECE) {
         if (taper_run_goes_on(run, (uint64_t)elements * WORK_OF_A_MOVE)) {
             do {
                 move_plane(run, item, &outer, &inner, (char *)to + walk.at[0], (const char *)from + walk.at[1]);

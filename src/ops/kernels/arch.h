@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/choose.h"
+#include "ops/kernels/strips.h"
 #include "ops/list/op_config.h"
 #include "platform/isa.h"
 
@@ -30,22 +31,6 @@
 #else
 #define TAPER_UNROLL _Pragma("GCC unroll 64")
 #define TAPER_NO_UNROLL _Pragma("GCC unroll 1")
-#endif
-
-// The tiles of a gemm have 1, 2, 3 ... rows, each number its own code. In builds for size they have 1, 2, 4, 6 ...:
-// where the last row is missing it is another copy of the one before it. Of a tile of mr rows, of which `real` exist:
-// TAPER_ROW is the row that row i stands for, TAPER_ROW_STEP what is between its results and those of the next one.
-// TAPER_STRIP is the place of a tile's code in a table.
-#if TAPER_SMALL
-#define TAPER_ROW(i, mr, real) ((mr) > 2 && (i) + 1 == (mr) && (real) < (mr) ? (i)-1 : (i))
-#define TAPER_ROW_STEP(i, mr, real, step) ((mr) > 2 && (i) + 2 == (mr) && (real) < (mr) ? 0 : (step))
-#define TAPER_STRIP(mr) ((mr) == 1 ? 0 : ((mr) + 1) / 2)
-#define TAPER_ODD_MR(x)
-#else
-#define TAPER_ROW(i, mr, real) (i)
-#define TAPER_ROW_STEP(i, mr, real, step) (step)
-#define TAPER_STRIP(mr) ((mr)-1)
-#define TAPER_ODD_MR(x) x
 #endif
 
 // An address `bytes` behind p: row pointers move by byte offsets that are not always whole rows.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
+#define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
+
+static inline bool are_short(const loop_job *job)
+{
+    (void)job;
+    return false;
+}
+
+static inline void run_short(const loop_job *job, size_t count, char *const *at)
+{
+    (void)job, (void)count, (void)at;
+}
+
+static inline void choose_outer(loop_job *job, const taper_ew_op *op, taper_operands operands)
+{
+    (void)job, (void)op, (void)operands;
+}
+
+static inline bool run_outer(const loop_job *job, size_t count, size_t n, char *const *at)
+{
+    (void)job, (void)count, (void)n, (void)at;
+    return false;
+}
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_OPS_ENGINE_MATMUL_PACKED_ROWS_H
+#define TAPER_OPS_ENGINE_MATMUL_PACKED_ROWS_H
+
+static inline bool are_rows(const taper_gemm *gemm, const product_job *job)
+{
+    (void)gemm, (void)job;
+    return false;
+}
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
+#define TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
+
+static inline void move_turned(size_t item, int64_t *n, char **to, int64_t to_step, const char **from,
+                               int64_t from_step)
+{
+    (void)item, (void)n, (void)to, (void)to_step, (void)from, (void)from_step;
+}
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of elementwise_vector.c: outer products, and short rows laid side by side.
+#ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
+#define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
+
+// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
+// rows are one.
+enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
+static bool are_short(const loop_job *job)
+{
+    const taper_ew_walk *w = job->walk;
+    const int64_t n = w->sizes[0], item = sizeof(float);
+    bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
+    for (size_t k = 1; k < w->sides; k++) { // an element for the whole row, or all of a row
+        beside =
+            beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
+    }
+    return beside;
+}
+
+static void run_short(const loop_job *job, size_t count, char *const *at)
+{
+    const taper_ew_walk *w = job->walk;
+    const size_t n = (size_t)w->sizes[0], most = BESIDE / n;
+    float laid[2][BESIDE];
+    for (size_t first = 0; first < count; first += most) {
+        const size_t rows = taper_min_size(most, count - first);
+        const float *x[2] = {NULL, NULL};
+        for (size_t k = 1; k < w->sides; k++) {
+            const int64_t step = w->steps[k][1];
+            const char *from = at[k] + (int64_t)first * step;
+            const bool spread = w->steps[k][0] == 0;
+            x[k - 1] =
+                step == (int64_t)(n * sizeof(float)) && !spread ? (const float *)(const void *)from : laid[k - 1];
+            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // is laid
+                continue;
+            }
+            for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
+                if (spread) {
+                    for (size_t j = 0; j < n; j++) {
+                        laid[k - 1][i * n + j] = *(const float *)(const void *)from;
+                    }
+                } else if (n > SHORT) {
+                    memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
+                } else if (n == 2) { // an instruction
+                    memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
+                } else {
+                    for (size_t j = 0; j < n; j++) {
+                        laid[k - 1][i * n + j] = ((const float *)(const void *)from)[j];
+                    }
+                }
+            }
+        }
+        taper_ew_run_vector(&job->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
+    }
+}
+
+// Rows that are one vector times a number each.
+static void choose_outer(loop_job *job, const taper_ew_op *op, taper_operands operands)
+{
+    const taper_ew_walk *w = job->walk;
+    if (w->rank > 1 && operands != TAPER_OPERANDS_VV) {
+        job->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
+        job->wide = 3 - job->narrow;
+        job->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[job->wide][1] == 0 &&
+                     w->steps[job->narrow][1] >= 0;
+    }
+}
+
+static bool run_outer(const loop_job *job, size_t count, size_t n, char *const *at)
+{
+    const taper_ew_walk *w = job->walk;
+    if (job->outer) {
+        job->loop.vector->outer(count, n, (const float *)(const void *)at[job->narrow],
+                                (size_t)w->steps[job->narrow][1] / sizeof(float),
+                                (const float *)(const void *)at[job->wide], NULL, 0, (float *)(void *)at[0],
+                                (size_t)w->steps[0][1] / sizeof(float));
+    }
+    return job->outer;
+}
+
+#endif

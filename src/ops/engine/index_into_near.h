@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of index_into.c: several of the last dimensions, as long as they have few elements together.
+#ifndef TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
+#define TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
+
+static void take_near(const taper_tensor *mask, size_t *first, int64_t *all)
+{
+    while (*first != 0 && *all > 0 && mask->sizes[*first - 1] <= TAPER_MASK_PIECE / *all) {
+        *all *= mask->sizes[--*first];
+    }
+}
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of matmul_gemm.c: tiles of doubles, whole and complex numbers, and products of a few numbers.
+#ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
+#define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
+
+static bool has_tile(taper_dtype dtype)
+{
+    return dtype != TAPER_C128;
+}
+
+static void find_tiles(const taper_run *run, taper_tile_f64 **tile_f64, taper_tile_u64 **tile_u64)
+{
+    const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
+    *tile_f64 = native->tile_f64;
+    *tile_u64 = native->tile_u64;
+}
+
+static bool is_tiny(const taper_gemm *gemm)
+{
+    return gemm->dtype == TAPER_F32 && (double)gemm->m * (double)gemm->n * ((double)gemm->k + 1) <= TINY;
+}
+
+static void tiny_f32(const taper_gemm *gemm)
+{
+    // No address behind the last element is made: strides of sizes of one are anything.
+    for (int64_t i = 0; i < gemm->m; i++) {
+        const float *a = (const float *)gemm->a + i * gemm->a_row;
+        float *c = (float *)gemm->c + i * gemm->c_row;
+        for (int64_t j = 0; j < gemm->n; j++) {
+            const float *b = (const float *)gemm->b + j * gemm->b_column;
+            float sum = 0;
+            for (int64_t p = 0; p < gemm->k; p++) {
+                sum += a[p * gemm->a_column] * b[p * gemm->b_row];
+            }
+            c[j * gemm->c_column] = gemm->add ? c[j * gemm->c_column] + sum : sum;
+        }
+    }
+}
+
+// A product of complex numbers is one of reals twice as long and as wide, with a right side that has each number as
+// the square [re im; -im re]: the left side and the result are read as pairs, as they lie. By blocks of those squares.
+enum { CB = 128, SMALLEST = 4096 };
+
+static bool has_pairs(const taper_gemm *gemm)
+{
+    return gemm->dtype == TAPER_C128 && gemm->c_column == 1 && gemm->m >= MR / 2 && gemm->n >= NR / 2 &&
+           (double)gemm->m * (double)gemm->n * (double)gemm->k >= SMALLEST;
+}
+
+static void squares_of(const taper_gemm *gemm, int64_t p0, int64_t kb, int64_t j0, int64_t nb, double *to)
+{
+    for (int64_t p = 0; p < kb; p++, to += 4 * nb) {
+        for (int64_t j = 0; j < nb; j++) {
+            const double *b = (const double *)gemm->b + 2 * ((p0 + p) * gemm->b_row + (j0 + j) * gemm->b_column);
+            to[2 * j] = to[2 * nb + 2 * j + 1] = b[0];
+            to[2 * j + 1] = b[1];
+            to[2 * nb + 2 * j] = -b[1];
+        }
+    }
+}
+
+static taper_status run_pairs(taper_run *run, const taper_gemm *gemm)
+{
+    tile_function_f64 *const tile = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu)->tile_f64;
+    const size_t pack = KC * (MC + NC), squares = 4 * CB * CB, rows = 2 * CB * CB;
+    const size_t bytes = (pack + squares + rows) * sizeof(double);
+    double *block = taper_heap_alloc(run->heap, bytes);
+    if (block == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    double *right = block + pack, *left = right + squares;
+    for (int64_t j0 = 0; j0 < gemm->n; j0 += CB) {
+        const int64_t nb = taper_min_i64(CB, gemm->n - j0);
+        for (int64_t p0 = 0; p0 < gemm->k; p0 += CB) {
+            const int64_t kb = taper_min_i64(CB, gemm->k - p0);
+            if (!taper_run_goes_on(run, (uint64_t)(kb * nb) * 4)) {
+                break;
+            }
+            squares_of(gemm, p0, kb, j0, nb, right);
+            for (int64_t i0 = 0; i0 < gemm->m; i0 += CB) {
+                const int64_t mb = taper_min_i64(CB, gemm->m - i0);
+                const double *a = (const double *)gemm->a + 2 * (i0 * gemm->a_row + p0 * gemm->a_column);
+                taper_gemm part = {.dtype = TAPER_F64,
+                                   .m = mb,
+                                   .n = 2 * nb,
+                                   .k = 2 * kb,
+                                   .a = a,
+                                   .a_row = 2 * gemm->a_row,
+                                   .a_column = 1,
+                                   .b = right,
+                                   .b_row = 2 * nb,
+                                   .b_column = 1,
+                                   .c = (double *)gemm->c + 2 * (i0 * gemm->c_row + j0),
+                                   .c_row = 2 * gemm->c_row,
+                                   .c_column = 1,
+                                   .add = gemm->add || p0 != 0};
+                if (gemm->a_column != 1) { // pairs apart
+                    if (!taper_run_goes_on(run, (uint64_t)(mb * kb) * 4)) {
+                        break;
+                    }
+                    for (int64_t i = 0; i < mb * kb; i++) {
+                        const double *x = a + 2 * (i / kb * gemm->a_row + i % kb * gemm->a_column);
+                        left[2 * i] = x[0];
+                        left[2 * i + 1] = x[1];
+                    }
+                    part.a = left;
+                    part.a_row = 2 * kb;
+                }
+                tiled_f64(run, &part, block, tile);
+            }
+        }
+    }
+    taper_heap_free(run->heap, block, bytes);
+    return TAPER_OK;
+}
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of view_move.c: elements the other way round, eight bytes at a time.
+#ifndef TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
+#define TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
+
+// Elements of 1, 2 or 4 bytes the other way round.
+static inline uint64_t turned(uint64_t x, size_t item)
+{
+    const uint64_t halves = 0x0000FFFF0000FFFF, bytes = 0x00FF00FF00FF00FF;
+    x = x << 32 | x >> 32;
+    x = item <= 2 ? (x & halves) << 16 | (x >> 16 & halves) : x;
+    return item == 1 ? (x & bytes) << 8 | (x >> 8 & bytes) : x;
+}
+
+// Eight bytes at a time.
+#define TURNED(bytes)                                                                                                  \
+    for (; *n >= 8 / (bytes); *n -= 8 / (bytes), *to += 8, *from -= 8) {                                               \
+        uint64_t some;                                                                                                 \
+        memcpy(&some, *from + (bytes)-8, sizeof some);                                                                 \
+        some = turned(some, (bytes));                                                                                  \
+        memcpy(*to, &some, sizeof some);                                                                               \
+    }
+
+// What is done of a line is no longer to be.
+static void move_turned(size_t item, int64_t *n, char **to, int64_t to_step, const char **from, int64_t from_step)
+{
+    if (to_step != (int64_t)item || from_step != -to_step) {
+        return;
+    }
+    switch (item) {
+    case 1:
+        TURNED(1) break;
+    case 2:
+        TURNED(2) break;
+    case 4:
+        TURNED(4) break;
+    default:
+        break;
+    }
+}
+#undef TURNED
+
+#endif
