@@ -133,7 +133,6 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/loss_rows.c
     src/ops/nn/nested.c
     src/ops/nn/norm.c
-    src/ops/nn/norm_channels.c
     src/ops/nn/norm_layer.c
     src/ops/nn/norm_legit.c
     src/ops/nn/norm_stats.c
@@ -250,6 +249,7 @@ if(TAPER_PROFILE STREQUAL "full")
     list(APPEND TAPER_SOURCES
         src/ops/engine/doubles.c
         src/ops/engine/elementwise_tile.c
+        src/ops/nn/norm_channels.c
         src/ops/tensor/count_bins.c
         src/ops/tensor/index_fill.c
         src/ops/tensor/reduce_index_lines.c

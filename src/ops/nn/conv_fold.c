@@ -156,49 +156,7 @@ TAPER_KERNEL(taper_op_im2col)
     return taper_ret_tensor(call, 0, result);
 }
 
-// to[i * step] += from[i], and where `beside` is not NULL to[i * step + 1] += beside[i].
-static void add_apart(float *restrict to, int64_t step, const float *restrict from, const float *restrict beside,
-                      int64_t count)
-{
-    if (beside != NULL && step == 2) {
-        for (int64_t i = 0; i < count; i++) {
-            to[2 * i] += from[i];
-            to[2 * i + 1] += beside[i];
-        }
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        to[i * step] += from[i];
-    }
-}
-
-// Of floats whose columns lie side by side. An element of the image gets its summands in the order of the taps; two
-// taps beside each other go together where their elements take turns.
-static void scatter_floats(const patches *p, const char *rows, int64_t row_step, float *plane)
-{
-    for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
-        int64_t top, bottom, taken;
-        blocks_inside(p, 0, kh, &top, &bottom);
-        // Taps count, too: they may all lie in the padding.
-        for (int64_t kw = 0; kw < p->kernel[1] && taper_run_goes_on(p->run, 1); kw += taken, rows += taken * row_step) {
-            int64_t begin, end, next_begin, next_end;
-            blocks_inside(p, 1, kw, &begin, &end);
-            taken = 1;
-            if (p->stride[1] == 2 && p->dilation[1] == 1 && kw + 1 < p->kernel[1]) {
-                blocks_inside(p, 1, kw + 1, &next_begin, &next_end);
-                taken = begin == next_begin && end == next_end ? 2 : 1;
-            }
-            const int64_t w = begin * p->stride[1] + (kw * p->dilation[1] - p->padding[1]);
-            for (int64_t oh = top; oh < bottom && begin < end && taper_run_goes_on(p->run, (uint64_t)(end - begin) * 3);
-                 oh++) {
-                const int64_t h = oh * p->stride[0] + (kh * p->dilation[0] - p->padding[0]);
-                const float *from = (const float *)(const void *)rows + oh * p->blocks[1] + begin;
-                const float *beside = taken == 2 ? from + row_step / (int64_t)sizeof(float) : NULL;
-                add_apart(plane + h * p->image[1] + w, p->stride[1], from, beside, end - begin);
-            }
-        }
-    }
-}
+#include "ops/nn/conv_fold_floats.h"
 
 static void scatter_plane(const patches *p, taper_into_function add, int64_t item, const char *rows, int64_t row_step,
                           int64_t column_step, char *plane)
@@ -267,7 +225,7 @@ TAPER_KERNEL(taper_op_col2im)
         for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
             const char *rows =
                 (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
-            if (!TAPER_SMALL && work == TAPER_F32 && p.stride[1] != 1 && wide->strides[skip + 1] == 1) {
+            if (lies_apart(work, &p, wide->strides[skip + 1])) {
                 scatter_floats(&p, rows, wide->strides[skip] * size, (float *)(void *)plane);
             } else {
                 scatter_plane(&p, add, size, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);

@@ -94,7 +94,7 @@ static bool phases_fit(const conv_job *job, bool transposed, bool *points)
 {
     const int64_t width = (job->out[2] - 1) / job->stride[2] + 1;
     *points = job->x_channel == 1 && job->y_channel == 1 && job->groups > 1;
-    return transposed && !TAPER_SMALL && !job->run->portable && job->dtype == TAPER_F32 && job->in_channels == 1 &&
+    return transposed && !job->run->portable && job->dtype == TAPER_F32 && job->in_channels == 1 &&
            job->out_channels == 1 && job->groups > 1 &&
            (*points || (job->x_space[2] == 1 && job->y_space[2] == 1 && job->stride[2] <= PHASE_FLOATS / width));
 }

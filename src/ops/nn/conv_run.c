@@ -66,74 +66,7 @@ static conv_range range_inside(int64_t start, int64_t stride, int64_t limit, int
     return range;
 }
 
-#if TAPER_SMALL
-#define ELEMENT char
-#define SIZE job->item
-#define AT(pointer, index) ((pointer) + (index) * (int64_t)job->item)
-#define MOVE(to, from) memcpy(to, from, job->item)
-#define NAME(x) gather_##x
-#include "ops/nn/conv_gather.h"
-#undef ELEMENT
-#undef SIZE
-#undef AT
-#undef MOVE
-#undef NAME
-
-static void gather_range(void *argument, size_t begin, size_t end)
-{
-    const patches *p = argument;
-    const int64_t from = (int64_t)begin, behind = (int64_t)end;
-    p->points ? gather_points(p->job, p->x, p->first, from, behind, p->column)
-              : gather_rows(p->job, p->x, p->first, p->count, from, behind, p->column);
-}
-#else
-#define SIZE sizeof(ELEMENT)
-#define AT(pointer, index) ((pointer) + (index))
-#define MOVE(to, from) (*(to) = *(from))
-#define ELEMENT uint32_t
-#define NAME(x) gather4_##x
-#include "ops/nn/conv_gather.h"
-#undef ELEMENT
-#undef NAME
-#define ELEMENT uint64_t
-#define NAME(x) gather8_##x
-#include "ops/nn/conv_gather.h"
-#undef ELEMENT
-#undef NAME
-typedef struct pair {
-    uint64_t re, im;
-} pair;
-#define ELEMENT pair
-#define NAME(x) gather16_##x
-#include "ops/nn/conv_gather.h"
-#undef ELEMENT
-#undef NAME
-#undef SIZE
-#undef AT
-#undef MOVE
-
-#define GATHER(name)                                                                                                   \
-    (p->points ? name##_points(p->job, x, p->first, from, behind, p->column)                                           \
-               : name##_rows(p->job, x, p->first, p->count, from, behind, p->column))
-static void gather_range(void *argument, size_t begin, size_t end)
-{
-    const patches *p = argument;
-    const void *x = p->x;
-    const int64_t from = (int64_t)begin, behind = (int64_t)end;
-    switch (p->job->item) {
-    case 4:
-        GATHER(gather4);
-        break;
-    case 8:
-        GATHER(gather8);
-        break;
-    default:
-        GATHER(gather16);
-        break;
-    }
-}
-#undef GATHER
-#endif
+#include "ops/nn/conv_patches.h"
 
 #define ELEMENT float
 #define NAME(x) f32_##x
@@ -220,7 +153,7 @@ static taper_status run_depthwise(const conv_job *job, bool points)
         const char *x = job->x + n * job->x_batch * item;
         char *y = job->y + n * job->y_batch * item;
         if (points) {
-            if (TAPER_SMALL || job->dtype == TAPER_F32) {
+            if (!has_doubles(job->dtype)) {
                 f32_depthwise_points(job, (const void *)x, (const void *)job->w, out_total, (void *)y);
             } else {
                 f64_depthwise_points(job, (const void *)x, (const void *)job->w, out_total, (void *)y);
@@ -231,7 +164,7 @@ static taper_status run_depthwise(const conv_job *job, bool points)
             const void *plane = x + c / job->out_channels * job->x_channel * item;
             const void *weight = job->w + c * item;
             void *to = y + c * job->y_channel * item;
-            if (TAPER_SMALL || job->dtype == TAPER_F32) {
+            if (!has_doubles(job->dtype)) {
                 f32_depthwise_plane(job, plane, weight, out_total, to);
             } else {
                 f64_depthwise_plane(job, plane, weight, out_total, to);
@@ -341,7 +274,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 }
                 if (job->dtype == TAPER_F32) {
                     f32_scatter(job, column, p, count, (void *)y);
-                } else if (!TAPER_SMALL && job->dtype == TAPER_F64) {
+                } else if (has_doubles(job->dtype)) {
                     f64_scatter(job, column, p, count, (void *)y);
                 } else {
                     other_scatter(job, column, p, count, y);
@@ -430,10 +363,10 @@ static taper_status pack_weight(taper_run *run, const taper_conv_args *args, tap
 static taper_status run_job(conv_job *job, const taper_conv_args *args, const taper_tensor *bias, taper_tensor **weight)
 {
     const bool depthwise = !args->params.transposed && job->in_channels == 1 && job->groups > 1 &&
-                           (job->dtype == TAPER_F32 || (!TAPER_SMALL && job->dtype == TAPER_F64));
+                           (job->dtype == TAPER_F32 || has_doubles(job->dtype));
     const bool last = job->x_channel == 1 && job->in_channels > 1;
     bool points = false;
-    const bool phases = !TAPER_SMALL && phases_fit(job, args->params.transposed, &points);
+    const bool phases = phases_fit(job, args->params.transposed, &points);
     const weight_order order = depthwise || (phases && points)    ? ORDER_TAPS
                                : last && !args->params.transposed ? ORDER_LAST
                                                                   : ORDER_FIRST;
@@ -489,8 +422,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     }
     describe(input, params->rank, args->unbatched, &job.x_batch, &job.x_channel, job.in, job.x_space);
     // Channels that lie together in the input alone would be picked one by one.
-    const bool apart = !TAPER_SMALL && params->groups > 1 && params->groups == args->weight->sizes[0] &&
-                       job.x_channel == 1 && result->strides[args->unbatched ? 0 : 1] != 1;
+    const bool apart = are_apart(args, &job, result);
     if (params->transposed && (apart || !flat(job.in, job.x_space, &step))) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);
         if (status == TAPER_OK) {

@@ -99,14 +99,7 @@ static void near_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// For floats, of rows short enough to be added as such; NULL otherwise.
-static taper_distance_f32_function *find_distances(const taper_run *run, const taper_tensor *x, const taper_tensor *y,
-                                                   double p)
-{
-    enum { MOST = 1 << 12 };
-    const bool floats = x->dtype == TAPER_F32 && y->dtype == TAPER_F32 && x->sizes[x->rank - 1u] <= MOST;
-    return TAPER_SMALL || run->portable || !floats ? NULL : taper_vector_f32_select(run->cpu)->distances[kind_of(p)];
-}
+#include "ops/nn/linear_distance_floats.h"
 
 static taper_status run_near(taper_run *run, near_work *w, int64_t m)
 {

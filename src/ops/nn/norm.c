@@ -47,12 +47,6 @@ static double param_get(const norm_param *param, int64_t channel)
                      : taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), channel * param->stride);
 }
 
-// Floats that follow each other, or none.
-static bool param_is_line(const norm_param *param)
-{
-    return param->tensor == NULL || (param->tensor->dtype == TAPER_F32 && param->stride == 1);
-}
-
 static void param_set(const norm_param *param, int64_t channel, double value)
 {
     taper_number_store((taper_dtype)param->tensor->dtype, taper_tensor_mutable(param->tensor), channel * param->stride,
@@ -109,13 +103,15 @@ static void work_free(taper_call *call, norm_work *work)
     }
 }
 
+#include "ops/nn/norm_lines.h"
+
 // Statistics of each channel, or at once of so many of them that follow each other in memory.
 static taper_status measure(norm_work *work, int64_t channels)
 {
     taper_norm norm = work->norm;
     taper_volume *x = &norm.x;
     work->joined = 1;
-    if (!TAPER_SMALL && x->size[0] == 1 && x->size[1] == 1 && x->stride[2] == 1 && x->stride_c == x->size[2]) {
+    if (follow_each_other(x)) {
         work->joined = channels;
         x->c /= channels;
         x->stride_c *= channels;
@@ -445,14 +441,7 @@ TAPER_KERNEL(taper_op_instance_norm)
 static void group_coefficients(norm_work *work, int64_t at, int64_t first, int64_t count, double mean, double inverse,
                                const norm_param *weight, const norm_param *bias)
 {
-    if (!TAPER_SMALL && work->norm.dtype == TAPER_F32 && param_is_line(weight) && param_is_line(bias)) {
-        const float *scales = weight->tensor != NULL ? taper_tensor_data(weight->tensor) : NULL;
-        const float *shifts = bias->tensor != NULL ? taper_tensor_data(bias->tensor) : NULL;
-        float *scale = (float *)work->scale + at, *shift = (float *)work->shift + at;
-        for (int64_t c = first; c < first + count; c++) { // as work_coefficients does
-            scale[c] = (float)inverse * (scales != NULL ? scales[c] : 1.0f);
-            shift[c] = (float)((shifts != NULL ? (double)shifts[c] : 0.0) - mean * (double)scale[c]);
-        }
+    if (group_of_floats(work, at, first, count, mean, inverse, weight, bias)) {
         return;
     }
     for (int64_t c = first; c < first + count; c++) {

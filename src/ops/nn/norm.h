@@ -19,8 +19,6 @@ typedef struct taper_norm {
 void taper_norm_merge(taper_norm *norm);
 // Mean, and sum of squared distances from it, of each channel of each sample: at [n · channels + c].
 TAPER_MUST_USE taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
-// The same of float channels that are neighbours. TAPER_DECLINED: of others.
-TAPER_MUST_USE taper_status taper_norm_channels(const taper_norm *norm, double *mean, double *squares);
 // y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]: floats for float32
 // tensors, doubles for others.
 TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale,

@@ -9,6 +9,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/op_features.h"
 #include "ops/nn/norm.h"
+#include "ops/nn/norm_neighbours.h"
 #include "ops/nn/pool.h"
 
 enum { PIXELS = 64, CHANNELS = 128, STRETCH = 16 * PIXELS };

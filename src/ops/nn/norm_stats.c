@@ -8,6 +8,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/op_features.h"
 #include "ops/nn/norm.h"
+#include "ops/nn/norm_neighbours.h"
 #include "ops/nn/pool.h"
 
 enum { TILE = 128, STRETCH = 16, LINE = 1 << 16 };
@@ -286,7 +287,7 @@ taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squ
 {
     const taper_volume *x = &norm->x;
     taper_status status = planes_vector(norm, mean, squares);
-    if (status == TAPER_DECLINED && !TAPER_SMALL) {
+    if (status == TAPER_DECLINED) {
         status = taper_norm_channels(norm, mean, squares);
     }
     if (status != TAPER_DECLINED) {

@@ -34,64 +34,7 @@ static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int6
     return (d * x->size[1] + h) * x->size[2] + w;
 }
 
-enum { MOST_TAPS = 128, MERGED = 64 }; // elements of a window that a kernel takes at once; channels of a merge
-
-typedef struct some_taps {
-    const float *pixels[MOST_TAPS];
-    int32_t at[MOST_TAPS];
-    size_t count;
-    bool merges; // with what earlier ones gave
-} some_taps;
-
-static void take_taps(const max_work *work, const max_place *place, some_taps *some, float *out, int64_t *where)
-{
-    const size_t channels = (size_t)work->x.c;
-    taper_window_f32 *const window = taper_native_select(work->run->cpu)->window_f32;
-    if (!some->merges) {
-        window(some->count, channels, some->pixels, some->at, (int32_t)place->first, out, where);
-    }
-    for (size_t first = 0; first < channels && some->merges; first += MERGED) {
-        const size_t count = taper_min_size(channels - first, MERGED);
-        float most[MERGED];
-        int64_t position[MERGED];
-        window(some->count, count, some->pixels, some->at, (int32_t)place->first, most, position);
-        for (size_t c = 0; c < count; c++) {
-            const bool better = (most[c] > out[first + c]) | (most[c] != most[c]);
-            out[first + c] = better ? most[c] : out[first + c];
-            where[first + c] = better ? position[c] : where[first + c];
-        }
-        for (size_t i = 0; i < some->count; i++) {
-            some->pixels[i] += count;
-        }
-    }
-    some->merges = true;
-    some->count = 0;
-}
-
-// Channels are neighbours in memory, by a kernel.
-static void channels_where(const max_work *work, const max_place *place, const float *in, float *out, int64_t *where)
-{
-    const taper_volume *x = &work->x;
-    some_taps some = {.count = 0};
-    for (int64_t i = 0; i < place->d.taps; i++) {
-        const int64_t d = place->d.first + i * place->d.step;
-        for (int64_t j = 0; j < place->h.taps; j++) {
-            const int64_t h = place->h.first + j * place->h.step;
-            for (int64_t k = 0; k < place->w.taps; k++) {
-                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, x->c)) {
-                    return;
-                }
-                if (some.count == MOST_TAPS) {
-                    take_taps(work, place, &some, out, where);
-                }
-                const int64_t w = place->w.first + k * place->w.step;
-                some.pixels[some.count] = in + d * x->stride[0] + h * x->stride[1] + w * x->stride[2];
-                some.at[some.count++] = (int32_t)index_of(x, d, h, w);
-            }
-        }
-    }
-    take_taps(work, place, &some, out, where);
-}
+#include "ops/nn/pool_max_where.h"
 
 // Channels are neighbours in memory.
 static void channels_f32(const max_work *work, const max_place *place, const float *in, float *restrict out,
@@ -242,7 +185,7 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
         if (taper_volume_channels_inner(&work->x) && taper_volume_channels_inner(&work->y) &&
             (where == NULL || taper_volume_channels_inner(&work->where))) {
             const int64_t places = work->x.size[0] * work->x.size[1] * work->x.size[2];
-            if (!TAPER_SMALL && !work->run->portable && where != NULL && places <= INT32_MAX) {
+            if (has_where(work, where, places)) {
                 channels_where(work, place, in, out, where);
             } else {
                 channels_f32(work, place, in, out, where);
@@ -273,53 +216,7 @@ static void run_channels(const max_work *work, const max_place *place, int64_t i
     }
 }
 
-// ---- rows of windows of doubles whose columns lie side by side
-
-// m[o] = the greater of m[o] and x[o * stride].
-static void greater_apart(int64_t count, const double *restrict x, int64_t stride, double *restrict m)
-{
-    if (stride == 1) {
-        for (int64_t o = 0; o < count; o++) {
-            m[o] = ((x[o] > m[o]) | (x[o] != x[o])) ? x[o] : m[o];
-        }
-        return;
-    }
-    for (int64_t o = 0; o < count; o++) {
-        const double v = x[o * stride];
-        m[o] = ((v > m[o]) | (v != v)) ? v : m[o];
-    }
-}
-
-// The windows of a row that lie within the input's columns: a tap of all of them after the other, in a window's order.
-// Which they are; none where this does not do them.
-static void rows_inside(const max_work *work, int64_t *begin, int64_t *end)
-{
-    const taper_pool_axis *w = &work->pooling->axis[2];
-    const int64_t reach = (w->kernel - 1) * w->dilation, room = w->input + w->padding - reach - 1;
-    *begin = *end = 0;
-    if (!TAPER_SMALL && !w->adaptive && work->dtype == TAPER_F64 && work->indices == NULL && work->x.c == 1 &&
-        work->x.stride[2] == 1 && work->y.stride[2] == 1 && room >= 0) {
-        *begin = taper_min_i64((w->padding + w->stride - 1) / w->stride, w->output);
-        *end = taper_max_i64(taper_min_i64(room / w->stride + 1, w->output), *begin);
-    }
-}
-
-static void row_f64(const max_work *work, const max_place *place, const double *in, double *out, int64_t count)
-{
-    const taper_pool_axis *w = &work->pooling->axis[2];
-    for (int64_t o = 0; o < count; o++) {
-        out[o] = -INFINITY;
-    }
-    for (int64_t i = 0; i < place->d.taps; i++) {
-        for (int64_t j = 0; j < place->h.taps; j++) {
-            const double *row = in + (place->d.first + i * place->d.step) * work->x.stride[0] +
-                                (place->h.first + j * place->h.step) * work->x.stride[1];
-            for (int64_t k = 0; k < w->kernel && taper_run_goes_on(work->run, (uint64_t)count * 2 + 5); k++) {
-                greater_apart(count, row + k * w->dilation, w->stride, out);
-            }
-        }
-    }
-}
+#include "ops/nn/pool_max_rows.h"
 
 static void run_max(const max_work *work)
 {

@@ -87,18 +87,7 @@ static void stretch_row(const bilinear_job *job, const float *restrict in, float
     }
 }
 
-// Both rows of a pair at once.
-static void stretch_rows(const bilinear_job *job, const float *restrict upper, const float *restrict lower,
-                         float weight, float *restrict out)
-{
-    const float other = 1.0f - weight;
-    const stretch *restrict at = job->columns, *const end = at + job->w->output;
-    for (; at < end; at++) {
-        const float above = upper[at->left] * at->left_weight + upper[at->right] * at->right_weight;
-        const float below = lower[at->left] * at->left_weight + lower[at->right] * at->right_weight;
-        *out++ = above * other + below * weight;
-    }
-}
+#include "ops/nn/resize_bilinear_pairs.h"
 
 // Rows of the output, of one plane after the other.
 static void plane_rows(void *argument, size_t begin, size_t end)
@@ -119,7 +108,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
             stretch_row(job, in + at[0] * x->stride[1], out);
             continue;
         }
-        if (!TAPER_SMALL && job->at_once) {
+        if (job->at_once) {
             stretch_rows(job, in + at[0] * x->stride[1], in + at[1] * x->stride[1], weight, out);
             continue;
         }
@@ -140,7 +129,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
 
 static taper_status run_planes(taper_run *run, bilinear_job *job)
 {
-    job->at_once = job->h->taps == 2 && job->h->input >= 2 * job->h->output;
+    job->at_once = are_pairs(job);
     const size_t width = (size_t)job->w->output, rows = (size_t)(job->x->n * job->x->c * job->h->output);
     size_t bytes, columns;
     const int64_t step = job->x->stride[2], last = job->x->size[2] - 1;

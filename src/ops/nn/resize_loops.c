@@ -41,6 +41,8 @@ static void gather(size_t item, int64_t count, char *to, int64_t to_stride, cons
 #undef GATHER
 }
 
+#include "ops/nn/resize_runs.h"
+
 void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
                           const taper_volume *y, void *out, size_t item)
 {
@@ -51,8 +53,7 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     const bool dense = y->stride[2] == (inner ? y->c : 1);
     const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
     const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
-    enum { LONG = 8 };
-    const bool as_is = !TAPER_SMALL && !inner && dense && x->stride[2] == 1 && axes[2].run >= LONG;
+    const bool as_is = !inner && dense && x->stride[2] == 1 && has_long_run(&axes[2]);
     const int64_t first = axes[2].run_at, length = axes[2].run, end = first + length;
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t c = 0; c < planes; c++) {
@@ -93,13 +94,7 @@ enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear,
 #include "ops/nn/resize_weighted.h"
 #undef ELEMENT
 #undef NAME
-#if !TAPER_SMALL
-#define ELEMENT double
-#define NAME(name) name##_f64
-#include "ops/nn/resize_weighted.h"
-#undef ELEMENT
-#undef NAME
-#endif
+#include "ops/nn/resize_doubles.h"
 
 static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
                                const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
@@ -160,7 +155,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
                                    bool fused)
 {
     const bool f32 = dtype == TAPER_F32;
-    const bool f64 = !TAPER_SMALL && dtype == TAPER_F64;
+    const bool f64 = has_doubles(dtype);
     const bool inner = (f32 || f64) && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     const bool vectors = TAPER_INTERPOLATES && !call->run->portable;
@@ -185,9 +180,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
         for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
             const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
             if (f64) {
-#if !TAPER_SMALL
                 weighted_f64(call->run, axes, group, x, (const double *)in + in_at, y, (double *)out + out_at, rows);
-#endif
             } else if (f32) {
                 weighted_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
             } else if (taper_dtype_is_quantized(dtype)) {
@@ -239,27 +232,7 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
     }
 }
 
-enum { AA_ROWS = 8 };
-
-// Some rows of a plane along the width: their sums do not wait for each other.
-static void aa_rows(const taper_resize_axis *wide, const float *in, const taper_volume *x, float *restrict out)
-{
-    const int64_t down = x->stride[1], stride = x->stride[2];
-    for (int64_t w = 0; w < wide->output; w++) {
-        const double *weight = wide->weight + w * wide->taps;
-        const float *from = in + wide->index[w * wide->taps] * stride; // the positions follow each other
-        float sums[AA_ROWS] = {0};
-        for (int64_t t = 0; t < wide->count[w]; t++, from += stride) {
-            const float factor = (float)weight[t];
-            for (int64_t r = 0; r < AA_ROWS; r++) {
-                sums[r] += factor * from[r * down];
-            }
-        }
-        for (int64_t r = 0; r < AA_ROWS; r++) {
-            out[r * wide->output + w] = sums[r];
-        }
-    }
-}
+#include "ops/nn/resize_aa_rows.h"
 
 static void aa_plane_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
                          const float *in, const taper_volume *y, float *out, float *scratch)
@@ -267,11 +240,8 @@ static void aa_plane_f32(taper_run *run, const taper_resize_axis *axes, int64_t 
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     const int64_t line = wide->output * group;
     int64_t done = 0;
-    for (; !TAPER_SMALL && group == 1 && done + AA_ROWS <= high->input; done += AA_ROWS) {
-        if (!taper_run_goes_on(run, (uint64_t)(line * wide->taps) * AA_ROWS)) {
-            return;
-        }
-        aa_rows(wide, in + done * x->stride[1], x, scratch + done * line);
+    if (group == 1) {
+        done = aa_many(run, axes, x, in, scratch);
     }
     for (int64_t h = done; h < high->input; h++) {
         for (int64_t w = 0; w < wide->output; w++) {
@@ -330,7 +300,7 @@ taper_status taper_resize_antialiased(const taper_call *call, const taper_resize
                                       const taper_volume *x, const void *in, const taper_volume *y, void *out)
 {
     const bool f32 = dtype == TAPER_F32;
-    const bool f64 = !TAPER_SMALL && dtype == TAPER_F64;
+    const bool f64 = has_doubles(dtype);
     const bool inner = (f32 || f64) && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     size_t bytes;

@@ -270,19 +270,7 @@ static void start_soft(soft *s, const soft_job *job, bool spends)
     s->class_ = job->class_;
 }
 
-static void lines_task(void *argument, int64_t in, int64_t out, size_t lanes)
-{
-    const soft_job *job = argument;
-    soft s;
-    start_soft(&s, job, false);
-    const char *from = (const char *)taper_tensor_data(job->x) + in;
-    char *to = (char *)taper_tensor_mutable(job->out) + out;
-    if (job->lines->side_by_side) {
-        run_lanes(&s, &job->lines->line, &job->lines->kept[0], from, to, lanes);
-    } else {
-        run_line(&s, &job->lines->line, from, to);
-    }
-}
+#include "ops/nn/softmax_shared.h"
 
 static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarithm)
 {
@@ -318,13 +306,8 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
         const taper_softmax_kind kind = logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX;
         taper_status status =
             taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(x), taper_tensor_mutable(out));
-        if (status == TAPER_DECLINED && !TAPER_SMALL && !call->run->portable && !x->hidden_nhwc) {
-            taper_tensor *plain; // as the result lies
-            TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
-            taper_lines_make(&lines, plain, dim, out, false, false);
-            status = taper_softmax_lines(call->run, &lines, kind, taper_tensor_data(plain), taper_tensor_mutable(out));
-            taper_tensor_drop(plain);
-            taper_lines_make(&lines, x, dim, out, false, false);
+        if (status == TAPER_DECLINED) {
+            status = run_dense(call, x, dim, out, kind);
         }
         if (status != TAPER_DECLINED) {
             return status;
@@ -332,8 +315,9 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     }
     soft_job job = {.run = call->run, .x = x, .out = out, .logarithm = logarithm, .lines = &lines};
     job.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
-    if (!TAPER_SMALL && lines.line.size <= SHORT) {
-        return taper_lines_run(call->run, &lines, lines.side_by_side ? LANES : 1, lines_task, &job, 5);
+    const taper_status status = run_short(call->run, &job, &lines);
+    if (status != TAPER_DECLINED) {
+        return status;
     }
     soft s; // long ones
     start_soft(&s, &job, true);

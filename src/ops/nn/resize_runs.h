@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of resize_loops.c: neighbours that stay neighbours are copied.
+#ifndef TAPER_OPS_NN_RESIZE_RUNS_H
+#define TAPER_OPS_NN_RESIZE_RUNS_H
+
+static bool has_long_run(const taper_resize_axis *axis)
+{
+    enum { LONG = 8 };
+    return axis->run >= LONG;
+}
+
+#endif
