@@ -161,7 +161,6 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantize.c
     src/ops/quantized/quantized_affine.c
     src/ops/quantized/quantized_binary.c
-    src/ops/quantized/quantized_bytes.c
     src/ops/quantized/quantized_cat.c
     src/ops/quantized/quantized_cells.c
     src/ops/quantized/quantized_conv.c
@@ -192,7 +191,6 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_view.c
     src/ops/quantized/quantized_walk.c
     src/ops/signal/fft.c
-    src/ops/signal/fft_lines.c
     src/ops/signal/fft_plan.c
     src/ops/signal/istft.c
     src/ops/signal/stft.c
@@ -249,7 +247,10 @@ if(TAPER_PROFILE STREQUAL "full")
     list(APPEND TAPER_SOURCES
         src/ops/engine/doubles.c
         src/ops/engine/elementwise_tile.c
+        src/ops/engine/lines_of_one.c
         src/ops/nn/norm_channels.c
+        src/ops/quantized/quantized_bytes.c
+        src/ops/signal/fft_lines.c
         src/ops/tensor/count_bins.c
         src/ops/tensor/index_fill.c
         src/ops/tensor/reduce_index_lines.c

@@ -43,7 +43,7 @@ enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
 
 #if defined(TAPER_AMX_EMULATED)
 #define TILES() true // tests/kernels/amx_emulated.h
-#elif defined(TAPER_ARCH_x64) && defined(__linux__) && !TAPER_IS_ONE(TAPER_SMALL)
+#elif defined(TAPER_ARCH_x64) && defined(__linux__) && TAPER_IS_ONE(TAPER_BUILT_amx)
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -141,6 +141,8 @@ void taper_profile_add_part(void *user, size_t index, size_t count, const taper_
     parts->seconds += part->seconds;
 }
 
+#include "runtime/inspect_peak.h"
+
 static taper_status set_profiling(taper_session *session, int on, taper_error *error)
 {
     session->profiling = false;
@@ -158,9 +160,7 @@ static taper_status set_profiling(taper_session *session, int on, taper_error *e
         memset(session->profile, 0, bytes);
     }
     session->part_count = 0;
-    if (!TAPER_SMALL && session->peak.flops == 0) { // builds for size know no peak
-        session->peak = taper_cpu_measure_peak(session->model->context);
-    }
+    measure_peak(session);
     session->profiling = true;
     return TAPER_OK;
 }
@@ -235,15 +235,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.method = full.node->block->graph->name;
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
         full.why = site->why != NULL ? site->why : full.node->why;
-        // What another device does has rows of its own, of its own peak.
-        if (!TAPER_SMALL && (site->instruction->segment == NULL ||
-                             site->instruction->segment->device == session->model->context->host)) {
-            const taper_op *op = site->instruction->op;
-            const bool quantized = op->quantized == TAPER_ON_QUANTIZED_ANY && !taper_op_has(op, TAPER_OP_TARGET);
-            full.bytes = site->bytes;
-            full.most_flops = quantized ? session->peak.operations : session->peak.flops;
-            full.most_bytes = session->peak.bytes;
-        }
+        say_peak(session, site, &full);
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }

@@ -163,17 +163,7 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
                         .segment = in->segment};
 }
 
-static double bytes_of(const taper_val *values, size_t count)
-{
-    double bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (values[i].tag == TAPER_TENSOR) {
-            bytes += (double)taper_tensor_numel(values[i].as.tensor) *
-                     (double)taper_dtype_size((taper_dtype)values[i].as.tensor->dtype);
-        }
-    }
-    return bytes;
-}
+#include "runtime/interpreter_bytes.h"
 
 // Runs the instruction's kernel, and the row's own where it declines (unless it has a fallback of nodes).
 static taper_status run_kernel(const frame *f, const taper_instruction *in, taper_call *call)
@@ -216,9 +206,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start - parts.seconds; // which have rows of their own
-        if (!TAPER_SMALL) {
-            site->bytes = bytes_of(call->args, call->arg_count) + bytes_of(call->rets, call->ret_count);
-        }
+        count_bytes(site, call);
     }
     return status;
 }

@@ -1,6 +1,5 @@
 list(APPEND TAPER_SOURCES
     src/runtime/context.c
-    src/runtime/cpu_peak.c
     src/runtime/device.c
     src/runtime/device_options.c
     src/runtime/device_text.c
@@ -43,4 +42,7 @@ if(TAPER_WITH_CACHING OR TAPER_BUILD_TOOLS)
 endif()
 if(TAPER_WITH_OPERATORS)
     list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/runtime/generator.c src/runtime/operator.c)
+endif()
+if(TAPER_PROFILE STREQUAL "full")
+    list(APPEND TAPER_SOURCES src/runtime/cpu_peak.c)
 endif()

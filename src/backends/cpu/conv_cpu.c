@@ -2,6 +2,7 @@
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
 // dtypes, ranks, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/conv_images.h"
 #include "backends/cpu/conv_volume.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
@@ -161,11 +162,7 @@ static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
                                                                                   : NULL;
 }
 
-// Which read no element that is not there; the other ways read on behind a pixel's channels.
-static bool is_product(const taper_conv2d *job)
-{
-    return !TAPER_SMALL && !job->args.params.transposed && !is_depthwise(job) && winograd_of(job) == NULL;
-}
+#include "backends/cpu/conv_orders.h"
 
 // The input in NHWC, with slack behind it but for products: the tensor's own bytes, or a copy in *scratch (to be freed
 // by the caller).
@@ -221,15 +218,6 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
-// What reads the input as it lies reads two orders: for few channels, and groups of few, others are brought into one.
-static bool is_turned(const taper_conv2d *job)
-{
-    enum { FEW = 16 };
-    const taper_tensor *x = job->args.input;
-    return !TAPER_SMALL && !job->args.params.transposed && !is_depthwise(job) && (job->in_c < FEW || job->groups > 1) &&
-           !x->hidden_nhwc && !taper_tensor_is_contiguous(x) && !taper_tensor_is_channels_last(x);
-}
-
 static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
 {
     taper_run *run = job->call->run;
@@ -282,7 +270,7 @@ static taper_status run_path(taper_conv2d *job)
         return taper_conv2d_planar(job);
     }
     if (!transposed && taper_conv2d_is_stem(job)) {
-        return !TAPER_SMALL && taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
+        return taper_conv2d_is_windows(job) ? taper_conv2d_windows(job) : taper_conv2d_stem(job);
     }
     float *scratch = NULL;
     size_t scratch_bytes = 0;

@@ -69,9 +69,6 @@ TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
-// The same for those whose rows of pixels are long enough, where the CPU has a kernel for that.
-bool taper_conv2d_is_windows(const taper_conv2d *job);
-TAPER_MUST_USE taper_status taper_conv2d_windows(taper_conv2d *job);
 
 // Few channels, or groups of few, over planes: reads x as it is, contiguous or channels-last.
 bool taper_conv2d_is_planar(const taper_conv2d *job);

@@ -64,8 +64,9 @@ static inline void copy_floats(size_t pixels, size_t count, const float *from, s
     }
 }
 
-// One kernel row's at `pixels` pixels from ox on in row number `row` of all images. The usual counts, of 3 and 7 pixels
-// with three channels, are constants.
+#include "backends/cpu/conv_stem_counts.h"
+
+// One kernel row's at `pixels` pixels from ox on in row number `row` of all images.
 static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pixels, size_t k, float *to)
 {
     const stem_plan *plan = r->plan;
@@ -75,13 +76,7 @@ static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pix
     const bool inside = y >= 0 && y < (int64_t)job->in_h;
     const float *from = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats + ox * step : r->zero;
     const size_t from_step = inside ? step : 0, to_step = plan->kc * job->kernel_h;
-    if (!TAPER_SMALL && plan->kc == 9) {
-        copy_floats(pixels, 9, from, from_step, to, to_step);
-    } else if (!TAPER_SMALL && plan->kc == 21) {
-        copy_floats(pixels, 21, from, from_step, to, to_step);
-    } else {
-        copy_floats(pixels, plan->kc, from, from_step, to, to_step);
-    }
+    copy_pixels(pixels, plan->kc, from, from_step, to, to_step);
 }
 
 // The inputs under the kernel at each of `count` pixels, a row of the product for each.

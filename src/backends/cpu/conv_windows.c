@@ -4,6 +4,8 @@
 // kernel's addresses have as constants (windows of ops/kernels/gemm_f32.h). Some rows of each plane at a time are
 // copied into scratch that the cache holds, with the padding's zeros on both sides.
 #include "backends/cpu/conv_cpu.h"
+
+#include "backends/cpu/conv_images.h"
 #include "base/fetch.h"
 #include "ops/engine/tiles.h"
 
@@ -89,7 +91,7 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
             }
         }
         // What the next band copies comes while this one is multiplied: an image is mostly not in the caches.
-        for (size_t k = 0; !TAPER_SMALL && k < job->stride_h; k++) {
+        for (size_t k = 0; k < job->stride_h; k++) {
             const int64_t next = top + (int64_t)(needed + r * job->stride_h + k);
             if (next >= 0 && next < (int64_t)job->in_h) {
                 fetch_row(plan, x, (size_t)next);

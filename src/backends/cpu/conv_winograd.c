@@ -400,7 +400,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     plan.panels = (job->out_c + nr - 1) / nr;
     plan.panel_floats = (job->in_c + 1) * nr;
     plan.block = plan.packed_block = taper_max_size(BLOCK_COLUMNS / nr, 1);
-    plan.strip = plan.entry->mr - (TAPER_SMALL && plan.entry->mr > 1 ? plan.entry->mr % 2 : 0);
+    plan.strip = plan.entry->mr - (plan.entry->mr > 1 ? plan.entry->mr % TAPER_STRIP_UNIT : 0);
     plan.blocks = (plan.panels - 1) / plan.block + 1;
     size_t packed, tile_floats, most;
     if (nr > MOST_NR || job->out_c % plan.winograd->lanes != 0 || job->in_c < plan.winograd->lanes || tap < 1 ||

@@ -2,6 +2,7 @@
 // quantized::conv1d, conv2d and their forms with relu: reads the call, brings the input into NHWC, chooses the path.
 // Whatever else (int8 activations, transposed, weights with zero points) is declined and left to the reference.
 #include "backends/cpu/quantized_conv_cpu.h"
+#include "backends/cpu/quantized_conv_images.h"
 
 #include "ir/storage.h"
 #include "ir/tensor.h"
@@ -179,7 +180,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
                                   job.out_scale, zero_point, &y));
     job.y = taper_tensor_mutable(y);
     const bool constant = taper_call_has_constant_weights(call, job.params.weight, job.params.bias);
-    if (!TAPER_SMALL && taper_conv2d_i8_is_windows(&job)) {
+    if (taper_conv2d_i8_is_windows(&job)) {
         job.keeps = constant;
         return taper_conv2d_i8_windows(&job, seen);
     }

@@ -54,9 +54,6 @@ TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const
 // to[4 i + k] = planes[k][i]
 void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
                                 uint8_t *to);
-// Of a stem: reads x, whatever its strides, and sets the job's.
-bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
-TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);
 // Bytes from a pixel's first channel to the next one's, and from row to row.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {

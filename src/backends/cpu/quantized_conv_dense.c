@@ -103,21 +103,7 @@ static void aim(const dense_plan *plan, const taper_tile *t, size_t group, taper
     call->e.scale = plan->head.factor + place;
 }
 
-// So many strips as follow one another, at most, where the kernel does all their rows. How many; 0: it does not.
-static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
-{
-    const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;
-    taper_tile all = *t;
-    const size_t joined = taper_tile_join(&plan->tiles, &all, most);
-    taper_gemm_i8 many = *call;
-    many.a = &first;
-    aim(plan, &all, 0, &many);
-    if (!plan->entry->rows(&many)) {
-        return 0;
-    }
-    *t = all;
-    return joined;
-}
+#include "backends/cpu/quantized_conv_rows.h"
 
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
@@ -130,7 +116,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
                           .a_step = plan->pointwise ? job->in_c : 0,
                           .c_stride = job->out_c,
                           .e = {.zero_point = job->zero_point, .min = job->min}};
-    bool many = !TAPER_SMALL && plan->entry->rows != NULL && plan->pointwise && job->groups == 1;
+    bool many = has_rows(plan->entry) && plan->pointwise && job->groups == 1;
     taper_tile t = taper_tile_at(&plan->tiles, begin);
     for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &t)) {
         const size_t made = many ? run_many(plan, &t, end - i, &call) : 0;
@@ -168,7 +154,7 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
         .c_stride = job->out_c,
         .e = {.bias = head->bias, .scale = head->factor, .zero_point = job->zero_point, .min = job->min}};
     pointers[0] = x;
-    if (!TAPER_SMALL && plan->entry->rows != NULL && plan->entry->rows(&call)) {
+    if (has_rows(plan->entry) && plan->entry->rows(&call)) {
         return;
     }
     const taper_gemm_strips cut = taper_gemm_cut(call.mr, plan->entry->mr);

@@ -4,6 +4,7 @@
 // they lie. Planes that are left go alone where that makes fewer taps: each pixel is four columns of one. So 3x3 of
 // three channels is 7 dot products of four bytes, 28 for its 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
+#include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"
 #include "ops/kernels/kernel_select.h"
 

@@ -19,15 +19,12 @@ typedef struct convert_job {
     size_t planes, plane, row, rows; // floats of a plane, of a row
 } convert_job;
 
-// Of every plane the same rows: so the first layer's threads find theirs where they wrote them.
+#include "backends/cpu/quantized_planes.h"
+
 static void quantize_range(void *argument, size_t begin, size_t end)
 {
     const convert_job *job = argument;
-    const size_t planes = TAPER_SMALL ? 1 : job->planes, row = TAPER_SMALL ? 1 : job->row;
-    for (size_t i = 0, at = begin * row; i < planes; i++, at += job->plane) {
-        job->vector->quantize((end - begin) * row, (const float *)job->x + at, job->scale, job->zero_point,
-                              (uint8_t *)job->y + at);
-    }
+    quantize_rows(job, begin, end);
 }
 
 static void dequantize_range(void *argument, size_t begin, size_t end)
@@ -56,7 +53,6 @@ static taper_status quantize_kept(taper_call *call, void *data)
 taper_status taper_cpu_quantize_per_tensor(taper_call *call);
 taper_status taper_cpu_quantize_per_tensor(taper_call *call)
 {
-    enum { MOST_PLANES = 4 };
     taper_tensor *x, *y;
     double scale;
     int64_t zero_point, strides[TAPER_MAX_RANK];
@@ -80,13 +76,7 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
                        .plane = count,
                        .row = 1,
                        .rows = count};
-    if (!TAPER_SMALL && x->rank == 4 && x->sizes[0] == 1 && x->sizes[1] <= MOST_PLANES &&
-        taper_tensor_is_contiguous(x)) {
-        job.planes = (size_t)x->sizes[1];
-        job.plane = count / job.planes;
-        job.row = (size_t)x->sizes[3];
-        job.rows = (size_t)x->sizes[2];
-    }
+    take_planes(&job, x, count);
     TAPER_TRY(run_quantize(call, &job));
     convert_job *kept = taper_prepare(call, quantize_kept, sizeof *kept);
     if (kept != NULL) {

@@ -13,14 +13,12 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_volume.c
     src/backends/cpu/conv_volume_dense.c
     src/backends/cpu/conv_volume_plan.c
-    src/backends/cpu/conv_windows.c
     src/backends/cpu/conv_winograd.c
     src/backends/cpu/few_outputs.c
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c
     src/backends/cpu/quantized_conv_plan.c
-    src/backends/cpu/quantized_conv_windows.c
     src/backends/cpu/quantized_conv_winograd.c
     src/backends/cpu/quantized_linear_cpu.c
     src/backends/cpu/cpu_backend.c
@@ -36,3 +34,6 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_pool_cpu.c
     src/ops/engine/tiles.c
 )
+if(TAPER_PROFILE STREQUAL "full") # small builds have headers of src/lean in place of these
+    list(APPEND TAPER_SOURCES src/backends/cpu/conv_windows.c src/backends/cpu/quantized_conv_windows.c)
+endif()

@@ -61,11 +61,11 @@ void taper_slabs_touch(const taper_slabs *slabs, const void *data, size_t bytes)
 {
     taper_slab *s = slabs->slabs;
     const uintptr_t at = (uintptr_t)data;
-    while (!TAPER_SMALL && at - (uintptr_t)s->data >= s->size) { // there it is what was given last
+    while (at - (uintptr_t)s->data >= s->size) {
         s = s->next;
     }
     const uintptr_t begin = (uintptr_t)s->data;
-    const size_t used = TAPER_SMALL ? s->used : at + bytes - begin;
+    const size_t used = at + bytes - begin;
     if (used > s->touched) {
         const size_t end = taper_min_size(s->size, taper_round_up(begin + used, TAPER_LARGE_PAGE) - begin);
         taper_map_large(s->data + s->touched, end - s->touched);

@@ -100,10 +100,6 @@ typedef void taper_lines_task(void *argument, int64_t in, int64_t out, size_t la
 // element takes. No size is 0.
 TAPER_MUST_USE taper_status taper_lines_run(taper_run *run, const taper_lines *lines, size_t width,
                                             taper_lines_task *task, void *argument, double work);
-// Values (NULL: not wanted) and positions that sorting, extremes and their kin give of lines of one element: these, and
-// zeros. Both are dense and have x's dimensions, or without dim (keep: with it).
-void taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,
-                        taper_tensor *positions);
 
 extern const taper_reduce_op taper_reduce_sum, taper_reduce_nansum, taper_reduce_prod, taper_reduce_max,
     taper_reduce_min, taper_reduce_any, taper_reduce_every, taper_reduce_nonzero, taper_reduce_numbers,

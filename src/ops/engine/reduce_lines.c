@@ -61,27 +61,6 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
     lines->side_by_side = lines->kept_count != 0 && lines->line.size > 1 && lines->kept[0].in < lines->line.in;
 }
 
-void taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,
-                        taper_tensor *positions)
-{
-    const size_t count = (size_t)taper_tensor_numel(positions);
-    if (!taper_run_goes_on(run, count)) {
-        return;
-    }
-    memset(taper_tensor_mutable(positions), 0, count * sizeof(int64_t));
-    int64_t strides[TAPER_MAX_RANK];
-    size_t rank = 0;
-    for (size_t i = 0; i < x->rank; i++) {
-        if (i != dim || keep) {
-            strides[rank++] = x->strides[i];
-        }
-    }
-    if (values != NULL) {
-        taper_move(run, taper_tensor_item(x), rank, values->sizes, taper_tensor_mutable(values), values->strides,
-                   taper_tensor_data(x), strides);
-    }
-}
-
 // ---- on all threads
 
 typedef struct lines_job {

@@ -143,4 +143,7 @@ TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, co
 TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                            int64_t index);
 
+// The scale and the zero point of channel c.
+void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point);
+
 #endif

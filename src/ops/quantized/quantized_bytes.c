@@ -24,15 +24,6 @@ typedef struct bytes_job {
     uint8_t flip;
 } bytes_job;
 
-void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point)
-{
-    *scale = z->scales == NULL ? z->scale
-                               : taper_load_double((taper_dtype)z->scales->dtype, taper_tensor_data(z->scales), c);
-    *zero_point = z->scales == NULL
-                      ? z->zero_point
-                      : taper_load_int((taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), c);
-}
-
 static void flip(size_t n, uint8_t bits, uint8_t *y)
 {
     for (size_t i = 0; bits != 0 && i < n; i++) {

@@ -4,7 +4,6 @@
 #ifndef TAPER_OPS_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_BYTES_H
 
-#include "ops/list/op_config.h"
 #include "ops/quantized/quantized.h"
 
 // Channels in the order of the bytes: runs of `inner` elements, `channels` in turn, `outer` times. One channel of
@@ -13,12 +12,10 @@ typedef struct taper_q_runs {
     int64_t outer, channels, inner;
 } taper_q_runs;
 
-// The scale and the zero point of channel c.
-void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point);
 // Whether this run quantizes to the dtype by these functions, and back.
 static inline bool taper_q_has_kernels(const taper_run *run, taper_dtype dtype)
 {
-    return !TAPER_SMALL && !run->portable && (dtype == TAPER_QU8 || dtype == TAPER_QI8);
+    return !run->portable && (dtype == TAPER_QU8 || dtype == TAPER_QI8);
 }
 TAPER_MUST_USE taper_status taper_q_quantize_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z,
                                                    const taper_q_runs *runs, const float *x, uint8_t *y);

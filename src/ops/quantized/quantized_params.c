@@ -457,3 +457,12 @@ taper_status taper_qconv_sizes(taper_run *run, const taper_qconv_params *params,
     sizes[1] = params->out;
     return taper_conv_check_space(run->error, input->sizes + 2, params->weight, conv, sizes + 2);
 }
+
+void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point)
+{
+    *scale = z->scales == NULL ? z->scale
+                               : taper_load_double((taper_dtype)z->scales->dtype, taper_tensor_data(z->scales), c);
+    *zero_point = z->scales == NULL
+                      ? z->zero_point
+                      : taper_load_int((taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), c);
+}

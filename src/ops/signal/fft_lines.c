@@ -4,6 +4,8 @@
 // imaginary parts.
 #include "ops/signal/fft_plan.h"
 
+#include "ops/signal/fft_neighbours.h"
+
 #include "ops/kernels/kernel_select.h"
 
 enum { LANES = TAPER_FFT_LANES };

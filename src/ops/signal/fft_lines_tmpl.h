@@ -78,7 +78,7 @@ bool LINES_NAME(taper_fft_lines_load)(const taper_fft *fft, const taper_fft_grou
     const lines_layout x = LINES_NAME(layout_of)(g->from, fft->kind != TAPER_FFT_R2C, g->from_step);
     const size_t m = fft->m;
     const uint64_t cpu = fft->run->cpu;
-    if (TAPER_SMALL || fft->run->portable || x.is == LINES_ANYWHERE || (fft->kind == TAPER_FFT_C2R && !fft->halved)) {
+    if (fft->run->portable || x.is == LINES_ANYWHERE || (fft->kind == TAPER_FFT_C2R && !fft->halved)) {
         return false;
     }
     if (fft->kind == TAPER_FFT_R2C && !fft->halved) {
@@ -111,7 +111,7 @@ bool LINES_NAME(taper_fft_lines_store)(const taper_fft *fft, const taper_fft_gro
 {
     const lines_layout y = LINES_NAME(layout_of)((const void *const *)g->to, fft->kind != TAPER_FFT_C2R, g->to_step);
     const uint64_t cpu = fft->run->cpu;
-    if (TAPER_SMALL || fft->run->portable || y.is == LINES_ANYWHERE || g->count != LANES || g->twosided ||
+    if (fft->run->portable || y.is == LINES_ANYWHERE || g->count != LANES || g->twosided ||
         (fft->kind == TAPER_FFT_C2R && !fft->halved)) {
         return false;
     }

@@ -2,6 +2,8 @@
 // Plans of Fourier transforms: factors, roots of unity, buffers; and the choice of the loops. See
 // ops/signal/fft_plan.h.
 #include "ops/signal/fft_plan.h"
+#include "ops/signal/fft_merged.h"
+#include "ops/signal/fft_neighbours.h"
 
 #include <math.h>
 
@@ -11,7 +13,6 @@
 
 enum {
     LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
-    LONG_LINE = 1024,      // points of a line worth eight lanes
     PIECE = 1024,          // points between two charges
     BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
 };
@@ -315,8 +316,7 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
     const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
     const size_t most = TAPER_FFT_LANES;
-    const bool mergeable =
-        !TAPER_SMALL && !wide && fft->padded == 0 && fft->m >= LONG_LINE && fft->m % (most * most) == 0;
+    const bool mergeable = taper_fft_merges(fft, wide);
     const bool few = lines == 1 || (mergeable && lines <= most / 2) || item * length * 2 * most > BUFFER_BYTES;
     fft->lanes = few ? 1 : most;
     const bool merges = mergeable && few;

@@ -3,6 +3,7 @@
 // the first NaN wins over everything.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
+#include "ops/engine/lines_of_one.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/tensor/reduce_index_lines.h"
@@ -146,10 +147,8 @@ static taper_status pick_dim(taper_call *call, taper_tensor *x, size_t dim, bool
         }
     }
     taper_status status = TAPER_OK;
-    if (!TAPER_SMALL && x->rank != 0 && x->sizes[dim] == 1) {
-        taper_lines_of_one(call->run, x, dim, keep, values, indices);
-    } else if (taper_tensor_numel(indices) != 0 &&
-               !taper_pick_lines(call->run, x, dim, smallest, keep, values, indices, &status)) {
+    if (!taper_lines_of_one(call->run, x, dim, keep, values, indices) && taper_tensor_numel(indices) != 0 &&
+        !taper_pick_lines(call->run, x, dim, smallest, keep, values, indices, &status)) {
         pick_lines(call->run, x, dim, smallest, keep, values, indices);
     }
     if (status != TAPER_OK) {

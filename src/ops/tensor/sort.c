@@ -6,6 +6,7 @@
 
 #include "ir/tensor.h"
 #include "ops/call/call.h"
+#include "ops/engine/lines_of_one.h"
 #include "ops/engine/reduce.h"
 #include "ops/engine/sort_order.h"
 
@@ -201,10 +202,9 @@ static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t di
     if (status == TAPER_OK && (which & 1) != 0) {
         status = taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, rank, sizes, strides, &values, error);
     }
-    if (!TAPER_SMALL && status == TAPER_OK && x->rank != 0 && x->sizes[dim] == 1 &&
-        taper_tensor_numel(indices) == taper_tensor_numel(x)) {
-        taper_lines_of_one(call->run, x, dim, !without || keep, values, indices);
-    } else if (status == TAPER_OK && taper_tensor_numel(indices) != 0) {
+    const bool done = status == TAPER_OK && taper_tensor_numel(indices) == taper_tensor_numel(x) &&
+                      taper_lines_of_one(call->run, x, dim, !without || keep, values, indices);
+    if (status == TAPER_OK && !done && taper_tensor_numel(indices) != 0) {
         status = run_lines(call, j, x, dim, values, indices, without, keep);
     }
     if (status == TAPER_OK && values != NULL) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of quantized_conv_dense.c: kernels that do any number of rows.
+#ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
+#define TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
+
+// So many strips as follow one another, at most, where the kernel does all their rows. How many; 0: it does not.
+static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
+{
+    const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;
+    taper_tile all = *t;
+    const size_t joined = taper_tile_join(&plan->tiles, &all, most);
+    taper_gemm_i8 many = *call;
+    many.a = &first;
+    aim(plan, &all, 0, &many);
+    if (!plan->entry->rows(&many)) {
+        return 0;
+    }
+    *t = all;
+    return joined;
+}
+
+static bool has_rows(const taper_gemm_i8_entry *entry)
+{
+    return entry->rows != NULL;
+}
+
+#endif

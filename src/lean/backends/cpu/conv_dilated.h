@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_BACKENDS_CPU_CONV_DILATED_H
+#define TAPER_BACKENDS_CPU_CONV_DILATED_H
+
+static inline void run_phases(void *argument, size_t begin, size_t end)
+{
+    (void)argument, (void)begin, (void)end;
+}
+
+static inline bool is_dilated(const taper_conv2d *job)
+{
+    (void)job;
+    return false;
+}
+
+#endif

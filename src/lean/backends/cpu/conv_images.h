@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_BACKENDS_CPU_CONV_IMAGES_H
+#define TAPER_BACKENDS_CPU_CONV_IMAGES_H
+
+static inline bool taper_conv2d_is_windows(const taper_conv2d *job)
+{
+    (void)job;
+    return false;
+}
+
+static inline taper_status taper_conv2d_windows(taper_conv2d *job)
+{
+    (void)job;
+    return TAPER_DECLINED;
+}
+
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
+#define TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
+
+static inline void copy_pixels(size_t pixels, size_t kc, const float *from, size_t from_step, float *to, size_t to_step)
+{
+    copy_floats(pixels, kc, from, from_step, to, to_step);
+}
+
+#endif

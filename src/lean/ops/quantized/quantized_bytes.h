@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds quantize element by element.
+#ifndef TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
+#define TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
+
+#include "ops/quantized/quantized.h"
+
+// Channels in the order of the bytes: runs of `inner` elements, `channels` in turn, `outer` times. One channel of
+// everything when quantized per tensor.
+typedef struct taper_q_runs {
+    int64_t outer, channels, inner;
+} taper_q_runs;
+
+static inline bool taper_q_has_kernels(const taper_run *run, taper_dtype dtype)
+{
+    (void)run, (void)dtype;
+    return false;
+}
+
+static inline taper_status taper_q_quantize_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z,
+                                                  const taper_q_runs *runs, const float *x, uint8_t *y)
+{
+    (void)run, (void)dtype, (void)z, (void)runs, (void)x, (void)y;
+    return TAPER_DECLINED;
+}
+
+static inline taper_status taper_q_dequantize_bytes(taper_run *run, taper_dtype dtype, const taper_quantizer *z,
+                                                    const taper_q_runs *runs, const uint8_t *x, float *y)
+{
+    (void)run, (void)dtype, (void)z, (void)runs, (void)x, (void)y;
+    return TAPER_DECLINED;
+}
+
+#endif

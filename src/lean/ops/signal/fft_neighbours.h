@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
+#define TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
+
+static inline bool taper_fft_lines_load_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare)
+{
+    (void)fft, (void)g, (void)a, (void)spare;
+    return false;
+}
+
+static inline bool taper_fft_lines_load_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare)
+{
+    (void)fft, (void)g, (void)a, (void)spare;
+    return false;
+}
+
+static inline bool taper_fft_lines_store_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare)
+{
+    (void)fft, (void)g, (void)a, (void)spare;
+    return false;
+}
+
+static inline bool taper_fft_lines_store_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare)
+{
+    (void)fft, (void)g, (void)a, (void)spare;
+    return false;
+}
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines of one element: their orders, extremes and places are known.
+#include "ops/engine/lines_of_one.h"
+#include "ops/call/parallel.h"
+#include "ops/engine/reduce.h"
+#include "ops/engine/view_move.h"
+
+bool taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,
+                        taper_tensor *positions)
+{
+    if (x->rank == 0 || x->sizes[dim] != 1) {
+        return false;
+    }
+    const size_t count = (size_t)taper_tensor_numel(positions);
+    if (!taper_run_goes_on(run, count)) {
+        return true;
+    }
+    memset(taper_tensor_mutable(positions), 0, count * sizeof(int64_t));
+    int64_t strides[TAPER_MAX_RANK];
+    size_t rank = 0;
+    for (size_t i = 0; i < x->rank; i++) {
+        if (i != dim || keep) {
+            strides[rank++] = x->strides[i];
+        }
+    }
+    if (values != NULL) {
+        taper_move(run, taper_tensor_item(x), rank, values->sizes, taper_tensor_mutable(values), values->strides,
+                   taper_tensor_data(x), strides);
+    }
+    return true;
+}

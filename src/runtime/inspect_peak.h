@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of inspect.c: what the processor could have done in that time.
+#ifndef TAPER_RUNTIME_INSPECT_PEAK_H
+#define TAPER_RUNTIME_INSPECT_PEAK_H
+
+static void measure_peak(taper_session *session)
+{
+    if (session->peak.flops == 0) {
+        session->peak = taper_cpu_measure_peak(session->model->context);
+    }
+}
+
+// What another device does has rows of its own, of its own peak.
+static void say_peak(const taper_session *session, const taper_profile_site *site, taper_profile_item *item)
+{
+    if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {
+        const taper_op *op = site->instruction->op;
+        const bool quantized = op->quantized == TAPER_ON_QUANTIZED_ANY && !taper_op_has(op, TAPER_OP_TARGET);
+        item->bytes = site->bytes;
+        item->most_flops = quantized ? session->peak.operations : session->peak.flops;
+        item->most_bytes = session->peak.bytes;
+    }
+}
+
+#endif
