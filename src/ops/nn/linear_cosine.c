@@ -92,7 +92,6 @@ static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim,
         return ab;                                                                                                     \
     }
 COSINE(cosine_doubles, double)
-COSINE(cosine_floats, float)
 
 static taper_status ret_rows(taper_call *call, row_pair *pair, size_t dim, double eps)
 {

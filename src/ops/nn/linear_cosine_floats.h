@@ -3,6 +3,8 @@
 #ifndef TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 
+COSINE(cosine_floats, float)
+
 enum { TILE = 256, ADDED = 64, ROWS = 64 }; // an accumulator of a kernel adds up 64 floats
 
 typedef struct float_pair {
