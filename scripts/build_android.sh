@@ -26,7 +26,7 @@ targets="taper taper_shared"
 [ ! -e "$folder/abi" ] || [ "$(cat "$folder/abi")" = "$abi" ] || rm -rf "$folder"
 mkdir -p "$folder"
 echo "$abi" >"$folder/abi"
-TAPER_TARGETS=$targets "$root/scripts/android/library.sh" "$abi" "$folder" -DCMAKE_BUILD_TYPE=Release -DTAPER_WITH_JNI=OFF \
+TAPER_TARGETS=$targets "$root/scripts/android/library.sh" "$abi" "$folder" -DCMAKE_BUILD_TYPE=Release -DTAPER_PROFILE=full -DTAPER_WITH_JNI=OFF \
     -DTAPER_BUILD_TOOLS=$binary -DTAPER_TOOLS_PICTURES=OFF "$@"
 cmake --install "$folder" --prefix "$folder/install" >/dev/null
 echo "Installed: $folder/install"

@@ -59,7 +59,9 @@ if [ -n "${SELECTED_OP_LIST:-}" ]; then
     fi
     cmp -s "$config.new" "$config" || mv "$config.new" "$config"
     # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
-    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_DEVICES=OFF)
+    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF)
+    [ "${USE_PYTORCH_METAL:-0}" = 1 ] || options+=(-DTAPER_WITH_METAL=OFF)
+    grep -q TAPER_USE_class__nnapi_Compilation "$config" || options+=(-DTAPER_WITH_NNAPI=OFF)
 fi
 # An option that the last call had and this one has not must not be remembered.
 printf '%s\n' "$platform" "${IOS_DEPLOYMENT_TARGET:-}" "${options[@]+"${options[@]}"}" "$@" >"$folder/options.new"

@@ -34,7 +34,8 @@ if [ -n "${SELECTED_OP_LIST:-}" ]; then
     cmp -s "$config.new" "$config" || mv "$config.new" "$config"
     # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
     options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF
-        -DTAPER_WITH_DEVICES=OFF)
+        -DTAPER_WITH_VULKAN=OFF)
+    grep -q TAPER_USE_class__nnapi_Compilation "$config" || options+=(-DTAPER_WITH_NNAPI=OFF)
 fi
 if [ ! -e "$root/build/CMakeCache.txt" ]; then
     cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_WITH_JNI=ON >/dev/null

@@ -19,8 +19,8 @@ bad = []
 includes = {}  # of a file, without its ending: the files it includes
 for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc")):
     inside = path.relative_to(top / "src")
-    if inside.parts[0] == "lean":  # stands in place of the file of that path
-        inside = inside.relative_to("lean")
+    if inside.parts[0] in ("lean", "one"):  # stands in place of the file of that path
+        inside = inside.relative_to(inside.parts[0])
     room = inside.parts[0]
     rank = RANK.get(room, ALSO.get(room, 6))
     for number, line in enumerate(path.read_text().split("\n"), 1):

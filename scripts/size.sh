@@ -10,7 +10,7 @@
 set -eu
 build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
 WHOLE_LIMIT=1500000 ONE_LIMIT=292700
-BEYOND="TAPER_WITH_NNAPI TAPER_WITH_WINOGRAD TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options that the limit of the whole library does not count
+BEYOND="TAPER_WITH_NNAPI TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options that the limit of the whole library does not count
 # limit_of OPTION: the bytes it may add. Every option of CMakeLists.txt has a line.
 limit_of() {
     case $1 in
@@ -22,14 +22,8 @@ limit_of() {
     TAPER_WITH_LAPACK) echo 5000 ;;
     TAPER_WITH_NNAPI) echo 145000 ;;
     TAPER_WITH_VULKAN) echo 900000 ;;
-    TAPER_WITH_DEVICES) echo 12300 ;;
     TAPER_WITH_OPERATORS) echo 12300 ;;
     TAPER_WITH_APP) echo 16400 ;;
-    TAPER_WITH_RECORDINGS) echo 8200 ;;
-    TAPER_WITH_CACHING) echo 4100 ;;
-    TAPER_WITH_WINOGRAD) echo 49200 ;;
-    TAPER_WITH_HALVES) echo 8200 ;;
-    TAPER_WITH_PACKS_FILE) echo 8200 ;;
     TAPER_WITH_ZLIB) echo 4100 ;;
     *) echo 0 ;;
     esac

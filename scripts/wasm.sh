@@ -15,10 +15,10 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 generator="Unix Makefiles"
 command -v ninja >/dev/null && generator=Ninja
-# Files, threads, other devices, caches and libraries to open are not what a page has.
+# Files, threads, other devices and libraries to open are not what a page has.
 [ -e "$out/CMakeCache.txt" ] || cmake -S . -B "$out" -G "$generator" -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=Release \
-    -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_ZLIB=OFF -DTAPER_WITH_DEVICES=OFF \
-    -DTAPER_WITH_LAPACK=OFF -DTAPER_WITH_PACKS_FILE=OFF -Wno-dev >"$out/configure.log" 2>&1 || {
+    -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_ZLIB=OFF \
+    -DTAPER_WITH_LAPACK=OFF -Wno-dev >"$out/configure.log" 2>&1 || {
     cat "$out/configure.log"
     rm -f "$out/CMakeCache.txt"
     exit 1

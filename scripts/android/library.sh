@@ -53,7 +53,7 @@ else
     exit 1
 fi
 export LDFLAGS
-cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_SKIP_RPATH=ON -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF \
+cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_PROFILE=lean -DCMAKE_SKIP_RPATH=ON -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF \
     -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_LAPACK=OFF -DTAPER_WITH_JNI=ON "$@" >"$folder/configure.log" 2>&1 || {
     tail -n 20 "$folder/configure.log"
     exit 1

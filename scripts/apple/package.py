@@ -120,7 +120,7 @@ def definitions(built, keys):
         found.update(re.findall(r"(?<= )-D(TAPER_(?!BUILT_|OP_CONFIG)\w+)=(\w+)(?= )", command["command"]))
     found.update(("TAPER_BUILT_" + key, value) for key, value in keys.items())
     found.update({"_POSIX_C_SOURCE": "200809L", "_FILE_OFFSET_BITS": "64"})
-    found.pop("TAPER_SMALL_KERNEL", None)  # of some kernels alone
+    found.pop("TAPER_LAST_RESORT_KERNEL", None)  # of some kernels alone
     return "".join('                .define("%s", to: "%s"),\n' % pair for pair in sorted(found.items()))
 
 
@@ -131,8 +131,12 @@ def make_sources(built, out):
     for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         for name in names:
             path = os.path.relpath(os.path.join(folder, name), ROOT)
+            if path.startswith(("src/lean/", "src/one/")):
+                continue
             if path.endswith((".h", ".inc")) or path in compiled:
-                text = read(ROOT, path)
+                # The slices are small builds: what src/lean has takes the place of what it is named after.
+                small = path.replace("src/", "src/lean/", 1)
+                text = read(ROOT, small if os.path.exists(os.path.join(ROOT, small)) else path)
                 if path.endswith(".c") and re.search(r"/kernels/(arm|x86)/", path):
                     text = for_processor(text, path, targets)
                 write(text, out, path)

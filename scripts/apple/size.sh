@@ -38,8 +38,7 @@ for cpu in arm64 x86_64; do
     row "$out/macos-$cpu" $WHOLE_LIMIT "an app with everything, $cpu, stripped"
     levels="neon;neondot"
     [ $cpu = arm64 ] || levels=avx2
-    "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF \
-        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF
+    "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_PROFILE=one
     row "$out/one/$cpu" $ONE_LIMIT "an app for one model, $cpu, stripped"
 done
 exit $status

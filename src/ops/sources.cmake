@@ -13,7 +13,6 @@ list(APPEND TAPER_SOURCES
     src/ops/call/packs.c
     src/ops/call/packs_checked.c
     src/ops/call/packs_file.c
-    src/ops/call/packs_keeping.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
     src/ops/engine/run_time.c
@@ -255,4 +254,7 @@ if(TAPER_PROFILE STREQUAL "full")
         src/ops/tensor/index_fill.c
         src/ops/tensor/reduce_index_lines.c
     )
+endif()
+if(NOT TAPER_PROFILE STREQUAL "one") # which has the headers of src/one
+    list(APPEND TAPER_SOURCES src/ops/call/packs_keeping.c)
 endif()

@@ -8,6 +8,7 @@
 #include "platform/isa.h"
 #include "platform/platform.h"
 #include "runtime/context.h"
+#include "runtime/model_packs.h"
 
 const char *taper_version(void)
 {
@@ -21,7 +22,7 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
-enum { KEEPS = TAPER_DEVICES || TAPER_WITH_PACKS_FILE }; // whether this build has anything to keep in a directory
+enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // whether this build has anything to keep in a directory
 
 // Those before stay as long as the context: who took one may use it on.
 struct taper_cache_dir {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names of devices and precisions; devices are opened when they are first asked for, and stay open with the context.
 #include "runtime/device.h"
+#include "ops/kernels/precisions.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -391,7 +392,7 @@ taper_status taper_precision_check(taper_precision precision, const taper_contex
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_load_options.precision is %d, which is no taper_precision",
                    (int)precision);
     }
-    if (!TAPER_WITH_HALVES && precision != TAPER_PRECISION_FP32 && host) {
+    if (!taper_gemm_has(precision) && host) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32",
                    taper_precision_name(precision));
     }

@@ -11,8 +11,10 @@
 #include "frontend/embedded.h"
 #include "frontend/export/export.h"
 #include "frontend/torchscript/torchscript.h"
+#include "ops/call/packs_keeping.h"
 #include "runtime/device.h"
 #include "runtime/device_options.h"
+#include "runtime/model_packs.h"
 
 static void free_functions(taper_model *model)
 {
@@ -31,9 +33,7 @@ void taper_model_release(taper_model *model)
     taper_context *context = model->context;
     taper_budget *budget = model->budget;
     const taper_allocator *allocator = model->allocator;
-    if (TAPER_WITH_PACKS_FILE) {
-        taper_model_tell_of_packs(model, taper_packs_end(model->packs));
-    }
+    taper_model_tell_of_packs(model, taper_packs_end(model->packs));
     taper_packs_destroy(model->packs);
     free_functions(model);
     taper_free(allocator, model->name_index, model->name_index_size * sizeof *model->name_index);
@@ -470,7 +470,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         status =
             m->draft || m->listing ? check_device(context, options, error) : taper_model_find_device(m, options, error);
     }
-    if (TAPER_WITH_PACKS_FILE && status == TAPER_OK && !m->draft && !m->listing) {
+    if (status == TAPER_OK && !m->draft && !m->listing) {
         status = taper_model_use_cache(m, error);
     }
     if (status == TAPER_OK) {

@@ -108,12 +108,6 @@ taper_preparer_text taper_preparer_names(bool told);
 TAPER_MUST_USE taper_status taper_model_find_device(taper_model *model, const taper_load_options *load,
                                                     taper_error *error);
 
-// ---- model_packs.c: packed weights are those of the context's cache_dir, if it has one.
-
-TAPER_MUST_USE taper_status taper_model_use_cache(taper_model *model, taper_error *error);
-// To the host's log, why they could not be written; NULL: nothing.
-void taper_model_tell_of_packs(const taper_model *model, const char *problem);
-
 // ---- model_programs.c
 
 TAPER_MUST_USE taper_status taper_model_run_setstates(taper_model *model, taper_error *error);

@@ -6,8 +6,9 @@
 #include "base/hash.h"
 #include "format/zip.h"
 #include "ops/call/packs_file.h"
+#include "ops/call/packs_keeping.h"
 #include "runtime/context.h"
-#include "runtime/model.h"
+#include "runtime/model_packs.h"
 
 static uint64_t identity_of(const taper_model *model, const taper_blob *blob)
 {

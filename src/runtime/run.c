@@ -2,6 +2,7 @@
 // Runs of a session: the host's values in, the result out.
 #include "base/arguments.h"
 #include "ir/tensor.h"
+#include "runtime/model_packs.h"
 #include "runtime/recording.h"
 #include "runtime/run_into.h"
 
@@ -303,9 +304,7 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
     }
     session->calls_of_run = allocator_calls(session) - calls;
     const char *const problem = taper_packs_after_run(session->model->packs);
-    if (TAPER_WITH_PACKS_FILE) {
-        taper_model_tell_of_packs(session->model, problem);
-    }
+    taper_model_tell_of_packs(session->model, problem);
     session->run.error = NULL;
     return status;
 }

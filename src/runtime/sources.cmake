@@ -12,7 +12,6 @@ list(APPEND TAPER_SOURCES
     src/runtime/model_device.c
     src/runtime/model_info.c
     src/runtime/model_open.c
-    src/runtime/model_packs.c
     src/runtime/model_programs.c
     src/runtime/planner.c
     src/runtime/program.c
@@ -22,8 +21,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/type_api.c
     src/runtime/value_api.c
 )
-if(TAPER_WITH_RECORDINGS)
-    list(APPEND TAPER_SOURCES src/runtime/recording.c src/runtime/recording_make.c src/runtime/recording_trace.c)
+if(NOT TAPER_PROFILE STREQUAL "one")
+    list(APPEND TAPER_SOURCES src/runtime/model_packs.c src/runtime/recording.c src/runtime/recording_make.c src/runtime/recording_trace.c)
 else()
     list(APPEND TAPER_SOURCES src/runtime/recording_none.c)
 endif()
@@ -37,7 +36,7 @@ endif()
 if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))
     list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
-if(TAPER_WITH_CACHING OR TAPER_BUILD_TOOLS)
+if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS)
     list(APPEND TAPER_SOURCES src/runtime/caching.c)
 endif()
 if(TAPER_WITH_OPERATORS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # one_model_test.sh CMAKE SOURCE LIBRARY TAPER CC GENERATOR MAKE: builds the library for the demo's classifier alone, at one
-# instruction-set level and without flatbuffers and TorchScript. It must be small, give the results of LIBRARY (the whole one), and say what
+# instruction-set level, of the profile for one model. It must be small, give the results of LIBRARY (the whole one), and say what
 # it lacks for other models.
 set -eu
 cmake=$1 source=$2 library=$3 taper=$4 cc=$5 generator=$6 make=$7
@@ -19,8 +19,8 @@ esac
 quiet() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }; }
 "$taper" ops "$model" --config >"$scratch/config.h"
 quiet "$cmake" -S "$source" -B "$scratch/build" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" \
-    -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_OP_CONFIG="$scratch/config.h" -DTAPER_CPU_LEVELS="$level" -DTAPER_WITH_FLATBUFFER=OFF \
-    -DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF -DTAPER_WITH_HALVES=OFF -DTAPER_WITH_LAPACK=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF
+    -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_OP_CONFIG="$scratch/config.h" -DTAPER_CPU_LEVELS="$level" \
+    -DTAPER_PROFILE=one -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF
 quiet "$cmake" --build "$scratch/build" --target taper_shared --parallel "$(getconf _NPROCESSORS_ONLN)"
 small=$scratch/build/lib
 quiet "$cc" -std=c99 -I"$source/include" "$source/tests/api/one_model.c" -L"$small" -ltaper -o "$scratch/one_model"

@@ -89,8 +89,8 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
     // Products over pointers take a fifth longer than is counted here. conv_stem.c and Winograd's transforms do not.
-    const bool stem = taper_conv2d_is_stem(job), transforms = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) &&
-                                                              taper_conv2d_winograd_choose(job) != NULL;
+    const bool stem = taper_conv2d_is_stem(job),
+               transforms = TAPER_HAS_OP(winograd_k3) && taper_conv2d_winograd_choose(job) != NULL;
     const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
     const double float_moved = job->stride_w == 1 ? 1.4 : job->stride_w != 2 ? 4 : stem ? 3 : 1.9;
     const double pixels = (double)(job->batch * job->out_h * job->out_w), groups = (double)job->groups;

@@ -102,15 +102,7 @@ static void transpose_pixels(void *argument, size_t begin, size_t end)
     }
 }
 
-// Of single pixels with a stride only those that are seen.
-static bool is_sampled(const taper_conv2d *job)
-{
-    const taper_tensor *x = job->args.input;
-    return !TAPER_SMALL && !job->args.params.transposed && job->kernel_h == 1 && job->kernel_w == 1 &&
-           (job->stride_h != 1 || job->stride_w != 1) && job->pad_top == 0 && job->pad_left == 0 &&
-           (job->out_h - 1) * job->stride_h < job->in_h && (job->out_w - 1) * job->stride_w < job->in_w &&
-           taper_tensor_is_contiguous(x) && !x->hidden_nhwc && !taper_tensor_is_channels_last(x);
-}
+#include "backends/cpu/conv_sampled.h"
 
 typedef struct sampled {
     const taper_vector_entry *vector;
@@ -158,8 +150,7 @@ static bool may_transform(const taper_conv2d *job)
 
 static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
 {
-    return TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job) ? taper_conv2d_winograd_choose(job)
-                                                                                  : NULL;
+    return TAPER_HAS_OP(winograd_k3) && may_transform(job) ? taper_conv2d_winograd_choose(job) : NULL;
 }
 
 #include "backends/cpu/conv_orders.h"
@@ -284,7 +275,7 @@ static taper_status run_path(taper_conv2d *job)
             status = taper_conv2d_depthwise(job);
         } else if (TAPER_HAS_OP(few_outputs) && taper_conv2d_is_few(job)) {
             status = taper_conv2d_few(job);
-        } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
+        } else if (TAPER_HAS_OP(winograd_k3) && winograd != NULL) {
             status = taper_conv2d_winograd(job, winograd);
         } else {
             status = taper_conv2d_dense(job);

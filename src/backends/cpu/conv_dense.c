@@ -8,6 +8,7 @@
 #include "backends/cpu/conv_strips.h"
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
+#include "ops/kernels/precisions.h"
 
 // Builds for one model whose weights are no large 3x3 ones have no use for conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
@@ -230,8 +231,7 @@ size_t taper_conv2d_merged_groups(const taper_conv2d *job)
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged)
 {
     const taper_run *run = job->call->run;
-    return TAPER_WITH_HALVES && merged == 1 ? taper_gemm_select(run->cpu, run->precision)
-                                            : taper_gemm_f32_select(run->cpu);
+    return merged == 1 ? taper_gemm_of(run->cpu, run->precision) : taper_gemm_f32_select(run->cpu);
 }
 
 static void fill_weights(const taper_pack_request *request, void *data)

@@ -89,51 +89,7 @@ static taper_status run_kept(taper_call *call, void *data)
     return k->plan->run(k->plan);
 }
 
-// ---- in bands
-
-static taper_status begin_bands(taper_call *call, void *data)
-{
-    kept_conv *k = data;
-    take_arguments(&k->job, call);
-    return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
-}
-
-static void run_band(void *data, const taper_band *band)
-{
-    const kept_conv *k = data;
-    k->plan->rows(k->plan, band);
-}
-
-static void end_bands(taper_call *call, void *data)
-{
-    const kept_conv *k = data;
-    (void)call;
-    if (k->plan->end != NULL) {
-        k->plan->end(k->plan);
-    }
-}
-
-static void say_bands(kept_conv *k, size_t weights)
-{
-    const taper_conv2d *job = &k->job;
-    if (k->plan->rows == NULL || job->pad_top < 0) {
-        return;
-    }
-    k->banded = (taper_banded){.images = job->batch,
-                               .in_rows = job->in_h,
-                               .out_rows = job->out_h,
-                               .in_row = job->in_w * job->in_c * sizeof(float),
-                               .out_row = job->out_w * job->out_c * sizeof(float),
-                               .stride = job->stride_h,
-                               .span = (job->kernel_h - 1) * job->dilation_h + 1,
-                               .pad = (size_t)job->pad_top,
-                               .weights = weights,
-                               .work = k->plan->work,
-                               .begin = begin_bands,
-                               .run = run_band,
-                               .end = end_bands};
-    taper_prepare_bands(job->call, &k->banded);
-}
+#include "backends/cpu/conv_bands.h"
 
 static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
 {
@@ -147,9 +103,7 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
         memcpy(kept->plan, plan, plan->bytes);
         kept->plan->job = &kept->job;
         kept->plan->packed = pack->lies;
-        if (TAPER_WITH_RECORDINGS) {
-            say_bands(kept, pack->bytes);
-        }
+        say_bands(kept, pack->bytes);
         taper_prepared_reads(job->call, pack);
     }
 }

@@ -67,9 +67,7 @@ static void keep(const pool_job *job)
         kept->job = *job;
         kept->pooling = *job->pooling;
         kept->job.pooling = &kept->pooling;
-        if (TAPER_WITH_RECORDINGS) {
-            say_bands(job->call, kept);
-        }
+        say_bands(job->call, kept);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "ops/kernels/kernel_select.h"
 
 enum { LINE = 64 }; // bytes of the cache
-enum { WINOGRAD = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
+enum { WINOGRAD = TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
 // ---- the input in NHWC
 

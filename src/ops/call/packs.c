@@ -39,15 +39,8 @@ static void drop(taper_packs *packs, taper_kept_pack *kept)
     taper_free(&packs->allocator, kept, sizeof *kept);
 }
 
-static void drop_lending(taper_packs *packs)
-{
-    if (TAPER_LENDS_PACKS && !packs->lending.taken) {
-        taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
-        packs->lending.raw = NULL;
-        packs->lending.bytes = 0;
-        atomic_store_explicit(&packs->lending.is_there, false, memory_order_relaxed);
-    }
-}
+#include "ops/call/packs_keeping.h"
+#include "ops/call/packs_lending.h"
 
 const char *taper_packs_after_run(taper_packs *packs)
 {
@@ -55,8 +48,8 @@ const char *taper_packs_after_run(taper_packs *packs)
     if (packs == NULL) {
         return NULL;
     }
-    const bool lends = TAPER_LENDS_PACKS && atomic_load_explicit(&packs->lending.is_there, memory_order_relaxed);
-    const bool keeps = TAPER_WITH_PACKS_FILE && packs->keeping.file != NULL;
+    const bool lends = has_lending(packs);
+    const bool keeps = taper_packs_has_file(packs);
     if (lends || keeps) { // the usual run takes no lock
         taper_mutex_lock(packs->mutex);
         drop_lending(packs);
@@ -80,10 +73,8 @@ void taper_packs_destroy(taper_packs *packs)
         }
     }
     taper_free(&packs->allocator, packs->buckets, packs->bucket_count * sizeof *packs->buckets);
-    if (TAPER_LENDS_PACKS) {
-        packs->lending.taken = false;
-        drop_lending(packs);
-    }
+    give_back(packs);
+    drop_lending(packs);
     taper_slabs_free(&packs->slabs);
     taper_mutex_destroy(packs->mutex);
     const taper_allocator allocator = packs->allocator;
@@ -217,7 +208,7 @@ static taper_status look_up(taper_run *run, const taper_pack_request *request, t
     taper_packs *packs = run->packs;
     taper_packs_keeping *k = &packs->keeping;
     *found = NULL;
-    kept->name = TAPER_WITH_PACKS_FILE && k->file != NULL ? taper_alloc(&packs->allocator, sizeof *kept->name) : NULL;
+    kept->name = taper_packs_has_file(packs) ? taper_alloc(&packs->allocator, sizeof *kept->name) : NULL;
     if (kept->name == NULL) {
         return TAPER_OK;
     }
@@ -256,34 +247,8 @@ static taper_status fill_kept(taper_run *run, const taper_pack_request *request,
 {
     taper_slabs_touch(&run->packs->slabs, kept->pack.data, request->bytes);
     TAPER_TRY(fill_at(run, request, kept->pack.data));
-    if (TAPER_LENDS_PACKS) {
-        atomic_store_explicit(&kept->is_there, true, memory_order_release);
-    }
+    say_there(kept);
     return TAPER_OK;
-}
-
-// Memory for a pack that is lent; NULL: it is not, because it takes few pages, others have the memory, or there is
-// none.
-static void *take_lending(taper_packs *packs, size_t bytes)
-{
-    enum { LEAST_LENT = 1 << 16, LEAST_BYTES = 1 << 20 };
-    const size_t raw = bytes + TAPER_OVERREAD + TAPER_ALIGNMENT;
-    if (!TAPER_LENDS_PACKS || packs->lending.taken || bytes < LEAST_LENT) {
-        return NULL;
-    }
-    if (packs->lending.bytes < raw) {
-        const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
-        void *grown =
-            taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more); // its pages stay
-        if (grown == NULL) {
-            return NULL;
-        }
-        packs->lending.raw = grown;
-        packs->lending.bytes = more;
-        atomic_store_explicit(&packs->lending.is_there, true, memory_order_relaxed);
-    }
-    packs->lending.taken = true;
-    return (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT);
 }
 
 // In a slab, filled or lent.
@@ -300,7 +265,7 @@ static taper_status make_new(taper_run *run, const taper_pack_request *request, 
     if (status != TAPER_OK) {
         taper_slabs_undo(&packs->slabs, kept->pack.data);
         if (*lent != NULL) {
-            packs->lending.taken = false;
+            give_back(packs);
         }
     }
     return status;
@@ -316,9 +281,7 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     }
     const size_t made_before = packs->keeping.made;
     taper_status status = look_up(run, request, kept, &kept->pack.data);
-    if (TAPER_LENDS_PACKS) {
-        atomic_init(&kept->is_there, kept->pack.data != NULL); // in the file
-    }
+    begin_there(kept, kept->pack.data != NULL); // in the file
     if (status == TAPER_OK && kept->pack.data == NULL) {
         status = make_new(run, request, kept, lent);
     }
@@ -372,11 +335,6 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-static bool is_there(const taper_kept_pack *kept)
-{
-    return !TAPER_LENDS_PACKS || atomic_load_explicit(&kept->is_there, memory_order_relaxed);
-}
-
 // It was asked for before.
 static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
@@ -393,7 +351,7 @@ static taper_status lend_alone(taper_run *run, const taper_pack_request *request
     *lent = take_lending(run->packs, request->bytes);
     const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : TAPER_OK;
     if (status != TAPER_OK) {
-        run->packs->lending.taken = false;
+        give_back(run->packs);
     }
     return status;
 }
@@ -403,7 +361,7 @@ static taper_status get_kept(taper_run *run, const taper_pack_request *request, 
                              taper_kept_pack **kept, void **lent)
 {
     *kept = find(run->packs, key);
-    if (TAPER_LENDS_PACKS && run->stands_in && (*kept == NULL || !is_there(*kept))) {
+    if (is_lent_alone(run, *kept)) {
         *kept = NULL;
         return lend_alone(run, request, lent);
     }
@@ -450,8 +408,8 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         const taper_status status = get_kept(run, request, &key, &kept, &lent);
         taper_mutex_unlock(run->packs->mutex);
         TAPER_TRY(status);
-        if (TAPER_LENDS_PACKS && kept == NULL) {
-            *pack = (taper_pack){.data = lent, .bytes = request->bytes, .is_there = &run->packs->lending.never};
+        if (kept == NULL) {
+            *pack = alone(run->packs, lent, request->bytes);
             return lent != NULL ? TAPER_OK : make_for_call(call, request, pack);
         }
         if (call->state != NULL && lent == NULL) {
@@ -459,7 +417,7 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         }
     }
     *pack = kept->pack;
-    if (TAPER_LENDS_PACKS && lent != NULL) {
+    if (lent != NULL) {
         pack->data = lent;
         pack->is_there = &kept->is_there;
     }
@@ -469,9 +427,9 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
 void taper_pack_done(taper_call *call, taper_pack *pack)
 {
     taper_packs *packs = call->run->packs;
-    if (TAPER_LENDS_PACKS && pack->is_there != NULL) {
+    if (is_lent(pack)) {
         taper_mutex_lock(packs->mutex);
-        packs->lending.taken = false;
+        give_back(packs);
         taper_mutex_unlock(packs->mutex);
     } else if (!pack->kept && pack->data != NULL) {
         taper_heap_free(call->run->heap, pack->data, taper_max_size(pack->bytes, 1024));

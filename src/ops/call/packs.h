@@ -7,13 +7,8 @@
 
 #include "ops/call/call.h"
 #include "ops/call/pack_request.h"
-#include "ops/list/op_config.h"
-
-// Whether first calls have packs lent (packs.c), which libraries that are to be small leave out.
-enum { TAPER_LENDS_PACKS = !TAPER_SMALL };
 
 typedef struct taper_packs taper_packs;
-struct taper_packs_file;
 
 // Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);
@@ -28,12 +23,7 @@ void taper_packs_destroy(taper_packs *packs);
 void taper_packs_belong(taper_packs *packs, const taper_heap *heap);
 size_t taper_packs_bytes(const taper_packs *packs);
 
-// Packs come from this file where it has them, and those that it has not are written to it: by a thread after the first
-// run that needed no more of them, or when the model goes. Takes it over.
-void taper_packs_use_file(taper_packs *packs, struct taper_packs_file *file);
 // A run has ended. What went wrong in writing a file, to be told; NULL: nothing.
 const char *taper_packs_after_run(taper_packs *packs);
-// Nobody runs any more: what is not written yet is written, and the file closed. As above.
-const char *taper_packs_end(taper_packs *packs);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packs for later processes: when the file of packs (packs_file.h) is written, and by which thread.
+#include "ops/call/packs_keeping.h"
 #include "ops/call/packs.h"
 #include "ops/call/packs_parts.h"
 
@@ -67,7 +68,7 @@ const char *taper_packs_keep_after_run(taper_packs *packs)
 
 const char *taper_packs_end(taper_packs *packs)
 {
-    if (!TAPER_WITH_PACKS_FILE || packs == NULL || packs->keeping.file == NULL) {
+    if (packs == NULL || packs->keeping.file == NULL) {
         return NULL;
     }
     taper_packs_keeping *k = &packs->keeping;

@@ -58,7 +58,4 @@ struct taper_packs {
     taper_packs_keeping keeping;
 };
 
-// A run has ended; under the lock. What went wrong in writing, to be told.
-const char *taper_packs_keep_after_run(struct taper_packs *packs);
-
 #endif

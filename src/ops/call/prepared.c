@@ -203,8 +203,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
     if (call->prepared == NULL) {
         return NULL;
     }
-    if (TAPER_LENDS_PACKS && *call->prepared != NULL && (*call->prepared)->waits != NULL &&
-        taper_prepared_fits(*call->prepared, call)) {
+    if (taper_prepared_waited(*call->prepared) && taper_prepared_fits(*call->prepared, call)) {
         return NULL; // what it waited for is there now
     }
     for (size_t i = 0; i < call->arg_count; i++) {

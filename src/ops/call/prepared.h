@@ -72,21 +72,7 @@ static inline bool taper_tensor_stands(const taper_tensor *tensor)
 // Whether all that the schema asks for behind the first argument is constant, and these tensors of it stand.
 bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor *weight, const taper_tensor *bias);
 
-// What was prepared last, if anything, reads this pack, where it lies.
-static inline void taper_prepared_reads(taper_call *call, const taper_pack *pack)
-{
-    if (TAPER_LENDS_PACKS && call->prepared != NULL && *call->prepared != NULL) {
-        (*call->prepared)->waits = pack->is_there;
-    }
-}
-// Whether it cannot run yet.
-static inline bool taper_prepared_waits(taper_prepared *prepared)
-{
-    if (TAPER_LENDS_PACKS && prepared->waits != NULL && atomic_load_explicit(prepared->waits, memory_order_acquire)) {
-        prepared->waits = NULL;
-    }
-    return TAPER_LENDS_PACKS && prepared->waits != NULL;
-}
+#include "ops/call/prepared_waits.h"
 
 // The result of a prepared call, ready for writing, set as the result.
 TAPER_MUST_USE taper_status taper_ret_prepared_new(taper_call *call, taper_tensor **tensor);

@@ -5,10 +5,11 @@
 #include <math.h>
 
 #include "ops/engine/tiles.h"
+#include "ops/kernels/precisions.h"
 
 const taper_gemm_entry *taper_linear_entry(const taper_run *run)
 {
-    return TAPER_WITH_HALVES ? taper_gemm_select(run->cpu, run->precision) : taper_gemm_f32_select(run->cpu);
+    return taper_gemm_of(run->cpu, run->precision);
 }
 
 // ---- packed weights

@@ -14,15 +14,16 @@
 
 // A kernel's body is written once as a TAPER_TEMPLATE whose tile sizes are arguments; every tile is a call of it with
 // constants. Loops over the tile are marked TAPER_UNROLL, after which the accumulators are registers.
-// A small kernel (TAPER_SMALL_KERNEL: the scalar ones where another level is wanted) stays a function with loops.
-#ifdef TAPER_SMALL_KERNEL
+// A kernel of the last resort (TAPER_LAST_RESORT_KERNEL: the scalar ones where another level is wanted) stays a
+// function with loops.
+#ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_TEMPLATE static inline
 #else
 #define TAPER_TEMPLATE static inline __attribute__((always_inline))
 #endif
 // One tile's function: inlined, clang would merge two tiles into one with variable sizes.
 #define TAPER_INSTANCE static __attribute__((noinline))
-#ifdef TAPER_SMALL_KERNEL
+#ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_UNROLL
 #define TAPER_NO_UNROLL
 #elif defined(__clang__)

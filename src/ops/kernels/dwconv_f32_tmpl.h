@@ -15,8 +15,7 @@
 // the pairs save the branches.
 #define PAIR_MAY_LACK_ROWS(stride) ((stride) == 1)
 
-// 3x3 with 16 registers: two rows of weights, the sums and an input fit.
-#define SHARES_ROWS (!TAPER_SMALL && SIMD_REGISTERS < 32)
+#include "ops/kernels/dwconv_f32_forms.h"
 // Compilers would make a pointer for each column, which they would have to keep on the stack.
 #ifdef __GNUC__
 #define KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
@@ -335,7 +334,7 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
             x += PIXELS;
             continue;
         }
-        if (!TAPER_SMALL && kernel > 3 && j->out_width >= PIXELS) {
+        if (BORDER_BLOCKS && kernel > 3 && j->out_width >= PIXELS) {
             const size_t from = x + PIXELS > j->out_width ? j->out_width - PIXELS : x;
             for (size_t y = 0; y < in_rows_count; y++) {
                 in[y] = in_rows[y] == NULL ? NULL : in_rows[y] + j->channel_offset;

@@ -59,6 +59,7 @@ typedef struct taper_dwconv_i8_entry {
 
 #define KERNEL(isa, block, least, over_read, shift, rows, columns, words)                                              \
     taper_dwconv_i8_function taper_dwconv_i8_##isa;
+#include "ops/kernels/dwconv_i8_forms.h"
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 

@@ -73,18 +73,13 @@ typedef struct taper_gemm_entry {
     uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
-    taper_gemm_f32_windows_function *windows; // NULL where rows had better be copied together, and in builds for size
+    taper_gemm_f32_windows_function *windows; // NULL where rows had better be copied together, and in small builds
     // What follows is other than fp32, 1 and 0 in the entries of gemm_half.h only.
     taper_precision precision; // of packed weights
     uint32_t kr;               // elements of a column that lie side by side; nr * kr is even
     uint32_t rounds; // 0: A is taken as it is; else it is rounded too, and so many products are added in halves, or one
 } taper_gemm_entry;
 
-#if TAPER_SMALL
-#define TAPER_GEMM_WINDOWS(function) NULL
-#else
-#define TAPER_GEMM_WINDOWS(function) function
-#endif
 #define TAPER_GEMM_NONE(function) NULL
 
 // m rows as strips: the first `longer` have a row more than the others.
@@ -105,6 +100,7 @@ static inline taper_gemm_strips taper_gemm_cut(size_t m, size_t mr)
     taper_igemm_f32_function taper_igemm_f32_##tile##_##isa;                                                           \
     taper_gemm_f32_windows_function taper_gemm_f32_windows_##tile##_##isa;
 #include "ops/kernels/gemm_f32_list.inc"
+#include "ops/kernels/windows.h"
 #undef KERNEL
 
 // ---- packed weights: panels of nr columns, each {bias[nr], then for every tap, for every k: w[nr]}; missing columns

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "ops/kernels/gemm_f32.h"
+#include "ops/kernels/gemm_f32_ahead.h"
 
 #define NR (2 * VN)
 #ifndef TOGETHER
@@ -220,7 +221,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             continue;
         }
 #endif
-        w = add_products(mr, nv, ku, p, w, kc, TAPER_SMALL ? FETCH_AHEAD : t->ahead, acc, part);
+        w = add_products(mr, nv, ku, p, w, kc, AHEAD(t), acc, part);
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
@@ -231,28 +232,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
     end_tile(mr, nv, t->mr, t->e, c, t->c_stride, add, t0, t1, acc);
 }
 
-// All panels for mr rows.
 #define PARTS(mr) ((mr) == 1 ? SPLIT : 1)
-#if TAPER_SMALL
-#define TILE(mr, t, w, c, add) tile(mr, 2, PARTS(mr), t, w, c, add, v_first(VN), v_first(VN))
-#include "ops/kernels/gemm_f32_small.h"
-#else
-TAPER_TEMPLATE void strip(const size_t mr, const call *t)
-{
-    const size_t panel = (t->ks * t->kc + 1) * NR;
-    const float *w = t->w, *add = t->e->add;
-    float *c = t->c;
-    size_t n = t->nc;
-    for (; n > VN; n -= n < NR ? n : NR) {
-        tile(mr, 2, PARTS(mr), t, w, c, add, v_first(VN), v_first(n < NR ? n - VN : VN));
-        w += panel;
-        c += NR;
-        add = add != NULL ? add + NR : NULL;
-    }
-    if (n > 0)
-        tile(mr, 1, PARTS(mr), t, w, c, add, v_first(n), v_first(n));
-}
-#endif
+#include "ops/kernels/gemm_f32_strip_tmpl.h"
 
 #ifdef EACH_EVEN_MR
 // The products of one k of even rows, the one at p + u. w: the weights before it.
@@ -548,10 +529,7 @@ static void run_even(call *t, const float *a, size_t a_stride)
         call t = {0, nc, kc, 1, NULL, 0, 0, NULL, w, c, c_stride, &epilogue, FETCH_AHEAD NO_ROWS};                     \
         for (size_t s = 0; s < cut.count; s++) {                                                                       \
             t.mr = cut.even + (s < cut.longer);                                                                        \
-            /* The weights of all strips but the first are in the cache: the last asks for those behind, which callers \
-               have in the order in which they use them. */                                                            \
-            if (!TAPER_SMALL && s > 0 && s + 1 == cut.count)                                                           \
-                t.ahead = ((nc - 1) / NR + 1) * (kc + 1) * NR * sizeof(float);                                         \
+            SET_AHEAD(&t, s, cut.count)                                                                                \
             run_even(&t, a, a_stride);                                                                                 \
             a += t.mr * a_stride;                                                                                      \
             t.c += t.mr * c_stride;                                                                                    \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the windows kernels of floats (gemm_f32.h), included behind gemm_f32_tmpl.h: rows of A overlap, a fixed
 // number of floats apart. Tiles have the most rows; the last of a call goes over some rows once more.
-#if !TAPER_SMALL
 typedef struct windows {
     size_t nc, kc, ks;
     const float *const *a;
@@ -78,6 +77,3 @@ TAPER_INSTANCE void window_strip_2(const windows *t)
             (step == 1 ? window_strip_1 : window_strip_2)(&t);                                                         \
         }                                                                                                              \
     }
-#else
-#define GEMM_F32_WINDOWS(name)
-#endif

@@ -90,12 +90,8 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 // most 127 and, from TAPER_I8_WIDE on, for all: TAPER_I8_TWO where not all sums of a lane's four products fit, but
 // those of two; TAPER_I8_FIRST and TAPER_I8_SECOND for a group of which not even these do. Behind them a byte that is
 // not 0 where the latter are so many that products had better be of 16 bits.
-enum {
-    TAPER_I8_NONE,
-    TAPER_I8_OF_SIXTEENS,
-    TAPER_I8_OF_STEPS,
-    TAPER_I8_OF_STEPS_UNLESS_SMALL = TAPER_SMALL ? TAPER_I8_NONE : TAPER_I8_OF_STEPS
-};
+enum { TAPER_I8_NONE, TAPER_I8_OF_SIXTEENS, TAPER_I8_OF_STEPS };
+#include "ops/kernels/gemm_i8_marks.h"
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
 enum { TAPER_I8_FIRST = 2, TAPER_I8_SECOND = 4, TAPER_I8_WIDE = 3 };
 

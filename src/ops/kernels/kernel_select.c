@@ -2,6 +2,9 @@
 // The selection tables, made from the lists.
 #include "ops/kernels/kernel_select.h"
 
+// Expands to a row when its kernel is built (kernels.cmake).
+#define TAPER_IF_KERNEL(family, isa, ...) TAPER_IF_ISA(isa, TAPER_UNLESS(TAPER_LEFT_OUT_##family##_##isa, __VA_ARGS__))
+
 // Does `cpu` hold what an entry needs?
 static int allows(uint64_t cpu, uint64_t need)
 {
@@ -10,28 +13,29 @@ static int allows(uint64_t cpu, uint64_t need)
 
 static const taper_gemm_entry gemm_entries[] = {
 #define KERNEL(isa, tile, mr, nr, over_read, windows)                                                                  \
-    TAPER_IF_ISA(isa,                                                                                                  \
-                 {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                   \
-                  taper_igemm_f32_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_f32_windows_##tile##_##isa),         \
-                  TAPER_PRECISION_fp32, 1, 0}, )
+    TAPER_IF_KERNEL(gemm_f32, isa,                                                                                     \
+                    {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                \
+                     taper_igemm_f32_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_f32_windows_##tile##_##isa),      \
+                     TAPER_PRECISION_fp32, 1, 0}, )
 #include "ops/kernels/gemm_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_gemm_entry gemm_half_entries[] = {
 #define KERNEL(isa, precision, tile, mr, nr, kr, rounds, over_read)                                                    \
-    TAPER_IF_ISA(isa,                                                                                                  \
-                 {#precision "_" #tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read,                                   \
-                  taper_gemm_##precision##_##tile##_##isa, taper_igemm_##precision##_##tile##_##isa, NULL,             \
-                  TAPER_PRECISION_##precision, kr, rounds}, )
+    TAPER_IF_KERNEL(gemm_half, isa,                                                                                    \
+                    {#precision "_" #tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read,                                \
+                     taper_gemm_##precision##_##tile##_##isa, taper_igemm_##precision##_##tile##_##isa, NULL,          \
+                     TAPER_PRECISION_##precision, kr, rounds}, )
 #include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 };
 
 static const taper_dwconv_entry dwconv_entries[] = {
 #define KERNEL(isa, shape, kernel, stride, block, over_read)                                                           \
-    TAPER_IF_ISA(                                                                                                      \
-        isa, {#shape "_" #isa, TAPER_ISA_##isa, kernel, stride, block, over_read, taper_dwconv_f32_##shape##_##isa}, )
+    TAPER_IF_KERNEL(                                                                                                   \
+        dwconv_f32, isa,                                                                                               \
+        {#shape "_" #isa, TAPER_ISA_##isa, kernel, stride, block, over_read, taper_dwconv_f32_##shape##_##isa}, )
 #define KERNEL_TAPS(isa, block, over_read)
 #include "ops/kernels/dwconv_f32_list.inc"
 #undef KERNEL
@@ -42,83 +46,84 @@ static const taper_dwconv_entry dwconv_entries[] = {
 static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
 #define KERNEL(isa, shape, kernel, stride, block, over_read)
 #define KERNEL_TAPS(isa, block, over_read)                                                                             \
-    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, over_read, taper_dwconv_taps_f32_##isa}, )
+    TAPER_IF_KERNEL(dwconv_f32, isa, {#isa, TAPER_ISA_##isa, block, over_read, taper_dwconv_taps_f32_##isa}, )
 #include "ops/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
 };
 
 static const taper_vector_entry *const vector_entries[] = {
-#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_f32_##isa, )
+#define KERNEL(isa) TAPER_IF_KERNEL(vector_f32, isa, &taper_vector_f32_##isa, )
 #include "ops/kernels/vector_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_winograd_entry winograd_entries[] = {
 #define KERNEL(isa, size, outputs, stride, lanes)                                                                      \
-    TAPER_IF_ISA(isa,                                                                                                  \
-                 {#size "_" #isa, TAPER_ISA_##isa, outputs, stride, lanes, taper_winograd_f32_##size##_input_##isa,    \
-                  taper_winograd_f32_##size##_output_##isa, taper_winograd_f32_##size##_weights_##isa}, )
+    TAPER_IF_KERNEL(winograd_f32, isa,                                                                                 \
+                    {#size "_" #isa, TAPER_ISA_##isa, outputs, stride, lanes, taper_winograd_f32_##size##_input_##isa, \
+                     taper_winograd_f32_##size##_output_##isa, taper_winograd_f32_##size##_weights_##isa}, )
 #include "ops/kernels/winograd_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_planar_entry planar_entries[] = {
 #define KERNEL(isa, block, lanes)                                                                                      \
-    TAPER_IF_ISA(isa, {"planar_" #isa, TAPER_ISA_##isa, block, lanes, taper_planar_f32_##isa}, )
+    TAPER_IF_KERNEL(planar_f32, isa, {"planar_" #isa, TAPER_ISA_##isa, block, lanes, taper_planar_f32_##isa}, )
 #include "ops/kernels/planar_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_gemm_i8_entry gemm_i8_entries[] = {
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \
-    TAPER_IF_ISA(isa,                                                                                                  \
-                 {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, TAPER_I8_##marks,                     \
-                  taper_gemm_i8_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_i8_windows_##tile##_##isa), rows,      \
-                  mark_steps}, )
+    TAPER_IF_KERNEL(gemm_i8, isa,                                                                                      \
+                    {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, TAPER_I8_##marks,                  \
+                     taper_gemm_i8_##tile##_##isa, TAPER_GEMM_##windows(taper_gemm_i8_windows_##tile##_##isa), rows,   \
+                     mark_steps}, )
 #include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
 };
 
 static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
 #define KERNEL(isa, block, least, over_read, shift, rows, columns, words)                                              \
-    TAPER_IF_ISA(                                                                                                      \
-        isa, {#isa, TAPER_ISA_##isa, block, least, over_read, shift, rows, columns, words, taper_dwconv_i8_##isa}, )
+    TAPER_IF_KERNEL(                                                                                                   \
+        dwconv_i8, isa,                                                                                                \
+        {#isa, TAPER_ISA_##isa, block, least, over_read, shift, rows, columns, words, taper_dwconv_i8_##isa}, )
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 };
 
 static const taper_winograd_i8_entry winograd_i8_entries[] = {
 #define KERNEL(isa, mr, nr, kr, inputs, lanes, cost)                                                                   \
-    TAPER_IF_ISA(isa,                                                                                                  \
-                 {"winograd_i8_" #isa, TAPER_ISA_##isa, mr, nr, kr, inputs, lanes, cost,                               \
-                  taper_winograd_i8_input_##isa, taper_winograd_i8_weights_##isa, taper_winograd_i8_product_##isa,     \
-                  taper_winograd_i8_output_##isa}, )
+    TAPER_IF_KERNEL(winograd_i8, isa,                                                                                  \
+                    {"winograd_i8_" #isa, TAPER_ISA_##isa, mr, nr, kr, inputs, lanes, cost,                            \
+                     taper_winograd_i8_input_##isa, taper_winograd_i8_weights_##isa, taper_winograd_i8_product_##isa,  \
+                     taper_winograd_i8_output_##isa}, )
 #include "ops/kernels/winograd_i8_list.inc"
 #undef KERNEL
     {.name = NULL}, // a build may have none
 };
 
 static const taper_vector_u8_entry *const vector_u8_entries[] = {
-#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_u8_##isa, )
+#define KERNEL(isa) TAPER_IF_KERNEL(vector_u8, isa, &taper_vector_u8_##isa, )
 #include "ops/kernels/vector_u8_list.inc"
 #undef KERNEL
 };
 
 static const taper_cast_entry *const cast_entries[] = {
-#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_cast_##isa, )
+#define KERNEL(isa) TAPER_IF_KERNEL(cast, isa, &taper_cast_##isa, )
 #include "ops/kernels/cast_list.inc"
 #undef KERNEL
 };
 
 static const taper_native_entry *const native_entries[] = {
-#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_native_##isa, )
+#define KERNEL(isa) TAPER_IF_KERNEL(native, isa, &taper_native_##isa, )
 #include "ops/kernels/native_list.inc"
 #undef KERNEL
 };
 
 static const taper_fft_entry *const fft_entries[] = {
-#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_fft_f32_##isa, )
+#define KERNEL(isa) TAPER_IF_KERNEL(fft_f32, isa, &taper_fft_f32_##isa, )
 #include "ops/kernels/fft_f32_list.inc"
 #undef KERNEL
 };

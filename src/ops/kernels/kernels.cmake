@@ -65,7 +65,26 @@ set(TAPER_KERNEL_SOURCES
     src/ops/kernels/scalar/gemm_i8_pack.c
     src/ops/kernels/scalar/winograd_i8_pack.c
 )
-set(TAPER_LEVEL_DEFINITIONS) # for what includes the lists
+# What small builds leave out, <family>_<instruction set>: a row of a list is there where its object is.
+set(TAPER_LEFT_OUT_SMALL cast_avx512 cast_avx2 native_avx512 native_avx2 fft_f32_avx2 gemm_half_amx gemm_half_avx512bf16 gemm_i8_amx
+    gemm_i8_avx512 winograd_i8_avx512vnni winograd_i8_avx512 winograd_i8_avx2 winograd_i8_simd128)
+set(TAPER_LEFT_OUT)
+if(NOT TAPER_PROFILE STREQUAL "full")
+    set(TAPER_LEFT_OUT ${TAPER_LEFT_OUT_SMALL})
+endif()
+# The definitions that leave these out, and the family of which nothing is left.
+function(taper_left_out_definitions result)
+    set(definitions)
+    foreach(kernel IN LISTS ARGN)
+        list(APPEND definitions TAPER_LEFT_OUT_${kernel}=1)
+    endforeach()
+    if(ARGN AND NOT TAPER_COMPILES_arm AND NOT TAPER_COMPILES_arm32)
+        list(APPEND definitions TAPER_LEFT_OUT_winograd_i8=1)
+    endif()
+    set(${result} ${definitions} PARENT_SCOPE)
+endfunction()
+
+taper_left_out_definitions(TAPER_LEVEL_DEFINITIONS ${TAPER_LEFT_OUT}) # for what includes the lists
 set(TAPER_BUILT_LEVELS)
 foreach(key IN LISTS TAPER_ISA_KEYS)
     if(NOT TAPER_COMPILES_${TAPER_ISA_${key}_ARCHITECTURE} OR
@@ -91,6 +110,12 @@ foreach(key IN LISTS TAPER_ISA_KEYS)
         endif()
     endforeach()
     taper_isa_sources(${key} sources)
+    foreach(kernel IN LISTS TAPER_LEFT_OUT)
+        list(FILTER sources EXCLUDE REGEX "/${kernel}\\.c$")
+    endforeach()
+    if(NOT sources)
+        continue()
+    endif()
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${TAPER_ISA_${key}_FLAGS};${hints}")
     list(APPEND TAPER_KERNEL_SOURCES ${sources})
     list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_BUILT_${key}=1)
@@ -105,21 +130,21 @@ endforeach()
 
 # The scalar kernels are always there, as the last resort. Where others are, those are built for size, unless they are
 # named or the whole build is for speed.
-set(TAPER_SMALL_SCALAR OFF)
+set(TAPER_LAST_RESORT OFF)
 if(TAPER_CPU_LEVELS)
     if(NOT "scalar" IN_LIST TAPER_CPU_LEVELS)
-        set(TAPER_SMALL_SCALAR ON)
+        set(TAPER_LAST_RESORT ON)
     endif()
-elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND NOT TAPER_BUILT_LEVELS STREQUAL "scalar")
-    set(TAPER_SMALL_SCALAR ON)
+elseif(NOT TAPER_PROFILE STREQUAL "full" AND NOT TAPER_BUILT_LEVELS STREQUAL "scalar")
+    set(TAPER_LAST_RESORT ON)
 endif()
-if(TAPER_SMALL_SCALAR)
-    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_SMALL_SCALAR=1)
+if(TAPER_LAST_RESORT)
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_LAST_RESORT=1)
 endif()
 
 foreach(source IN LISTS TAPER_KERNEL_SOURCES)
-    if(source MATCHES "/kernels/scalar/" AND TAPER_SMALL_SCALAR)
-        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_SMALL_KERNEL=1")
+    if(source MATCHES "/kernels/scalar/" AND TAPER_LAST_RESORT)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_LAST_RESORT_KERNEL=1")
     elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND source MATCHES "/vector_f32_")
         # Many loops that wait for memory: a seventh less code.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)

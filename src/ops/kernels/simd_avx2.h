@@ -46,24 +46,11 @@ TAPER_TEMPLATE __m256i v_lanes(VT t)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(t < 8 ? t : 8)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-TAPER_TEMPLATE V v_load_t(const float *p, VT t)
-{
-    return !TAPER_SMALL && t >= VN ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, v_lanes(t));
-}
+#include "ops/kernels/simd_tail_avx2.h"
 TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 {
     (void)t;
     return _mm256_loadu_ps(p);
-}
-TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
-{
-    // Some processors take ten cycles and more for a masked store, even of all lanes. Builds for size know where it is
-    // of all.
-    if (TAPER_SMALL ? __builtin_constant_p(t) && t >= VN : t >= VN) {
-        _mm256_storeu_ps(p, x);
-    } else {
-        _mm256_maskstore_ps(p, v_lanes(t), x);
-    }
 }
 TAPER_TEMPLATE V v_set(float x)
 {

@@ -41,39 +41,41 @@
     UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ATTENDS) /* with erf */                            \
     UNARY(GELU_TANH, gelu_tanh, 0, 1, TAPER_COMPUTES_ERF)                                                  \
     UNARY(ERF, erf, 0, 1, TAPER_COMPUTES_ERF)                                                              \
-    UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))                                                        \
-    UNARY(LOG, log, 0, 1, TAPER_FAST(taper_ew_log))                                                        \
-    UNARY(LOG1P, log1p, 0, 1, TAPER_FAST(taper_ew_log1p))                                                  \
-    UNARY(SIN, sin, 0, 1, TAPER_FAST(taper_ew_sin))                                                        \
-    UNARY(COS, cos, 0, 1, TAPER_FAST(taper_ew_cos))                                                        \
-    UNARY(RECIPROCAL, reciprocal, 0, 4, TAPER_FAST(taper_ew_reciprocal))                                   \
-    UNARY(RSQRT, rsqrt, 0, 4, TAPER_FAST(taper_ew_rsqrt))                                                  \
-    UNARY(CUBED, cubed, 0, 4, !TAPER_SMALL && TAPER_RAISES)                                                \
-    UNARY(SIGN, sign, 0, 4, TAPER_FAST(taper_ew_sign))                                                     \
-    UNARY(ROUND, round, 0, 4, TAPER_FAST(taper_ew_round))                                                  \
-    UNARY(FLOOR, floor, 0, 4, TAPER_FAST(taper_ew_floor))                                                  \
-    UNARY(CEIL, ceil, 0, 4, TAPER_FAST(taper_ew_ceil))                                                     \
-    UNARY(TRUNC, trunc, 0, 4, TAPER_FAST(taper_ew_trunc))                                                  \
-    UNARY(SOFTPLUS, softplus, 2, 1, TAPER_FAST(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
-    UNARY(MISH, mish, 0, 1, TAPER_FAST(taper_ew_mish))                                                     \
-    UNARY(LOG_SIGMOID, log_sigmoid, 0, 1, TAPER_FAST(taper_ew_log_sigmoid))                                \
-    UNARY(ERFC, erfc, 0, 1, TAPER_FAST(taper_ew_erfc))                                                     \
-    UNARY(ERFINV, erfinv, 0, 1, TAPER_FAST(taper_ew_erfinv))                                               \
-    UNARY(EXP2, exp2, 0, 1, TAPER_FAST(taper_ew_exp2))                                                     \
-    UNARY(LOG2, log2, 0, 1, TAPER_FAST(taper_ew_log2))                                                     \
-    UNARY(LOG10, log10, 0, 1, TAPER_FAST(taper_ew_log10))                                                  \
-    UNARY(LOGIT, logit, 1, 1, TAPER_FAST(taper_op_logit)) /* log(x / (1 - x)), x clamped to p0, 1 - p0 */  \
-    UNARY(ATAN, atan, 0, 1, TAPER_FAST(taper_ew_atan))                                                     \
-    UNARY(ASIN, asin, 0, 1, TAPER_FAST(taper_ew_asin))                                                     \
-    UNARY(ACOS, acos, 0, 1, TAPER_FAST(taper_ew_acos))                                                     \
-    UNARY(TAN, tan, 0, 1, TAPER_FAST(taper_ew_tan))                                                        \
-    UNARY(SINH, sinh, 0, 1, TAPER_FAST(taper_ew_sinh))                                                     \
-    UNARY(COSH, cosh, 0, 1, TAPER_FAST(taper_ew_cosh))                                                     \
-    UNARY(FRAC, frac, 0, 4, TAPER_FAST(taper_ew_frac))
+    UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))
+// Those that small builds have none of.
+#define TAPER_UNARY_F32_MORE(UNARY) \
+    UNARY(LOG, log, 0, 1, TAPER_USES(taper_ew_log))                                                        \
+    UNARY(LOG1P, log1p, 0, 1, TAPER_USES(taper_ew_log1p))                                                  \
+    UNARY(SIN, sin, 0, 1, TAPER_USES(taper_ew_sin))                                                        \
+    UNARY(COS, cos, 0, 1, TAPER_USES(taper_ew_cos))                                                        \
+    UNARY(RECIPROCAL, reciprocal, 0, 4, TAPER_USES(taper_ew_reciprocal))                                   \
+    UNARY(RSQRT, rsqrt, 0, 4, TAPER_USES(taper_ew_rsqrt))                                                  \
+    UNARY(CUBED, cubed, 0, 4, TAPER_RAISES)                                                \
+    UNARY(SIGN, sign, 0, 4, TAPER_USES(taper_ew_sign))                                                     \
+    UNARY(ROUND, round, 0, 4, TAPER_USES(taper_ew_round))                                                  \
+    UNARY(FLOOR, floor, 0, 4, TAPER_USES(taper_ew_floor))                                                  \
+    UNARY(CEIL, ceil, 0, 4, TAPER_USES(taper_ew_ceil))                                                     \
+    UNARY(TRUNC, trunc, 0, 4, TAPER_USES(taper_ew_trunc))                                                  \
+    UNARY(SOFTPLUS, softplus, 2, 1, TAPER_USES(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
+    UNARY(MISH, mish, 0, 1, TAPER_USES(taper_ew_mish))                                                     \
+    UNARY(LOG_SIGMOID, log_sigmoid, 0, 1, TAPER_USES(taper_ew_log_sigmoid))                                \
+    UNARY(ERFC, erfc, 0, 1, TAPER_USES(taper_ew_erfc))                                                     \
+    UNARY(ERFINV, erfinv, 0, 1, TAPER_USES(taper_ew_erfinv))                                               \
+    UNARY(EXP2, exp2, 0, 1, TAPER_USES(taper_ew_exp2))                                                     \
+    UNARY(LOG2, log2, 0, 1, TAPER_USES(taper_ew_log2))                                                     \
+    UNARY(LOG10, log10, 0, 1, TAPER_USES(taper_ew_log10))                                                  \
+    UNARY(LOGIT, logit, 1, 1, TAPER_USES(taper_op_logit)) /* log(x / (1 - x)), x clamped to p0, 1 - p0 */  \
+    UNARY(ATAN, atan, 0, 1, TAPER_USES(taper_ew_atan))                                                     \
+    UNARY(ASIN, asin, 0, 1, TAPER_USES(taper_ew_asin))                                                     \
+    UNARY(ACOS, acos, 0, 1, TAPER_USES(taper_ew_acos))                                                     \
+    UNARY(TAN, tan, 0, 1, TAPER_USES(taper_ew_tan))                                                        \
+    UNARY(SINH, sinh, 0, 1, TAPER_USES(taper_ew_sinh))                                                     \
+    UNARY(COSH, cosh, 0, 1, TAPER_USES(taper_ew_cosh))                                                     \
+    UNARY(FRAC, frac, 0, 4, TAPER_USES(taper_ew_frac))
 // clang-format on
 
 #define UNARY(NAME, function, parameters, at_once, built) TAPER_UNARY_##NAME,
-typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_COUNT } taper_unary;
+typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_F32_MORE(UNARY) TAPER_UNARY_COUNT } taper_unary;
 #undef UNARY
 
 typedef enum taper_binary {
@@ -194,10 +196,10 @@ typedef struct taper_vector_entry {
     taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not of these operands
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
-    taper_outer_f32_function *outer; // builds for size have none
+    taper_outer_f32_function *outer; // small builds have none
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
-    taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT]; // sums and extremes, not in builds for size
+    taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT]; // sums and extremes, not in small builds
     taper_multiply_rows_f32_function *multiply_rows;                    // nor these
     taper_deviations_f32_function *deviations;
     taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];

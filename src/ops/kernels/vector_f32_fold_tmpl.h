@@ -5,8 +5,7 @@
 
 #include "base/fetch.h"
 
-// A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
-enum { FOLD_AHEAD = 4096, FOLD_FETCHED = TAPER_SMALL || VN < 4 ? 0 : 4 * VN * sizeof(float) };
+#include "ops/kernels/vector_f32_fetch.h"
 
 // Additions that one accumulator of a sum takes, then the next level adds its value. Rounding errors of equal elements
 // all have one sign: in one level, 64 of them cost six units in the last place. Two levels of 8 hold the 64 that
@@ -82,70 +81,8 @@ TAPER_TEMPLATE V plus_abs(V s, V x)
 SUM_OF(sum, v_add)
 SUM_OF(squares, plus_square)
 SUM_OF(abs, plus_abs)
-TAPER_TEMPLATE V plus_number(V s, V x)
-{
-    return v_add(s, v_pick(v_nan(x), v_set(0.0f), x));
-}
-SUM_OF(numbers, plus_number)
+#include "ops/kernels/vector_f32_sums_tmpl.h"
 #undef SUM_OF
-
-// What a distance d adds to a sum s.
-TAPER_TEMPLATE V plus_power(V s, V d, V p)
-{
-    return v_add(s, v_exp(v_mul(p, v_log(d))));
-}
-TAPER_TEMPLATE V plus_different(V s, V d, V p)
-{
-    (void)p;
-    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f), d)); // 0, or NaN
-}
-TAPER_TEMPLATE V plus_distance(V s, V d, V p)
-{
-    (void)p;
-    return v_add(s, d);
-}
-TAPER_TEMPLATE V plus_distance_square(V s, V d, V p)
-{
-    (void)p;
-    return v_fma(d, d, s);
-}
-TAPER_TEMPLATE V or_distance(V s, V d, V p)
-{
-    (void)p;
-    return v_maximum(s, d);
-}
-#define DISTANCES(name, step)                                                                                          \
-    static void distances_##name(size_t rows, size_t n, const float *x, const float *y, size_t y_stride, float p,      \
-                                 float *out)                                                                           \
-    {                                                                                                                  \
-        const V power = v_set(p);                                                                                      \
-        size_t c = 0;                                                                                                  \
-        for (; c + 4 * VN <= n; c += 4 * VN) {                                                                         \
-            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
-            for (size_t r = 0; r < rows; r++) {                                                                        \
-                const V a = v_set(x[r]);                                                                               \
-                TAPER_UNROLL                                                                                           \
-                for (size_t j = 0; j < 4; j++)                                                                         \
-                    s[j] = step(s[j], v_abs(v_sub(a, v_load(y + r * y_stride + c + j * VN))), power);                  \
-            }                                                                                                          \
-            TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 4; j++)                                                                             \
-                v_store(out + c + j * VN, s[j]);                                                                       \
-        }                                                                                                              \
-        for (; c < n; c += VN) {                                                                                       \
-            const VT t = v_first(n - c < VN ? n - c : VN);                                                             \
-            V s = v_set(0.0f);                                                                                         \
-            for (size_t r = 0; r < rows; r++)                                                                          \
-                s = step(s, v_abs(v_sub(v_set(x[r]), v_load_t(y + r * y_stride + c, t))), power);                      \
-            v_store_t(out + c, s, t);                                                                                  \
-        }                                                                                                              \
-    }
-DISTANCES(sum, plus_distance)
-DISTANCES(squares, plus_distance_square)
-DISTANCES(powers, plus_power)
-DISTANCES(most, or_distance)
-DISTANCES(different, plus_different)
-#undef DISTANCES
 
 // NaN among them gives NaN.
 #define EXTREME_OF(name, start, better, beats, across)                                                                 \
@@ -257,84 +194,7 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
     }
 }
 
-// As many lines as a vector has lanes: what their lanes give is turned and joined side by side. n is no less than a
-// vector has. Where one of the extremes may be NaN, lines are read once more.
-#define LINES_OF(name, step, last, is_sum)                                                                             \
-    static void lines_##name(size_t lines, size_t n, const float *x, size_t x_stride, float *out)                      \
-    {                                                                                                                  \
-        for (size_t l = 0; l < lines; l += VN) {                                                                       \
-            const size_t count = lines - l < VN ? lines - l : VN;                                                      \
-            V made[VN], bad = v_set(0.0f);                                                                             \
-            for (size_t j = 0; j < count; j++) {                                                                       \
-                const float *p = x + (l + j) * x_stride;                                                               \
-                V s = v_load(p);                                                                                       \
-                bad = is_sum ? bad : v_pick(v_nan(s), s, bad);                                                         \
-                size_t i = VN;                                                                                         \
-                for (; i + VN <= n; i += VN) {                                                                         \
-                    const V a = v_load(p + i);                                                                         \
-                    s = step(s, a);                                                                                    \
-                    bad = is_sum ? bad : v_pick(v_nan(a), a, bad);                                                     \
-                }                                                                                                      \
-                if (i < n) {                                                                                           \
-                    const V a = last;                                                                                  \
-                    s = step(s, a);                                                                                    \
-                    bad = is_sum ? bad : v_pick(v_nan(a), a, bad);                                                     \
-                }                                                                                                      \
-                made[j] = s;                                                                                           \
-            }                                                                                                          \
-            for (size_t j = count; j < VN; j++)                                                                        \
-                made[j] = made[0];                                                                                     \
-            if (!is_sum && v_sum(bad) != 0.0f) {                                                                       \
-                for (size_t j = 0; j < count; j++)                                                                     \
-                    out[l + j] = fold_##name(n, x + (l + j) * x_stride);                                               \
-                continue;                                                                                              \
-            }                                                                                                          \
-            v_transpose(made);                                                                                         \
-            TAPER_UNROLL                                                                                               \
-            for (size_t width = VN / 2; width != 0; width /= 2) {                                                      \
-                TAPER_UNROLL                                                                                           \
-                for (size_t j = 0; j < width; j++)                                                                     \
-                    made[j] = step(made[j], made[j + width]);                                                          \
-            }                                                                                                          \
-            v_store_t(out + l, made[0], v_first(count));                                                               \
-        }                                                                                                              \
-    }
-LINES_OF(sum, v_add, v_load_t(p + i, v_first(n - i)), 1)
-LINES_OF(most, v_max, v_load(p + n - VN), 0)
-LINES_OF(least, v_min, v_load(p + n - VN), 0)
-#undef LINES_OF
-
-// Products of columns. False: of few columns, or floats are too narrow for what comes in between.
-static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)
-{
-    V least = v_set(FLT_MAX), most = v_set(0.0f);
-    for (size_t c = 0; c < columns && columns >= 2 * VN; c += 2 * VN) {
-        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last ones lie over those before them
-        V p[2];
-        TAPER_UNROLL
-        for (size_t j = 0; j < 2; j++)
-            p[j] = v_load(x + at + j * VN);
-        for (size_t r = 1; r < rows; r++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < 2; j++) {
-                const V a = v_abs(p[j]); // of the last row's products what is stored is rounded once in any case
-                least = v_min(a, least);
-                most = v_max(a, most);
-                p[j] = v_mul(p[j], v_load(x + r * x_stride + at + j * VN));
-            }
-        }
-        TAPER_UNROLL
-        for (size_t j = 0; j < 2; j++)
-            v_store(out + at + j * VN, p[j]);
-    }
-    float bounds[2 * VN];
-    v_store(bounds, least);
-    v_store(bounds + VN, most);
-    int beyond = columns < 2 * VN;
-    for (size_t k = 0; k < VN; k++)
-        beyond |= !((bounds[k] >= FLT_MIN) & (bounds[k + VN] <= FLT_MAX));
-    return beyond == 0;
-}
+#include "ops/kernels/vector_f32_lines_tmpl.h"
 
 // Elements of a row that are added up as floats; rows may have millions.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };

@@ -162,6 +162,8 @@ PLAIN(cosh)
 PLAIN(frac)
 #undef PLAIN
 
+#include "ops/kernels/vector_f32_more_tmpl.h"
+
 #define UNARY(NAME, function, parameters, at_once, built)                                                              \
     static void unary_##function(size_t n, const float *x, float *y, const float *p)                                   \
     {                                                                                                                  \
@@ -170,7 +172,7 @@ PLAIN(frac)
         for (size_t j = 0; j < count; j++)                                                                             \
             v[j] = v_set(p[j]);                                                                                        \
         size_t i = 0;                                                                                                  \
-        for (; !TAPER_SMALL && (at_once) > 1 && i + (at_once)*VN <= n; i += (at_once)*VN) {                            \
+        for (; UNARY_AT_ONCE(at_once) > 1 && i + (at_once)*VN <= n; i += (at_once)*VN) {                               \
             V t[at_once];                                                                                              \
             TAPER_UNROLL                                                                                               \
             for (size_t j = 0; j < (at_once); j++)                                                                     \
@@ -187,6 +189,7 @@ PLAIN(frac)
         }                                                                                                              \
     }
 TAPER_UNARY_F32(UNARY)
+UNARY_FUNCTIONS_MORE(UNARY)
 #undef UNARY
 
 TAPER_TEMPLATE V v_prelu(V a, V b)
@@ -266,19 +269,10 @@ BINARY(sub)
 BINARY(mul)
 BINARY(div)
 BINARY(prelu)
-BINARY(glu)
-BINARY(maximum)
-BINARY(minimum)
-BINARY(fmod)
-BINARY(remainder)
-BINARY(div_floor)
+BINARY_FUNCTIONS_MORE(BINARY)
 #undef BINARY
 #define BINARY(op) BINARY_AS(op, vv, v_load(a + i), v_load(b + i), v_load_t(a + i, t), v_load_t(b + i, t))
-BINARY(atan2)
-BINARY(xlogy)
-BINARY(xlog1py)
-BINARY(logaddexp)
-BINARY(logaddexp2)
+BINARY_VECTOR_FUNCTIONS_MORE(BINARY)
 #undef BINARY
 #undef BINARY_AS
 
@@ -294,66 +288,12 @@ static void blend(size_t n, const float *a, const float *b, float wa, float wb, 
     }
 }
 
-TAPER_TEMPLATE void outer_rows(const int added, size_t rows, size_t n, const float *a, size_t a_step, const float *b,
-                               const float *x, size_t x_stride, float *y, size_t y_stride)
-{
-    for (size_t r = 0; r < rows; r++, a += a_step, y += y_stride) {
-        const V factor = v_set(*a);
-        size_t c = 0;
-        for (; c + VN <= n; c += VN) {
-            const V product = v_mul(factor, v_load(b + c));
-            v_store(y + c, added ? v_add(v_load(x + c), product) : product);
-        }
-        if (c < n) {
-            const VT t = v_first(n - c);
-            const V product = v_mul(factor, v_load_t(b + c, t));
-            v_store_t(y + c, added ? v_add(v_load_t(x + c, t), product) : product, t);
-        }
-        x = added ? x + x_stride : x;
-    }
-}
-
-static void outer(size_t rows, size_t n, const float *a, size_t a_step, const float *b, const float *x, size_t x_stride,
-                  float *y, size_t y_stride)
-{
-    if (x != NULL) {
-        outer_rows(1, rows, n, a, a_step, b, x, x_stride, y, y_stride);
-    } else {
-        outer_rows(0, rows, n, a, a_step, b, NULL, 0, y, y_stride);
-    }
-}
-
-// Of four vectors at a time, which take their time from the loads. Returns how many channels are made.
-TAPER_TEMPLATE size_t channels_by_four(const int scaled, const int shifted, size_t count, const float *x,
-                                       const float *scale, const float *shift, float *y, V low, V high)
-{
-    size_t c = 0;
-    for (; c + 4 * VN <= count; c += 4 * VN) {
-        V v[4];
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++) {
-            const V a = v_load(x + c + j * VN);
-            v[j] = !shifted  ? v_mul(a, v_load(scale + c + j * VN))
-                   : !scaled ? v_add(a, v_load(shift + c + j * VN))
-                             : v_fma(a, v_load(scale + c + j * VN), v_load(shift + c + j * VN));
-        }
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            v_store(y + c + j * VN, v_clamp(v[j], low, high));
-    }
-    return c;
-}
-
 static void channels(size_t rows, size_t count, const float *x, size_t x_stride, const float *scale, const float *shift,
                      float *y, size_t y_stride, float min, float max)
 {
     const V low = v_set(min), high = v_set(max), one = v_set(1.0f);
     for (size_t r = 0; r < rows; r++, x += x_stride, y += y_stride) {
-        size_t c = 0;
-        if (!TAPER_SMALL && (scale != NULL || shift != NULL))
-            c = scale == NULL   ? channels_by_four(0, 1, count, x, NULL, shift, y, low, high)
-                : shift != NULL ? channels_by_four(1, 1, count, x, scale, shift, y, low, high)
-                                : channels_by_four(1, 0, count, x, scale, NULL, y, low, high);
+        size_t c = channels_at_once(count, x, scale, shift, y, low, high);
         for (; c < count; c += VN) {
             if (c + VN <= count) {
                 V v = v_load(x + c);
@@ -445,8 +385,9 @@ static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a,
     for (size_t i = 0; i < m; i++, a++, y += y_stride) {
         const V divisor = v_set(divisors[i]);
         size_t c = 0;
-        for (; !TAPER_SMALL && c + 4 * VN <= count; c += 4 * VN)
-            avg_pool_block(4, taps, a, a_tap_stride, a_offset + c * sizeof(float), zero, divisor, y + c, v_first(VN));
+        for (; POOLED_AT_ONCE > 1 && c + POOLED_AT_ONCE * VN <= count; c += POOLED_AT_ONCE * VN)
+            avg_pool_block(POOLED_AT_ONCE, taps, a, a_tap_stride, a_offset + c * sizeof(float), zero, divisor, y + c,
+                           v_first(VN));
         for (; c < count; c += VN)
             avg_pool_block(1, taps, a, a_tap_stride, a_offset + c * sizeof(float), zero, divisor, y + c,
                            v_first(count - c));
@@ -463,7 +404,7 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
                     *p3 = taper_f32_at(a[3 * a_tap_stride], a_offset);
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
         size_t c = 0;
-        for (; !TAPER_SMALL && c + VN <= count; c += VN) {
+        for (; c + VN <= count; c += VN) {
             const V u = v_fma(v_load(p1 + c), right, v_mul(v_load(p0 + c), left));
             const V d = v_fma(v_load(p3 + c), right, v_mul(v_load(p2 + c), left));
             v_store(y + c, v_fma(d, bottom, v_mul(u, top)));
@@ -501,17 +442,6 @@ static size_t interleave(size_t columns, const float *x, size_t x_stride, float 
     return c;
 }
 
-// Few columns, of which most of a tile would be empty.
-TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
-                                float *restrict y, size_t y_stride)
-{
-    for (size_t r = 0; r < rows; r++) {
-        TAPER_UNROLL
-        for (size_t c = 0; c < columns; c++)
-            y[c * y_stride + r] = x[r * x_stride + c];
-    }
-}
-
 static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     V v[VN];
@@ -527,16 +457,8 @@ static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stri
 // A part of a square. Loops of known length, so that vectors stay in registers.
 static void turn_part(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
-    if (!TAPER_SMALL && VN > 8 && columns == 8 && rows <= 8) { // a large square would take longer
-        turn_narrow(8, rows, x, x_stride, y, y_stride);
+    if (transpose_corner(rows, columns, x, x_stride, y, y_stride))
         return;
-    }
-    if (!TAPER_SMALL && VN > 8 && columns * rows <= VN * VN / 4) {
-        for (size_t i = 0; i < columns; i++)
-            for (size_t k = 0; k < rows; k++)
-                y[i * y_stride + k] = x[k * x_stride + i];
-        return;
-    }
     const VT ct = v_first(columns), rt = v_first(rows);
     V v[VN];
     TAPER_UNROLL
@@ -558,17 +480,8 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
         y += 3 * done;
         columns -= done;
     }
-    if (!TAPER_SMALL && columns <= 4 && columns < VN) {
-        if (columns == 4)
-            turn_narrow(4, rows, x, x_stride, y, y_stride);
-        else if (columns == 3)
-            turn_narrow(3, rows, x, x_stride, y, y_stride);
-        else if (columns == 2)
-            turn_narrow(2, rows, x, x_stride, y, y_stride);
-        else if (columns == 1)
-            turn_narrow(1, rows, x, x_stride, y, y_stride);
+    if (transpose_narrow(rows, columns, x, x_stride, y, y_stride))
         return;
-    }
     for (size_t c = 0; c < columns; c += VN) {
         const size_t cn = columns - c < VN ? columns - c : VN;
         for (size_t r = 0; r < rows; r += VN) {
@@ -701,43 +614,25 @@ static void gru_cell(size_t n, const float *gates, size_t step, const float *of_
     {                                                                                                                  \
         IF_BUILT(built, binary_##function##_vv)                                                                        \
     }
-#define DISTANCE(name)                                                                                                 \
-    IF_BUILT(TAPER_FAST(taper_op_cdist) || TAPER_FAST(taper_op_euclidean_dist) || TAPER_FAST(taper_op_pdist),          \
-             distances_##name)
 #define REDUCTIONS(part)                                                                                               \
     IF_BUILT(TAPER_REDUCES, part##sum), IF_BUILT(TAPER_REDUCES, part##squares), IF_BUILT(TAPER_REDUCES, part##abs),    \
-        IF_BUILT(!TAPER_SMALL && TAPER_REDUCES, part##numbers), IF_BUILT(TAPER_REDUCES, part##most),                   \
-        IF_BUILT(TAPER_REDUCES, part##least)
+        NUMBERS_MORE(part##numbers), IF_BUILT(TAPER_REDUCES, part##most), IF_BUILT(TAPER_REDUCES, part##least)
 #define VECTOR_ENTRY(ISA)                                                                                              \
     const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
         .name = #ISA,                                                                                                  \
         .cpu = TAPER_ISA_##ISA,                                                                                        \
         .lanes = VN,                                                                                                   \
-        .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
+        .unary = {TAPER_UNARY_F32(UNARY) UNARY_ENTRIES_MORE(UNARY)},                                                   \
         .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub) || TAPER_COMPUTES_SOFTMAX), BINARY(mul, 1),    \
                    BINARY(div, TAPER_USES(taper_ew_div)),                                                              \
-                   BINARY(prelu, TAPER_USES(taper_op_prelu) || TAPER_USES(taper_ew_prelu)),                            \
-                   BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
-                   BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
-                   BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
-                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor)),                 \
-                   BINARY_VV(atan2, TAPER_FAST(taper_ew_atan2) || TAPER_FAST(taper_op_angle)),                         \
-                   BINARY_VV(xlogy, TAPER_FAST(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_FAST(taper_ew_xlog1py)),     \
-                   BINARY_VV(logaddexp, TAPER_FAST(taper_ew_logaddexp)),                                               \
-                   BINARY_VV(logaddexp2, TAPER_FAST(taper_ew_logaddexp2))},                                            \
+                   BINARY(prelu, TAPER_USES(taper_op_prelu) || TAPER_USES(taper_ew_prelu)), BINARY_ENTRIES_MORE},      \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
-        .outer = IF_BUILT(!TAPER_SMALL, outer),                                                                        \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
-        .distances = {DISTANCE(sum), DISTANCE(squares), DISTANCE(powers), DISTANCE(most), DISTANCE(different)},        \
-        .multiply_rows = IF_BUILT(!TAPER_SMALL, multiply_rows),                                                        \
         .sum_rows = sum_rows,                                                                                          \
-        .fold_lines = {[TAPER_REDUCTION_SUM] = IF_BUILT(!TAPER_SMALL, lines_sum),                                      \
-                       [TAPER_REDUCTION_MOST] = IF_BUILT(!TAPER_SMALL, lines_most),                                    \
-                       [TAPER_REDUCTION_LEAST] = IF_BUILT(!TAPER_SMALL, lines_least)},                                 \
-        .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
+        ENTRIES_MORE.softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                              \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \
         .log_sum_exp = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_sum_exp),                                                  \
         .layer_norm = IF_BUILT(TAPER_NORMS_LAYERS, layer_norm),                                                        \

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ops/kernels/winograd_f32_forms.h"
 #include "ops/kernels/winograd_lines_tmpl.h"
 
 // ---- inputs
@@ -76,7 +77,7 @@ TAPER_TEMPLATE void input_block(const int how, const size_t vectors, const float
 
 TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x, float *v, size_t v_stride)
 {
-    const size_t vectors = how == F2 || TAPER_SMALL || VN == 1 ? 1 : 2;
+    const size_t vectors = how == F2 || VN == 1 ? 1 : TAPER_WINOGRAD_VECTORS;
     size_t c = 0;
     for (; c + vectors * VN <= channels; c += vectors * VN)
         input_block(how, vectors, x, v, v_stride, c);

@@ -24,11 +24,7 @@
 #include "ops/kernels/gemm_i8.h"
 
 // Whether some row of the list may be in this build.
-#if TAPER_SMALL && !defined __aarch64__ && !defined __arm__
-#define TAPER_WINOGRAD_I8 0
-#else
-#define TAPER_WINOGRAD_I8 1
-#endif
+#define TAPER_WINOGRAD_I8 (!TAPER_IS_ONE(TAPER_LEFT_OUT_winograd_i8))
 
 enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOGRAD_I8_MOST_NR = 32 };
 

@@ -30,9 +30,4 @@
 #define TAPER_OP_OR_NULL(id, row) (row)
 #endif
 
-// 1 in builds for size (MinSizeRel): rare cases of the references then share code instead of having their own.
-#ifndef TAPER_SMALL
-#define TAPER_SMALL 0
-#endif
-
 #endif

@@ -28,9 +28,6 @@
 #define TAPER_QUANTIZES_STATES TAPER_WANTS(QUANTIZES_STATES)
 #define TAPER_CONVOLVES_TRANSPOSED (TAPER_WANTS(CONVOLVES_TRANSPOSED) || TAPER_HAS_OP(class__nnapi_Compilation))
 
-// Kernels that builds for size do without: the reference's loops are fast enough where they matter less.
-#define TAPER_FAST(name) (!TAPER_SMALL && TAPER_USES(name))
-
 #define TAPER_ATTENDS                                                                                                  \
     (TAPER_USES(taper_op_scaled_dot_product_attention) || TAPER_USES(taper_op_native_multi_head_attention) ||          \
      TAPER_USES(taper_op_transformer_encoder_layer))

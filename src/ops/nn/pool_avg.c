@@ -28,16 +28,15 @@ typedef struct avg_place {
 
 enum { TILE = 128, LONG_WINDOW = 64, LANES = 16 };
 
+#include "ops/nn/pool_avg_pixels.h"
+
 // Windows of many elements are summed in doubles, row by row, so that rounding errors do not add up.
 static void channels_long_f32(const avg_work *work, const avg_place *place, const float *in, float *out)
 {
     const taper_volume *x = &work->x;
     const double divisor = (double)place->divisor;
     enum { TOGETHER = 32 }; // pixels that a kernel adds up while they are in the first cache
-    taper_reduce_rows_f32_function *const add =
-        TAPER_SMALL || work->run->portable || x->stride[2] < 0
-            ? NULL
-            : taper_vector_f32_select(work->run->cpu)->fold_rows[TAPER_REDUCTION_SUM];
+    taper_reduce_rows_f32_function *const add = find_add(work);
     for (int64_t c0 = 0; c0 < x->c; c0 += TILE) {
         const int64_t n = x->c - c0 < TILE ? x->c - c0 : TILE;
         double total[TILE] = {0.0};

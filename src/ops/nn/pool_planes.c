@@ -393,19 +393,7 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
     memcpy(out, most, sizeof most);
 }
 
-// Whether rows of few windows are taken BLOCK at a time from row h on: their windows are alike, one as far from the
-// next as another.
-static bool are_beside(const taper_pool_planes *job, int64_t h)
-{
-    const taper_pool_axis *axis = job->pooling->axis;
-    const taper_pool_window *w = job->windows[1];
-    bool beside = !TAPER_SMALL && job->indices == NULL && axis[2].output < BLOCK / 2 && axis[1].output - h >= BLOCK;
-    for (int64_t c = 1; beside && c < BLOCK; c++) {
-        beside = w[h + c].taps == w[h].taps && w[h + c].step == w[h].step && w[h + c].padded == w[h].padded &&
-                 w[h + c].first - w[h + c - 1].first == w[h + 1].first - w[h].first;
-    }
-    return beside;
-}
+#include "ops/nn/pool_beside.h"
 
 // Those rows: a result need not wait for another.
 static void run_beside(const taper_pool_planes *job, const place *at, int64_t h, float *out)

@@ -130,17 +130,7 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
     write_one(s, taper_sort_at(&s->line, best), value, place);
 }
 
-// The first entries of a line of floats, by a heap of one more. False: some are equal, of which PyTorch's way picks.
-static taper_status find_first(const job *j, sorter *s, const taper_tensor *x, size_t n, bool *found)
-{
-    const size_t count = (size_t)j->k;
-    TAPER_TRY(taper_sort_read_first(&s->line, (taper_dtype)x->dtype, s->from, s->step, n, j->descending, count + 1));
-    *found = s->line.floats;
-    for (size_t i = 0; i < count && *found; i++) {
-        *found = !taper_sort_same(&s->line, i, i + 1);
-    }
-    return TAPER_OK;
-}
+#include "ops/tensor/sort_first.h"
 
 // Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and
 // the same strides as each other.
@@ -161,12 +151,8 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
     taper_status status;
     do {
         s.from = (const char *)taper_tensor_data(x) + walk.at[0];
-        status = TAPER_OK;
         j->found = false;
-        if (!TAPER_SMALL && j->tried) {
-            status = find_first(j, &s, x, n, &j->found);
-            j->tried = j->found; // the next lines will hardly be others
-        }
+        status = try_first(j, &s, x, n);
         if (status == TAPER_OK && !j->found) {
             status = j->few ? taper_sort_read_first(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending,
                                                     (size_t)j->k)

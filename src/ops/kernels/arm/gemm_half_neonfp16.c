@@ -69,7 +69,7 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
     const V low = v_set(t->e->min), high = v_set(t->e->max);
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
-        if (TAPER_SMALL && i == t->mr) // a copy of the one before, whose sums may be there already
+        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the one before, whose sums may be there already
             break;
         V sum[4];
         TAPER_UNROLL

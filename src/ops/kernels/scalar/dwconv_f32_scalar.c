@@ -4,8 +4,8 @@
 
 #include "ops/kernels/dwconv_f32_tmpl.h"
 
-TAPER_UNLESS(TAPER_SMALL_SCALAR, TAPER_OP_IF(dwconv_k3, DWCONV(k3s1, 3, 1)))
-TAPER_UNLESS(TAPER_SMALL_SCALAR, TAPER_OP_IF(dwconv_k3, DWCONV(k3s2, 3, 2)))
+TAPER_UNLESS(TAPER_LAST_RESORT, TAPER_OP_IF(dwconv_k3, DWCONV(k3s1, 3, 1)))
+TAPER_UNLESS(TAPER_LAST_RESORT, TAPER_OP_IF(dwconv_k3, DWCONV(k3s2, 3, 2)))
 DWCONV_TAPS
 
 size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, size_t in_width, size_t l1_bytes)

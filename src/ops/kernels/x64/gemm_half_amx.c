@@ -6,13 +6,7 @@
 // rounded to bf16 in the order of tiles, and meet all columns; where there are more, sums of some panels wait in
 // between. The last step, where it is not whole, multiplies zeros with a copy of the weights that has zeros there, too:
 // what lies behind a panel may be an infinity. The sums of a panel are finished while the tiles are at the second one
-// behind it. Builds for size have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_gemm_half_amx_is_left_out;
-#else
-
+// behind it.
 #include <math.h>
 #include <string.h>
 
@@ -305,5 +299,3 @@ void taper_gemm_bf16_28x32_amx(size_t m, size_t nc, size_t kc, const float *a, s
                  .e = *e};
     run_strips(&p, m);
 }
-
-#endif

@@ -7,13 +7,7 @@
 // into the order of tiles, and meet all columns; where there are more, sums of some panels wait in between. Of a row's
 // last k that are no whole step, the step is made of the 64 weights in front of the panel's end, and those k of A that
 // are done already are zeros. The sums of a panel are requantized while the tiles are at the second one behind it, when
-// they have reached the cache. Builds for size have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_gemm_i8_amx_is_left_out;
-#else
-
+// they have reached the cache.
 #include <stdbool.h>
 #include <string.h>
 
@@ -328,5 +322,3 @@ void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
     }
 #endif
 }
-
-#endif

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions for AVX2; builds for size have none.
+// Conversions for AVX2.
 #include "ops/kernels/cast.h"
-
-#if !TAPER_SMALL
 #include "ops/kernels/cast_tmpl.h"
 
 CAST_ENTRY(avx2)
-#endif

@@ -4,7 +4,7 @@
 
 #include "ops/kernels/dwconv_i8.h"
 
-#define I8_COLUMNS (!TAPER_SMALL)
+#define I8_COLUMNS TAPER_DWCONV_I8_COLUMNS
 #define I8_VNNI 1
 #define I8_BYTES 16
 #include "ops/kernels/simd_i8_x86.h"
@@ -56,18 +56,14 @@ TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
     }
 }
 
-#if !TAPER_SMALL
 #include "ops/kernels/x86/dwconv_i8_3x3_avx512.h"
-#endif
 
 void taper_dwconv_i8_avx512vnni(const taper_dwconv_i8 *job)
 {
-#if !TAPER_SMALL
     if (job->rows > 1 || job->columns) {
         by_columns(job);
         return;
     }
-#endif
     if (job->taps == 9) {
         pixels(9, job);
     } else {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fourier transforms for AVX2; builds for size have none.
+// Fourier transforms for AVX2.
 #include "ops/kernels/fft_f32.h"
-
-#if !TAPER_SMALL
 #include "ops/kernels/fft_f32_tmpl.h"
 
 FFT_ENTRY(avx2)
-#endif

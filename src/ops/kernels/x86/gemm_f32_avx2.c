@@ -5,12 +5,7 @@
 
 #define MR_MAX 6
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
-#if !TAPER_SMALL
-#define LEAST_EVEN 4
-#define EACH_EVEN_MR(X) X(4) X(5) X(6)
-#define TRIPLES
-#define TOGETHER 2 // a loop that ends after 16 steps is one whose end is not foreseen
-#endif
+#include "ops/kernels/x86/gemm_f32_forms_avx2.h"
 #define SPLIT 4
 #define FETCH_AHEAD 8192
 // As in gemm_f32_avx512.c.

@@ -11,29 +11,7 @@
     X(4)                                                                                                               \
     TAPER_ODD_MR(X(5))                                                                                                 \
     X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
-#if !TAPER_SMALL
-#define LEAST_EVEN 12
-#define EACH_EVEN_MR(X) X(12) X(13) X(14) // whatever there are more rows of is cut into these
-#define HALVES
-TAPER_TEMPLATE V v_twice(const float *p)
-{
-    return _mm512_broadcast_f32x8(_mm256_loadu_ps(p));
-}
-TAPER_TEMPLATE V v_halves(V a, V b)
-{
-    return _mm512_mask_blend_ps(0xFF00, a, b);
-}
-TAPER_TEMPLATE V v_whole(V a, V b)
-{
-    return _mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1);
-}
-TAPER_TEMPLATE void v_store_halves(float *lower, float *upper, V x, VT lanes)
-{
-    v_store_t(lower, x, lanes);
-    if (upper != NULL)
-        v_store_t(upper, _mm512_castps256_ps512(_mm512_extractf32x8_ps(x, 1)), lanes);
-}
-#endif
+#include "ops/kernels/x86/gemm_f32_forms_avx512.h"
 #define SPLIT 4
 #define FETCH_AHEAD 8192
 // Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers

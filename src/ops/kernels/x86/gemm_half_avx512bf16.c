@@ -2,13 +2,7 @@
 // gemm and igemm with bf16's dot products of AVX-512: up to 14 rows by 32 columns in 28 accumulators of floats, two k
 // at a time. A strip of A is rounded to bf16 first, so many k of it as stay in the L1 cache, and meets all columns
 // then; sums over more k wait in C. Pairs of k lie side by side in weights and in A, so a broadcast is two elements of
-// a row. Builds for size have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_gemm_half_avx512bf16_is_left_out;
-#else
-
+// a row.
 #include <math.h>
 
 #include "ops/kernels/gemm_half.h"
@@ -270,5 +264,3 @@ void taper_gemm_bf16_14x32_avx512bf16(size_t m, size_t nc, size_t kc, const floa
             epilogue.add += mr * e->add_stride;
     }
 }
-
-#endif

@@ -2,8 +2,6 @@
 // gemm of quantized numbers with AVX2: 4 rows by 16 columns in 8 accumulators.
 #include <string.h>
 
-#include "ops/list/op_config.h"
-
 #define I8_BYTES 32
 #define I8_VNNI 0
 #include "ops/kernels/simd_i8_x86.h"
@@ -37,10 +35,8 @@ TAPER_TEMPLATE void store_floats(float *c, __m256 y, size_t n)
     }
 }
 
-#if !TAPER_SMALL
-#define OWN_PRODUCTS
 #include "ops/kernels/x86/gemm_i8_pairs_avx2.h"
-#endif
+
 #include "ops/kernels/gemm_i8_tmpl.h"
 
 GEMM_I8(4x16_avx2)

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits. Builds for size
-// have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_gemm_i8_avx512_is_left_out;
-#else
-
+// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits.
 #define I8_BYTES 64
 #define I8_VNNI 0
 #define MR_MAX 10
@@ -16,5 +9,3 @@ typedef int taper_gemm_i8_avx512_is_left_out;
 
 GEMM_I8(10x32_avx512)
 GEMM_I8_WINDOWS(10x32_avx512)
-
-#endif

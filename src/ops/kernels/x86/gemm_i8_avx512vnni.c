@@ -14,13 +14,9 @@
     X(4)                                                                                                               \
     TAPER_ODD_MR(X(5))                                                                                                 \
     X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
-#if !TAPER_SMALL
 #define WINDOWS_IN_ROWS(job, step) windows_in_rows(job, step)
-#endif
 #include "ops/kernels/gemm_i8_avx512.h"
-#if !TAPER_SMALL
 #include "ops/kernels/gemm_i8_rows.h"
-#endif
 
 GEMM_I8(14x32_avx512vnni)
 GEMM_I8_WINDOWS(14x32_avx512vnni)

@@ -9,6 +9,8 @@
 
 #include "ops/kernels/gemm_i8.h"
 
+#define OWN_PRODUCTS // of gemm_i8_tmpl.h
+
 enum {
     STEP_BYTES = 2 * 4 * 2 * LANES,
     GROUP_BYTES = STEP_BYTES / 2,

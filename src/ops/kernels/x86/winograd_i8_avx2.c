@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Winograd's transforms of quantized numbers with AVX2: products of 4 tiles by 16 columns.
-// Builds for size have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_winograd_i8_avx2_is_left_out;
-#else
-
 #define I8_BYTES 32
 #define I8_VNNI 0
 #define MR_MAX 4
@@ -28,5 +21,3 @@ TAPER_TEMPLATE void store_pixels(uint8_t *to, size_t pixel, size_t pixels, __m25
 
 WINOGRAD_I8(avx2)
 WINOGRAD_I8_PRODUCT(avx2)
-
-#endif

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's transforms of quantized numbers with AVX-512, without VNNI. Builds for size have no row of it.
-#include "ops/list/op_config.h"
-
-#if TAPER_SMALL
-typedef int taper_winograd_i8_avx512_is_left_out;
-#else
-
+// Winograd's transforms of quantized numbers with AVX-512, without VNNI.
 #define I8_VNNI 0
 #include "ops/kernels/winograd_i8_avx512.h"
 
 WINOGRAD_I8(avx512)
 WINOGRAD_I8_PRODUCT(avx512)
-
-#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of conv_plan.c: calls in bands (ops/call/bands.h).
+#ifndef TAPER_BACKENDS_CPU_CONV_BANDS_H
+#define TAPER_BACKENDS_CPU_CONV_BANDS_H
+
+static taper_status begin_bands(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    take_arguments(&k->job, call);
+    return k->plan->begin != NULL ? k->plan->begin(k->plan) : TAPER_OK;
+}
+
+static void run_band(void *data, const taper_band *band)
+{
+    const kept_conv *k = data;
+    k->plan->rows(k->plan, band);
+}
+
+static void end_bands(taper_call *call, void *data)
+{
+    const kept_conv *k = data;
+    (void)call;
+    if (k->plan->end != NULL) {
+        k->plan->end(k->plan);
+    }
+}
+
+static void say_bands(kept_conv *k, size_t weights)
+{
+    const taper_conv2d *job = &k->job;
+    if (k->plan->rows == NULL || job->pad_top < 0) {
+        return;
+    }
+    k->banded = (taper_banded){.images = job->batch,
+                               .in_rows = job->in_h,
+                               .out_rows = job->out_h,
+                               .in_row = job->in_w * job->in_c * sizeof(float),
+                               .out_row = job->out_w * job->out_c * sizeof(float),
+                               .stride = job->stride_h,
+                               .span = (job->kernel_h - 1) * job->dilation_h + 1,
+                               .pad = (size_t)job->pad_top,
+                               .weights = weights,
+                               .work = k->plan->work,
+                               .begin = begin_bands,
+                               .run = run_band,
+                               .end = end_bands};
+    taper_prepare_bands(job->call, &k->banded);
+}
+
+#endif

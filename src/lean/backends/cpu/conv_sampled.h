@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_BACKENDS_CPU_CONV_SAMPLED_H
+#define TAPER_BACKENDS_CPU_CONV_SAMPLED_H
+
+static inline bool is_sampled(const taper_conv2d *job)
+{
+    (void)job;
+    return false;
+}
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds lend no packs: nothing waits.
+#ifndef TAPER_OPS_CALL_PREPARED_WAITS_H
+#define TAPER_OPS_CALL_PREPARED_WAITS_H
+
+static inline void taper_prepared_reads(taper_call *call, const taper_pack *pack)
+{
+    (void)call, (void)pack;
+}
+
+static inline bool taper_prepared_waits(taper_prepared *prepared)
+{
+    (void)prepared;
+    return false;
+}
+
+static inline bool taper_prepared_waited(const taper_prepared *prepared)
+{
+    (void)prepared;
+    return false;
+}
+
+#endif

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds have no kernel that wants marks of steps.
+#ifndef TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
+#define TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
+
+enum { TAPER_I8_OF_AVX2 = TAPER_I8_NONE };
+
+#endif

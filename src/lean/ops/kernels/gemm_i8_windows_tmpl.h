@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds do without.
+#ifndef TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
+#define TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
+
+#define GEMM_I8_WINDOWS(name)
+
+#endif

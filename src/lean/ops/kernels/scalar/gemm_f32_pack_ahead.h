@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small builds turn rows into a block: put_row is there for the other order.
+#ifndef TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
+#define TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
+
+static inline void pack_turned(const taper_gemm_pack *pack, const float *from, const float *scale, size_t width,
+                               size_t depth, size_t nr, float *block, float *to)
+{
+    pack->transpose(width, depth, from, pack->n_stride, block, MOST_NR);
+    for (size_t i = 0; i < depth; i++, to += nr) {
+        put_row(block + i * MOST_NR, scale, width, nr, to);
+    }
+}
+
+static inline void read_panel_ahead(const taper_gemm_pack *pack, size_t n, size_t width, size_t k)
+{
+    (void)pack, (void)n, (void)width, (void)k;
+}
+
+#endif

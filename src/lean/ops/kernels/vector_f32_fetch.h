@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Folds ask for nothing ahead.
+#ifndef TAPER_OPS_KERNELS_VECTOR_F32_FETCH_H
+#define TAPER_OPS_KERNELS_VECTOR_F32_FETCH_H
+
+enum { FOLD_AHEAD = 4096, FOLD_FETCHED = 0 };
+
+#endif

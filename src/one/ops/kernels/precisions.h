@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A library for one model has packed weights of floats alone.
+#ifndef TAPER_OPS_KERNELS_PRECISIONS_H
+#define TAPER_OPS_KERNELS_PRECISIONS_H
+
+#include "ops/kernels/kernel_select.h"
+
+static inline const taper_gemm_entry *taper_gemm_of(uint64_t cpu, taper_precision precision)
+{
+    (void)precision;
+    return taper_gemm_f32_select(cpu);
+}
+
+static inline bool taper_gemm_has(taper_precision precision)
+{
+    return precision == TAPER_PRECISION_fp32;
+}
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of packs.c: memory that is lent to packs until it is known that they are asked for again.
+#ifndef TAPER_OPS_CALL_PACKS_LENDING_H
+#define TAPER_OPS_CALL_PACKS_LENDING_H
+
+static bool has_lending(const taper_packs *packs)
+{
+    return atomic_load_explicit(&packs->lending.is_there, memory_order_relaxed);
+}
+
+static void give_back(taper_packs *packs)
+{
+    packs->lending.taken = false;
+}
+
+static void drop_lending(taper_packs *packs)
+{
+    if (!packs->lending.taken) {
+        taper_free(&packs->allocator, packs->lending.raw, packs->lending.bytes);
+        packs->lending.raw = NULL;
+        packs->lending.bytes = 0;
+        atomic_store_explicit(&packs->lending.is_there, false, memory_order_relaxed);
+    }
+}
+
+// Memory for a pack that is lent; NULL: it is not, because it takes few pages, others have the memory, or there is
+// none.
+static void *take_lending(taper_packs *packs, size_t bytes)
+{
+    enum { LEAST_LENT = 1 << 16, LEAST_BYTES = 1 << 20 };
+    const size_t raw = bytes + TAPER_OVERREAD + TAPER_ALIGNMENT;
+    if (packs->lending.taken || bytes < LEAST_LENT) {
+        return NULL;
+    }
+    if (packs->lending.bytes < raw) {
+        const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
+        void *grown =
+            taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more); // its pages stay
+        if (grown == NULL) {
+            return NULL;
+        }
+        packs->lending.raw = grown;
+        packs->lending.bytes = more;
+        atomic_store_explicit(&packs->lending.is_there, true, memory_order_relaxed);
+    }
+    packs->lending.taken = true;
+    return (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT);
+}
+
+// Whether a pack that is kept is filled.
+static bool is_there(const taper_kept_pack *kept)
+{
+    return atomic_load_explicit(&kept->is_there, memory_order_relaxed);
+}
+
+static void begin_there(taper_kept_pack *kept, bool there)
+{
+    atomic_init(&kept->is_there, there);
+}
+
+static void say_there(taper_kept_pack *kept)
+{
+    atomic_store_explicit(&kept->is_there, true, memory_order_release);
+}
+
+// Whether the run keeps no more than there is.
+static bool is_lent_alone(const taper_run *run, const taper_kept_pack *kept)
+{
+    return run->stands_in && (kept == NULL || !is_there(kept));
+}
+
+static taper_pack alone(taper_packs *packs, void *lent, size_t bytes)
+{
+    return (taper_pack){.data = lent, .bytes = bytes, .is_there = &packs->lending.never};
+}
+
+static bool is_lent(const taper_pack *pack)
+{
+    return pack->is_there != NULL;
+}
+
+#endif

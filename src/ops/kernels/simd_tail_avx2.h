@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The first lanes of a vector in memory.
+#ifndef TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
+#define TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
+
+TAPER_TEMPLATE V v_load_t(const float *p, VT t)
+{
+    return t >= VN ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, v_lanes(t));
+}
+
+TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
+{
+    // Some processors take ten cycles and more for a masked store, even of all lanes.
+    if (t >= VN) {
+        _mm256_storeu_ps(p, x);
+    } else {
+        _mm256_maskstore_ps(p, v_lanes(t), x);
+    }
+}
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Part of pool_avg.c: pixels of long windows are added up by a kernel.
+#ifndef TAPER_OPS_NN_POOL_AVG_PIXELS_H
+#define TAPER_OPS_NN_POOL_AVG_PIXELS_H
+
+// NULL: they are not.
+static taper_reduce_rows_f32_function *find_add(const avg_work *work)
+{
+    return work->run->portable || work->x.stride[2] < 0
+               ? NULL
+               : taper_vector_f32_select(work->run->cpu)->fold_rows[TAPER_REDUCTION_SUM];
+}
+
+#endif
