@@ -408,7 +408,7 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         const taper_status status = get_kept(run, request, &key, &kept, &lent);
         taper_mutex_unlock(run->packs->mutex);
         TAPER_TRY(status);
-        if (kept == NULL) {
+        if (is_none(kept)) {
             *pack = alone(run->packs, lent, request->bytes);
             return lent != NULL ? TAPER_OK : make_for_call(call, request, pack);
         }

@@ -79,4 +79,10 @@ static bool is_lent(const taper_pack *pack)
     return pack->is_there != NULL;
 }
 
+// Where the run keeps no more than there is.
+static bool is_none(const taper_kept_pack *kept)
+{
+    return kept == NULL;
+}
+
 #endif

@@ -303,7 +303,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
         steps[0] = dims[n].to;
         steps[1] = dims[n].from;
     }
-    if (elements <= PIECE) {
+    if (is_few(elements, PIECE)) {
         if (taper_run_goes_on(run, (uint64_t)elements * WORK_OF_A_MOVE)) {
             do {
                 move_plane(run, item, &outer, &inner, (char *)to + walk.at[0], (const char *)from + walk.at[1]);

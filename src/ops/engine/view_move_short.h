@@ -89,4 +89,10 @@ static void move_rows(size_t bytes, const move_dim *outer, char *to, const char 
 #undef ROWS
 #undef HALVES
 
+// Whether a move is no longer than what is done between two looks at the time.
+static bool is_few(double elements, double most)
+{
+    return elements <= most;
+}
+
 #endif

@@ -59,4 +59,10 @@ static inline bool is_lent(const taper_pack *pack)
     return false;
 }
 
+static inline bool is_none(const taper_kept_pack *kept)
+{
+    (void)kept;
+    return false;
+}
+
 #endif
