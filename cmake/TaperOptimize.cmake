@@ -35,6 +35,10 @@ set(TAPER_HOT_SOURCES
     src/ops/engine/view_transpose.c
 )
 
+if(TAPER_PROFILE STREQUAL "one") # whose convolutions, pools and products are those of kernels
+    list(REMOVE_ITEM TAPER_HOT_SOURCES src/ops/nn/conv_run.c src/ops/nn/pool_avg.c src/ops/engine/matmul_gemm.c src/ops/engine/matmul_packed.c)
+endif()
+
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
     src/base/hash.c

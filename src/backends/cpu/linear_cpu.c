@@ -130,7 +130,7 @@ static taper_status run_and_keep(linear_job *job, bool keeps, const taper_pack *
     linear_job *kept = keeps ? taper_prepare(job->call, run_kept, sizeof *kept) : NULL;
     if (kept != NULL) {
         *kept = *job;
-        if (pack != NULL) {
+        if (taper_prepared_moves(pack)) {
             kept->packed = pack->lies;
             taper_prepared_reads(job->call, pack);
         }

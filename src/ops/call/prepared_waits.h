@@ -25,4 +25,10 @@ static inline bool taper_prepared_waited(const taper_prepared *prepared)
     return prepared != NULL && prepared->waits != NULL;
 }
 
+// Whether a pack may lie elsewhere than where it stays. NULL: there is none.
+static inline bool taper_prepared_moves(const taper_pack *pack)
+{
+    return pack != NULL;
+}
+
 #endif

@@ -117,9 +117,9 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
 }
 #undef STRIDED
 
-#include "ops/engine/view_move_short.h"
-
 enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
+
+#include "ops/engine/view_move_short.h"
 
 static void move_plane(const taper_run *run, size_t item, const move_dim *outer, const move_dim *inner, char *to,
                        const char *from)
@@ -272,16 +272,13 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     if (n > 0) {
         size_t pick = n - 1;
         if (inner.to == (int64_t)item && inner.from != inner.to) {
-            // A transposition: the other loop of the plane is the one along which the source is contiguous. Where that
-            // is short, any long one.
+            // A transposition: the other loop of the plane is the one along which the source is contiguous.
             for (size_t d = 0; d < n; d++) {
                 if (dims[d].from == (int64_t)item) {
                     pick = d;
                 }
             }
-            for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {
-                pick = dims[d].size >= SHORT ? d : pick;
-            }
+            pick = pick_long(dims, n, pick);
         }
         outer = dims[pick];
         n--;

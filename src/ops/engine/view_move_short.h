@@ -95,4 +95,13 @@ static bool is_few(double elements, double most)
     return elements <= most;
 }
 
+// Where a dimension is short, any long one.
+static size_t pick_long(const move_dim *dims, size_t n, size_t pick)
+{
+    for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {
+        pick = dims[d].size >= SHORT ? d : pick;
+    }
+    return pick;
+}
+
 #endif

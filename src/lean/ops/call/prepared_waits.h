@@ -20,4 +20,10 @@ static inline bool taper_prepared_waited(const taper_prepared *prepared)
     return false;
 }
 
+static inline bool taper_prepared_moves(const taper_pack *pack)
+{
+    (void)pack;
+    return false;
+}
+
 #endif
