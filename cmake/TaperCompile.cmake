@@ -69,8 +69,9 @@ function(taper_link_options target)
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
             # Code and constants share a segment, without pages of padding between them (as lld does it anyway). With
-            # -z max-page-size=16384 that padding would be four times as much.
-            target_link_options(${target} PRIVATE -Wl,-z,noseparate-code)
+            # -z max-page-size=16384 that padding would be four times as much. What the library calls of itself needs no table of
+            # addresses.
+            target_link_options(${target} PRIVATE -Wl,-z,noseparate-code -Wl,-Bsymbolic-functions)
         endif()
         taper_link_small(${target})
         # The operator table is full of pointers; packed relocations take a fiftieth of the room. Android reads them since
