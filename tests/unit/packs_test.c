@@ -9,8 +9,8 @@
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/call/packs.h"
-#include "ops/call/packs_keeping.h"
 #include "ops/call/packs_file.h"
+#include "ops/call/packs_keeping.h"
 #include "ops/call/parallel.h"
 #include "tests/unit/heap_fixture.h"
 
