@@ -364,7 +364,7 @@ LISTS = [
     ("public headers", "docs/c.md", lambda text: set(re.findall(r"\(api/(taper\w*)\.md\)", text)), header_names, True),
     ("fuzz targets", "docs/fuzzing.md", table_of_targets, fuzz_targets, True),
     ("options of GPUs", "docs/gpu.md", lambda text: set(re.findall(r"`(\w+)(?:=[01])?`", text)), gpu_options, False),
-    ("options of the build", None, lambda text: set(re.findall(r"-D(TAPER_WITH_\w+)=", text)), build_options, False),
+    ("options of the build", None, lambda text: set(re.findall(r"(?:-D|^\| `)(TAPER_WITH_\w+)[=`]", text, re.M)), build_options, False),
 ]
 
 

@@ -8,7 +8,7 @@
 #include "platform/isa.h"
 #include "platform/platform.h"
 #include "runtime/context.h"
-#include "runtime/model_packs.h"
+#include "runtime/kept_packs.h"
 
 const char *taper_version(void)
 {

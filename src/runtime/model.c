@@ -11,10 +11,10 @@
 #include "frontend/embedded.h"
 #include "frontend/export/export.h"
 #include "frontend/torchscript/torchscript.h"
-#include "ops/call/packs_keeping.h"
+#include "ops/call/packs_later.h"
 #include "runtime/device.h"
 #include "runtime/device_options.h"
-#include "runtime/model_packs.h"
+#include "runtime/kept_packs.h"
 
 static void free_functions(taper_model *model)
 {

@@ -6,9 +6,10 @@
 #include "base/hash.h"
 #include "format/zip.h"
 #include "ops/call/packs_file.h"
-#include "ops/call/packs_keeping.h"
+#include "ops/call/packs_later.h"
 #include "runtime/context.h"
-#include "runtime/model_packs.h"
+#include "runtime/kept_packs.h"
+#include "runtime/model.h"
 
 static uint64_t identity_of(const taper_model *model, const taper_blob *blob)
 {

@@ -2,7 +2,7 @@
 // Runs of a session: the host's values in, the result out.
 #include "base/arguments.h"
 #include "ir/tensor.h"
-#include "runtime/model_packs.h"
+#include "runtime/kept_packs.h"
 #include "runtime/recording.h"
 #include "runtime/run_into.h"
 

@@ -10,7 +10,7 @@
 #include "ir/tensor.h"
 #include "ops/call/packs.h"
 #include "ops/call/packs_file.h"
-#include "ops/call/packs_keeping.h"
+#include "ops/call/packs_later.h"
 #include "ops/call/parallel.h"
 #include "tests/unit/heap_fixture.h"
 

@@ -39,7 +39,7 @@ static void drop(taper_packs *packs, taper_kept_pack *kept)
     taper_free(&packs->allocator, kept, sizeof *kept);
 }
 
-#include "ops/call/packs_keeping.h"
+#include "ops/call/packs_later.h"
 #include "ops/call/packs_lending.h"
 
 const char *taper_packs_after_run(taper_packs *packs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packs for later processes: when the file of packs (packs_file.h) is written, and by which thread.
-#include "ops/call/packs_keeping.h"
 #include "ops/call/packs.h"
+#include "ops/call/packs_later.h"
 #include "ops/call/packs_parts.h"
 
 void taper_packs_use_file(taper_packs *packs, taper_packs_file *file)

@@ -3,7 +3,6 @@
 #include "ops/call/slabs.h"
 
 #include "base/limits.h"
-#include "ops/list/op_config.h"
 
 typedef struct taper_slab {
     struct taper_slab *next;

@@ -3,7 +3,6 @@
 // and written from; a second step goes between classes. Conversions that C leaves open behave as PyTorch's on x86.
 #include "base/half.h"
 #include "ops/engine/elementwise.h"
-#include "ops/list/op_config.h"
 
 #ifdef __x86_64__
 #include <emmintrin.h>

@@ -6,7 +6,6 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
-#include "ops/list/op_config.h"
 
 enum { FUNCTION = 4 }; // simple operations that a function takes, about
 

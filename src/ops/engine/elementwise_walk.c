@@ -8,7 +8,6 @@
 #include "base/atomic.h"
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
-#include "ops/list/op_config.h"
 
 // ---- the walk
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines of one element: their orders, extremes and places are known.
 #include "ops/engine/lines_of_one.h"
-#include "ops/call/parallel.h"
-#include "ops/engine/reduce.h"
-#include "ops/engine/view_move.h"
 
 bool taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,
                         taper_tensor *positions)

@@ -3,7 +3,6 @@
 // tile by tile; small products and those of few rows are done in place.
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_scalar taper_scalar_one(void);

@@ -2,7 +2,6 @@
 // What reductions and operators along one dimension go over: dimensions in the order of memory, lines, lanes.
 #include "ops/call/parallel.h"
 #include "ops/engine/reduce.h"
-#include "ops/engine/view_move.h"
 
 size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
 {

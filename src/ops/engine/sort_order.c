@@ -3,7 +3,6 @@
 #include "ops/engine/sort_order.h"
 
 #include "base/checked.h"
-#include "ops/list/op_config.h"
 
 static size_t whole_log2(size_t n)
 {

@@ -4,7 +4,6 @@
 #include "ops/linalg/linalg_dense.h"
 
 #include "base/single.h"
-#include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
 extern double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j);

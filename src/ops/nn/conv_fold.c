@@ -5,7 +5,6 @@
 #include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
-#include "ops/list/op_config.h"
 
 typedef struct patches {
     taper_run *run;

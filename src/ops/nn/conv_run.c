@@ -6,7 +6,6 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 #include "ops/list/op_features.h"
 #include "ops/nn/conv.h"
 

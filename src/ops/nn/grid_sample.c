@@ -6,7 +6,6 @@
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/volume.h"
-#include "ops/list/op_config.h"
 
 enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
 enum { ZEROS, BORDER, REFLECTION };  // padding_mode

@@ -6,7 +6,6 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 
 enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
 

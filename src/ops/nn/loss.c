@@ -7,7 +7,6 @@
 #include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"

@@ -4,7 +4,6 @@
 // blended; of images that become smaller, whose rows are used once, both at once. In PyTorch's order: along rows first.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 

@@ -13,7 +13,6 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_walk.h"
 

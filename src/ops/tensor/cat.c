@@ -9,7 +9,6 @@
 #include "ops/call/parallel.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
 
 typedef struct cat_plan {
     size_t rank, dim;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts of floats in few bins.
 #include "ops/tensor/count_bins.h"
-#include "base/half.h"
-#include "ops/call/call.h"
-#include "ops/call/promote.h"
-#include "ops/engine/index_keys.h"
-#include "ops/kernels/kernel_select.h"
 #include <math.h>
 
 // Of floats, into few bins: bins of a block by loops without jumps, counted by counters that do not wait for each

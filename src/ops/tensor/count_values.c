@@ -2,9 +2,6 @@
 // How often values are there: bincount, histc.
 #include <math.h>
 
-#include "base/half.h"
-#include "ops/call/call.h"
-#include "ops/call/promote.h"
 #include "ops/engine/index_keys.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/tensor/count_bins.h"

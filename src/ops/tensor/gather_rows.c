@@ -4,7 +4,6 @@
 
 #include "base/atomic.h"
 #include "ops/call/parallel.h"
-#include "ops/list/op_config.h"
 
 typedef struct gather_job gather_job;
 // Whether all indices of the row are in bounds.

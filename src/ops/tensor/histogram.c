@@ -10,7 +10,6 @@
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
 #include "ops/tensor/create.h"
 
 // More dimensions than a tensor has cannot be: a histogram has one for each.

@@ -2,10 +2,7 @@
 // index and index_put with tensors: masks, several index tensors that broadcast, gaps between them. A plan turns the
 // index tensors into one list of offsets; what is moved per offset is the block of the dimensions without an index.
 #include "ir/tensor.h"
-#include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
-#include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/tensor/gather_rows.h"
 #include "ops/tensor/index_fill.h"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // index_put of one value by one mask: one pass over both, as they lie.
 #include "ops/tensor/index_fill.h"
-#include "ir/tensor.h"
-#include "ops/engine/index_into.h"
-#include "ops/engine/matmul.h"
-#include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
-#include "ops/list/shared_kernels.h"
-#include "ops/tensor/gather_rows.h"
 
 // One value where the mask, of self's sizes, says so. Declines whatever does not lie one after the other.
 #define FILL(type)                                                                                                     \

@@ -4,7 +4,6 @@
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/mask_rows.h"
-#include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
 // ---- nonzero

@@ -6,7 +6,6 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
-#include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
 typedef struct row_copies {

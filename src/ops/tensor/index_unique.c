@@ -5,7 +5,6 @@
 #include "ops/call/call.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
-#include "ops/list/op_config.h"
 
 typedef struct unique {
     taper_run *run;

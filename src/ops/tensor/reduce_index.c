@@ -2,10 +2,7 @@
 // Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
 // the first NaN wins over everything.
 #include "ir/tensor.h"
-#include "ops/call/call.h"
 #include "ops/engine/lines_of_one.h"
-#include "ops/engine/reduce.h"
-#include "ops/kernels/kernel_select.h"
 #include "ops/tensor/reduce_index_lines.h"
 
 enum { LANES = 128 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Places of extremes: floats and whole numbers as they lie in memory.
 #include "ops/tensor/reduce_index_lines.h"
-#include "ir/tensor.h"
-#include "ops/call/call.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 

@@ -8,7 +8,6 @@
 
 #include "ops/engine/elementwise_math.h"
 #include "ops/kernels/kernel_select.h"
-#include "ops/list/op_config.h"
 
 enum { LANES = 128, FEW = 4 };
 

@@ -5,7 +5,6 @@
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/volume.h"
-#include "ops/list/op_config.h"
 
 typedef struct deform_work {
     taper_volume x, weight, offset, mask;

@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
-#include "ops/list/op_config.h"
 #include "ops/vision/vision_roi.h"
 
 enum { MOST_SAMPLES = 1 << 20 }; // of a bin along one axis: only absurd regions have more

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A library for one model keeps no packs for later processes.
-#ifndef TAPER_RUNTIME_MODEL_PACKS_H
-#define TAPER_RUNTIME_MODEL_PACKS_H
+#ifndef TAPER_RUNTIME_KEPT_PACKS_H
+#define TAPER_RUNTIME_KEPT_PACKS_H
 
-#include "runtime/model.h"
+#include "base/status.h"
 
 enum { TAPER_KEEPS_PACKS = 0 };
 

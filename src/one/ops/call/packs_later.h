@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A library for one model keeps no packs for later processes.
-#ifndef TAPER_OPS_CALL_PACKS_KEEPING_H
-#define TAPER_OPS_CALL_PACKS_KEEPING_H
+#ifndef TAPER_OPS_CALL_PACKS_LATER_H
+#define TAPER_OPS_CALL_PACKS_LATER_H
 
-#include "ops/call/packs.h"
 #include "ops/call/packs_parts.h"
 
-static inline bool taper_packs_has_file(const taper_packs *packs)
+static inline bool taper_packs_has_file(const struct taper_packs *packs)
 {
     (void)packs;
     return false;
@@ -18,7 +17,7 @@ static inline const char *taper_packs_keep_after_run(struct taper_packs *packs)
     return NULL;
 }
 
-static inline const char *taper_packs_end(taper_packs *packs)
+static inline const char *taper_packs_end(struct taper_packs *packs)
 {
     (void)packs;
     return NULL;

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: what CMake says of profiles and of what were options; then the programs of
+# each PROFILE are built (without: of lean; full is this build, and one has a test of its own, one_model), and give the recorded results of
+# PyTorch. A library for apps has other code than this one wherever something is faster and larger.
+set -eu
+cmake=$1 source=$2 cc=$3 generator=$4 make=$5
+shift 5
+[ $# -gt 0 ] || set -- lean
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    echo "FAILED $*"
+    exit 1
+}
+configure() { # FOLDER OPTIONS...
+    folder=$1
+    shift
+    "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" -DTAPER_WITH_PYTHON=OFF \
+        -DTAPER_BUILD_BENCH=OFF "$@" >"$scratch/log" 2>&1
+}
+# refused WORDS OPTIONS...: CMake stops, and says these words.
+refused() {
+    words=$1
+    shift
+    ! configure refused "$@" || fail "$*: is not refused"
+    tr '\n' ' ' <"$scratch/log" | tr -s ' ' | grep -qF -e "$words" || {
+        cat "$scratch/log"
+        fail "$*: CMake does not say \"$words\""
+    }
+    pass
+}
+refused 'there is no profile "tiny"; there are: full, lean, one' -DTAPER_PROFILE=tiny
+refused "TAPER_WITH_WINOGRAD is no option any more" -DTAPER_PROFILE=full -DTAPER_WITH_WINOGRAD=OFF
+for option in HALVES RECORDINGS PACKS_FILE CACHING DEVICES; do
+    refused "TAPER_WITH_$option is no option any more: TAPER_PROFILE=one" -DTAPER_PROFILE=full -DTAPER_WITH_$option=OFF
+    refused "TAPER_WITH_$option is no option any more: TAPER_PROFILE=full" -DTAPER_PROFILE=one -DTAPER_WITH_$option=ON
+done
+
+# A folder that was configured before these were no options goes on.
+configure kept -DTAPER_PROFILE=full -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_WITH_HALVES=ON -DTAPER_WITH_WINOGRAD=ON || {
+    cat "$scratch/log"
+    fail "values that all profiles have are refused"
+}
+grep -q '^TAPER_WITH_HALVES' "$scratch/kept/CMakeCache.txt" && fail "what is no option stays in the cache"
+pass
+
+for profile in "$@"; do
+    configure "$profile" -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_PROFILE="$profile" -DTAPER_BUILD_TESTS=core -DTAPER_WITH_VULKAN=OFF || {
+        cat "$scratch/log"
+        fail "$profile is not configured"
+    }
+    "$cmake" --build "$scratch/$profile" --parallel "$(getconf _NPROCESSORS_ONLN)" --target taper_program recorded_cases kernel_check \
+        >"$scratch/log" 2>&1 || {
+        tail -n 40 "$scratch/log"
+        fail "$profile is not built"
+    }
+    (cd "$scratch/$profile" && "$(dirname "$cmake")/ctest" --output-on-failure -R '^(recorded|recorded_twice|kernels)$') >"$scratch/log" 2>&1 || {
+        tail -n 40 "$scratch/log"
+        fail "$profile gives other results"
+    }
+    pass
+done
+echo "$passed passed, 0 failed"
