@@ -129,20 +129,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     if (pack == NULL) {
         return taper_fail_memory(run->error);
     }
-    taper_tile_f64 *tile_f64 = NULL;
-    taper_tile_u64 *tile_u64 = NULL;
-    find_tiles(run, &tile_f64, &tile_u64);
-    switch (turned.dtype) {
-    case TAPER_F32:
-        tiled_f32(run, &turned, pack, plain_tile);
-        break;
-    case TAPER_F64:
-        tiled_f64(run, &turned, pack, tile_f64);
-        break;
-    default:
-        tiled_u64(run, &turned, pack, tile_u64);
-        break;
-    }
+    run_tiles(run, &turned, pack);
     taper_heap_free(run->heap, pack, bytes);
     return TAPER_OK;
 }

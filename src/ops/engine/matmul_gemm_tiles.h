@@ -8,11 +8,20 @@ static bool has_tile(taper_dtype dtype)
     return dtype != TAPER_C128;
 }
 
-static void find_tiles(const taper_run *run, taper_tile_f64 **tile_f64, taper_tile_u64 **tile_u64)
+static void run_tiles(taper_run *run, const taper_gemm *gemm, void *pack)
 {
     const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
-    *tile_f64 = native->tile_f64;
-    *tile_u64 = native->tile_u64;
+    switch (gemm->dtype) {
+    case TAPER_F32:
+        tiled_f32(run, gemm, pack, plain_tile);
+        break;
+    case TAPER_F64:
+        tiled_f64(run, gemm, pack, native->tile_f64);
+        break;
+    default:
+        tiled_u64(run, gemm, pack, native->tile_u64);
+        break;
+    }
 }
 
 static bool is_tiny(const taper_gemm *gemm)

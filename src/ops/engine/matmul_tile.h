@@ -44,7 +44,7 @@ static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t co
 }
 
 // pack holds a block of a, then one of b.
-static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack, NAME(tile_function) * tile)
+static inline void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack, NAME(tile_function) * tile)
 {
     const ELEMENT *a = gemm->a, *b = gemm->b;
     ELEMENT *const pack_a = pack, *const pack_b = pack + MC * KC;

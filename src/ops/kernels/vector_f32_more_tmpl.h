@@ -19,6 +19,8 @@
         BINARY_VV(xlogy, TAPER_USES(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_USES(taper_ew_xlog1py)),                \
         BINARY_VV(logaddexp, TAPER_USES(taper_ew_logaddexp)), BINARY_VV(logaddexp2, TAPER_USES(taper_ew_logaddexp2))
 #define POOLED_AT_ONCE 4 // vectors
+// Whole vectors of a pixel have a loop of their own.
+#define BILINEAR_WHOLE 1
 #define NUMBERS_MORE(function) IF_BUILT(TAPER_REDUCES, function)
 #define DISTANCE(name)                                                                                                 \
     IF_BUILT(TAPER_USES(taper_op_cdist) || TAPER_USES(taper_op_euclidean_dist) || TAPER_USES(taper_op_pdist),          \

@@ -404,7 +404,7 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
                     *p3 = taper_f32_at(a[3 * a_tap_stride], a_offset);
         const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
         size_t c = 0;
-        for (; c + VN <= count; c += VN) {
+        for (; BILINEAR_WHOLE && c + VN <= count; c += VN) {
             const V u = v_fma(v_load(p1 + c), right, v_mul(v_load(p0 + c), left));
             const V d = v_fma(v_load(p3 + c), right, v_mul(v_load(p2 + c), left));
             v_store(y + c, v_fma(d, bottom, v_mul(u, top)));

@@ -31,6 +31,8 @@ static void copy_range(void *argument, size_t begin, size_t end)
     }
 }
 
+#include "ops/tensor/index_select_elements.h"
+
 // result[o, i, …] = x[o, index[i], …], x and result contiguous: outer blocks of rows of `row` bytes.
 static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
                               int64_t index_step, int64_t count, taper_tensor *result)
@@ -62,27 +64,10 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     }
     char *to = taper_tensor_mutable(result);
     const char *from = taper_tensor_data(x);
-    if (inner == 1) { // as gather with the same indices in all rows
-        taper_tensor rows = taper_tensor_local(index);
-        const int64_t table_strides[] = {size, 0}, other_strides[] = {count, 1};
-        bool bad;
-        rows.rank = 2;
-        rows.sizes[0] = outer;
-        rows.sizes[1] = count;
-        rows.strides[0] = 0;
-        rows.strides[1] = index_step;
-        const taper_gather g = {.index = &rows,
-                                .table = (char *)(uintptr_t)from,
-                                .table_strides = table_strides,
-                                .size = size,
-                                .step = 1,
-                                .other = to,
-                                .other_strides = other_strides,
-                                .item = item};
-        const taper_status status = taper_gather_rows(run, &g, &bad);
-        if (status != TAPER_DECLINED) {
-            return status; // all indices are known to be in bounds
-        }
+    const taper_status status =
+        inner == 1 ? copy_elements(run, index, index_step, outer, count, size, from, to, item) : TAPER_DECLINED;
+    if (status != TAPER_DECLINED) {
+        return status;
     }
     row_copies job = {from, to, index, index_step, count, (size_t)size, row};
     const double rows = (double)outer * (double)count;

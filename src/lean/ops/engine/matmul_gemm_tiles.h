@@ -8,9 +8,9 @@ static inline bool has_tile(taper_dtype dtype)
     return dtype == TAPER_F32;
 }
 
-static inline void find_tiles(const taper_run *run, taper_tile_f64 **tile_f64, taper_tile_u64 **tile_u64)
+static inline void run_tiles(taper_run *run, const taper_gemm *gemm, void *pack)
 {
-    (void)run, (void)tile_f64, (void)tile_u64;
+    tiled_f32(run, gemm, pack, plain_tile);
 }
 
 static inline bool is_tiny(const taper_gemm *gemm)

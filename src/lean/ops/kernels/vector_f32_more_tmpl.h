@@ -17,6 +17,7 @@ TAPER_TEMPLATE size_t channels_at_once(size_t count, const float *x, const float
 #define BINARY_VECTOR_FUNCTIONS_MORE(BINARY)
 #define BINARY_ENTRIES_MORE
 #define POOLED_AT_ONCE 1
+#define BILINEAR_WHOLE 0
 #define NUMBERS_MORE(function) NULL
 #define ENTRIES_MORE
 
