@@ -13,7 +13,7 @@ static inline const taper_gemm_entry *taper_gemm_of(uint64_t cpu, taper_precisio
 
 static inline bool taper_gemm_has(taper_precision precision)
 {
-    return precision == TAPER_PRECISION_fp32;
+    return precision == TAPER_PRECISION_FP32;
 }
 
 #endif
