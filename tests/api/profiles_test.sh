@@ -19,7 +19,7 @@ fail() {
 configure() { # FOLDER OPTIONS...
     folder=$1
     shift
-    "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" -DTAPER_WITH_PYTHON=OFF \
+    "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" \
         -DTAPER_BUILD_BENCH=OFF "$@" >"$scratch/log" 2>&1
 }
 # refused WORDS OPTIONS...: CMake stops, and says these words.
