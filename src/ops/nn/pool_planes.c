@@ -466,7 +466,7 @@ static void copy_range(void *argument, size_t begin, size_t end)
 static bool are_elements(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x, *y = &job->y;
-    return !TAPER_SMALL && x->size[0] * x->size[1] * x->size[2] == 1 && job->indices == NULL && job->divisor <= 1 &&
+    return x->size[0] * x->size[1] * x->size[2] == 1 && job->indices == NULL && job->divisor <= 1 &&
            job->divisor >= 0 && x->stride_c == 1 && y->stride_c == 1 && (x->n == 1 || x->stride_n == x->c) &&
            (y->n == 1 || y->stride_n == x->c);
 }
