@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Looking inside: graphs as they run, the memory plan, where the time goes. All of it is experimental: it shows how
- * this version works.
+ * Looking inside: graphs as they run, the memory plan, where time goes, results of single operators. All of it is
+ * experimental, because it shows how this version works. The conventions of taper.h hold here.
  */
 #ifndef TAPER_TAPER_INSPECT_H
 #define TAPER_TAPER_INSPECT_H
@@ -12,116 +12,129 @@
 extern "C" {
 #endif
 
-/* Receives text in pieces. */
+/* Receives text in pieces, which do not end with a zero byte. */
 typedef void (*taper_write_function)(void *user, const char *text, size_t length);
 
-/* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. This function and the
- * next two are absent from a library built without drafts and programs. */
+/* ---- graphs ---- */
+
+/* Writes the graph of a method (NULL: "forward") as it runs, after what the compiler did while the model was loaded.
+ * This function and the next two are absent from a library that is built without drafts and programs. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
                                                                              taper_write_function write, void *user,
                                                                              taper_error *error);
 
-/* What argument `index` of a method (NULL: "forward") is where an input is missing: a new reference, to be given as
- * that input when a later one is given. TAPER_ERROR_ARGUMENT: it has no default. */
+/* Returns the default value of argument `index` of a method (NULL: "forward"), to be given as that input when a later
+ * input is given. *value is a new reference. An argument without a default is TAPER_ERROR_ARGUMENT. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_default(const taper_model *model,
                                                                                const char *method, size_t index,
                                                                                taper_value **value, taper_error *error);
 
-/* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those
- * that instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */
+/* Writes the header of a selective build (CMake: -DTAPER_OP_CONFIG=FILE) that has what this model needs and no more:
+ * its operators, the operators that instructions and upgraders stand for, and its classes. The library that loads the
+ * model must have all of them. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model,
                                                                               taper_write_function write, void *user,
                                                                               taper_error *error);
 
-/* One storage of the latest memory plan of a session. */
+/* ---- memory ---- */
+
+/* One storage of a memory plan. */
 typedef struct taper_plan_item {
     size_t struct_size;        /* sizeof(taper_plan_item) */
-    size_t bytes;              /* of the storage */
-    size_t offset;             /* in the arena; meaningless when it outlives the run */
-    uint32_t born, died;       /* in steps of the run: each birth and each death is one */
-    int outlives;              /* a result or an attribute: not in the arena */
-    const char *operator_name; /* that made it, up to its parenthesis "aten::conv2d"; NULL when unknown */
+    size_t bytes;              /* size of the storage */
+    size_t offset;             /* place in the arena; undefined if outlives is 1 */
+    uint32_t born, died;       /* steps of the run; each birth and each death of a storage is one step */
+    int outlives;              /* 1: a result or an attribute, which is not in the arena */
+    const char *operator_name; /* operator_length bytes: the operator that made it, "aten::conv2d"; NULL: not known */
     size_t operator_length;
 } taper_plan_item;
 
-/* 0 until a run with its shapes was made, and within a run. */
+/* Returns the number of storages in the session's latest plan, or 0 before the first run and within a run. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_inspect_plan_count(const taper_session *session);
+/* Fills *item; set item->struct_size first. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session,
                                                                                  size_t index, taper_plan_item *item,
                                                                                  taper_error *error);
 
-/* The same of what lies between layers on the model's device: each(user, arena, item) for every storage, all of one
- * arena after the other. There is an arena for each part of the program that was last run there, and steps are what the
- * device was given to do. The item and its texts are gone when each() returns. */
+/* Calls each(user, arena, item) for every storage that the model's device keeps between layers, arena by arena. There
+ * is an arena for each part of the program that ran on the device last, and steps count what the device was given to
+ * do. The item and its texts are valid during the call of each(). */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_device_plan(
     const taper_session *session, void (*each)(void *user, size_t arena, const taper_plan_item *item), void *user,
     taper_error *error);
 
-/* Time per operator call site, summed over runs while profiling is on. */
+/* ---- time ---- */
+
+/* Time that the calls of one operator at one place of the program took while profiling was on. The session owns the
+ * texts; they are valid until profiling is turned on again. */
 typedef struct taper_profile_item {
     size_t struct_size; /* sizeof(taper_profile_item) */
-    const char *name;   /* "aten::conv2d" up to its parenthesis; name_length counts */
+    const char *name;   /* name_length bytes, "aten::conv2d" */
     size_t name_length;
-    const char *kernel; /* the kernel that was chosen; "reference" when no backend did it */
-    int fused;          /* what follows the operator is done with it */
+    const char *kernel; /* name of the kernel that was chosen; "reference": the portable operator did it */
+    int fused;          /* 1: the operators after it are computed with it */
     uint64_t calls;
-    double seconds;
-    double flops; /* of one call, where the kernel says; 0: unknown */
-    /* What it computes, as in taper_observation: the method, and the number of the first result; of what is fused that
-     * of the layer that it begins with, as without fusing. NULL and 0 before its first call. */
+    double seconds; /* of all calls */
+    double flops;   /* floating-point operations of one call, counted as direct sums; 0: not known. A layer that is
+                       computed by transforms may exceed most_flops */
+    /* The method, "__torch__.Net.forward", and the number of the first result, as in taper_observation. If operators
+     * are fused, the number is that of the layer with which they begin. NULL and 0 before the first call. */
     const char *method;
     uint32_t value;
-    const struct taper_node *node; /* for taper_inspect_place; as long as the model */
-    /* Bytes that one call reads and writes; and what the CPU's kernels, on all threads, or the device does at most in a
-     * second, as it was measured for this profile. 0: unknown. flops are those of direct sums: layers that are computed
-     * by transforms may pass what the machine does. */
-    double bytes, most_flops, most_bytes;
-    /* The model's device leaves it to the CPU; NULL: it does not, or there is none. What the device declined while it
-     * ran is a site without calls: the CPU's operators are others. */
-    const char *why;
+    const struct taper_node *node; /* for taper_inspect_place; valid as long as the model */
+    double bytes;                  /* bytes that one call reads and writes; 0: not known */
+    double most_flops; /* operations a second that the kernels of the CPU on all threads, or the device, can do, as
+                          measured for this profile; 0: not known */
+    double most_bytes; /* bytes a second that they can read and write; 0: not known */
+    /* The reason why the model's device leaves the operator to the CPU; NULL: it does not, or there is no device. What
+     * the device declined while it ran has no calls, because the CPU's operators are others. */
+    const char *cpu_reason;
 } taper_profile_item;
 
-/* on 1 clears and starts, 0 stops and keeps. Within a run of the session it is TAPER_ERROR_ARGUMENT. A session's first
- * start measures what the CPU does at most: a tenth of a second, and 64 MB for as long. */
+/* Turns profiling on (1), which clears what was measured, or off (0), which keeps it. Within a run of the session it is
+ * TAPER_ERROR_ARGUMENT. The first time it measures what the CPU can do, which takes a tenth of a second and 64 MB. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on,
                                                                            taper_error *error);
-TAPER_API TAPER_EXPERIMENTAL size_t
-taper_profile_count(const taper_session *session); /* call sites, in order of the program, then what devices did in
-                                                      them: rows of their own, whose time is not the call's.
-                                                      Within a run: 0 */
+/* Returns the number of items: the operators in the order of the program, then what devices did within them, whose time
+ * is not counted twice. Returns 0 within a run. */
+TAPER_API TAPER_EXPERIMENTAL size_t taper_profile_count(const taper_session *session);
+/* Fills *item; set item->struct_size first. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
                                                                            taper_profile_item *item,
                                                                            taper_error *error);
 
-/* A result that was just computed. */
+/* ---- results of single operators ---- */
+
+/* A result that was just computed. Valid during the call that reports it. */
 typedef struct taper_observation {
-    size_t struct_size; /* of the struct the library fills */
-    const char *method; /* "__torch__.Net.forward" */
-    uint32_t value;     /* its number in the graph: %12 */
-    const char *name;   /* "aten::conv2d", or "prim::ListConstruct", up to name_length */
+    size_t struct_size; /* of the struct that the library fills */
+    const char *method; /* method that runs, "__torch__.Net.forward" */
+    uint32_t value;     /* number of the result in the graph: 12 for %12 */
+    const char *name;   /* name_length bytes, "aten::conv2d" or "prim::ListConstruct" */
     size_t name_length;
-    taper_value *result; /* borrowed: retain it to keep it; it may be written to later in the run */
-    /* What is fused has a number of its own: this is that of the value it computes, as without fusing. Others: value.
-     * The compiler keeps the number of a value as long as it is computed by the operator it was computed by. Of a
-     * TorchScript model numbers are those of the model as it was saved if disable_passes has "fix_attributes", by which
-     * branches on attributes that nobody sets are lowered all the same. */
-    uint32_t stands_for;
-    const struct taper_node *node; /* for taper_inspect_place; as long as the model */
+    taper_value *result; /* retain it to keep it; the model may write to it later in the run */
+    /* Number of the value that this result is in the graph without fusing; `value` if the operator is not fused. The
+     * compiler keeps the number of a value as long as the same operator computes it. A TorchScript model has the
+     * numbers of the file if disabled_passes contains "fix_attributes": then branches on attributes that nobody sets
+     * are kept while the sources are read. */
+    uint32_t source_value;
+    const struct taper_node *node; /* for taper_inspect_place; valid as long as the model */
 } taper_observation;
-/* Called in every run of the session after each operator, once for each of its results; what is fused is one operator,
- * whose inner results are not seen (load with disable_passes "segments" for those). observe NULL: no more.
- * Observed runs are slower. Within a run of the session a change may take effect only in the next run; with NULL there
- * are no more calls from the next result on. */
+/* Receives each result after its operator in every run of the session. Operators that are fused are one operator, whose
+ * inner results are not reported; a model that is loaded with the pass "segments" disabled fuses nothing. Runs are
+ * slower while they are observed. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
+/* Sets the observer; NULL: none. Within a run of the session a new observer may be called from the next run on; with
+ * NULL no result after this call is reported. */
 TAPER_API TAPER_EXPERIMENTAL void taper_session_observe(taper_session *session, taper_observe_function observe,
                                                         void *user);
 
-/* Where an observed operator stands. */
+/* What taper_inspect_place tells of an operator. */
 typedef enum taper_place_part {
-    TAPER_PLACE_MODULE = 0, /* "layer1.0.conv1": the module whose attribute it takes, when the model runs as saved */
-    TAPER_PLACE_SOURCE = 1  /* lines of TorchScript or the file's module hierarchy, as errors show them */
+    TAPER_PLACE_MODULE = 0, /* "layer1.0.conv1", the module whose attribute it takes, if the model runs as saved */
+    TAPER_PLACE_SOURCE = 1  /* lines of TorchScript, or the modules of the file, as errors show them */
 } taper_place_part;
-/* Writes nothing when it takes none. */
+/* Writes where an operator stands, or nothing if that is not known. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_place(const taper_model *model,
                                                                              const struct taper_node *node,
                                                                              taper_place_part part,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Memory that is given back, kept for who asks next: an allocator between contexts and the system. All of it is
- * experimental.
+ * An allocator that keeps freed memory for the next request, between contexts and the system. All of it is
+ * experimental. The conventions of taper.h hold here.
  *
- * A session keeps what its runs need, so that a run like one before allocates nothing. With sizes that change from run
- * to run it gives memory back and asks for other; so do sessions that come and go. Such calls of the system's allocator
- * cost what unmapping, mapping and clearing of pages cost; this one answers them from what it has.
+ * A session keeps what its runs need, so that a run like an earlier one allocates nothing. If sizes change from run to
+ * run, or sessions come and go, memory is freed and requested again. The system's allocator then unmaps, maps and
+ * clears pages; this allocator answers from what it kept.
  */
 #ifndef TAPER_TAPER_MEMORY_H
 #define TAPER_TAPER_MEMORY_H
@@ -16,32 +16,36 @@
 extern "C" {
 #endif
 
-/* Keeps freed blocks by their exact size and hands them out again, the last one first. Any threads may use one, and
- * several contexts may share it. */
+/* Keeps freed blocks by their exact size and hands out the one that was freed last. Any number of threads and contexts
+ * may use one allocator. */
 typedef struct taper_caching_allocator taper_caching_allocator;
 
-/* under: where blocks come from and go back to, copied; NULL: malloc. Its reallocate must be set. limit: how many bytes
- * may be kept unused; what comes back beyond goes to `under`. 0: no limit. */
+/* under: the allocator that provides the blocks, copied; NULL: malloc. Its reallocate must be set. limit: bytes that
+ * may be kept unused; a block that exceeds the limit is returned to `under` at once. limit 0: no limit. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_caching_allocator_create(
     const taper_allocator *under, size_t limit, taper_caching_allocator **caching, taper_error *error);
-/* What is kept goes back; blocks that are in use may be freed later, from any thread, and go straight back then. */
+/* Returns what is kept to `under`. Blocks that are in use may be freed later, from any thread, and are then returned at
+ * once. */
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_release(taper_caching_allocator *caching);
-/* To be given to taper_context_create, or called by itself. Borrowed: copies of it work as long as a block is out. */
+/* Returns the allocator to be passed to taper_context_create, or to be called directly. It belongs to `caching`; copies
+ * of it work as long as one of its blocks is in use. */
 TAPER_API TAPER_EXPERIMENTAL const taper_allocator *taper_caching_allocator_get(const taper_caching_allocator *caching);
-/* What is kept unused goes back to where it came from. What sessions and contexts keep for their own next runs comes
- * here first: taper_session_trim, taper_context_trim. */
+/* Returns what is kept unused to `under`. taper_session_trim and taper_context_trim first return to this allocator what
+ * sessions and contexts keep themselves. */
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_trim(taper_caching_allocator *caching);
 
 typedef struct taper_caching_info {
-    size_t struct_size;       /* sizeof(taper_caching_info) */
-    size_t used_bytes;        /* in blocks that are in use */
-    size_t kept_bytes;        /* in blocks that are not */
-    uint64_t reused, fetched; /* blocks handed out so far: kept ones, ones from `under` */
+    size_t struct_size; /* sizeof(taper_caching_info) */
+    size_t used_bytes;  /* bytes of blocks that are in use */
+    size_t kept_bytes;  /* bytes of blocks that are kept unused */
+    uint64_t reused;    /* requests so far that a kept block answered */
+    uint64_t fetched;   /* requests so far that `under` answered */
 } taper_caching_info;
+/* Fills *info; set info->struct_size first. */
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_info(const taper_caching_allocator *caching,
                                                                taper_caching_info *info);
 
-/* Memory that the context keeps for values of the host, as taper_session_trim has it for a session's. */
+/* Returns memory that the context keeps for values of the host to its allocator. */
 TAPER_API TAPER_EXPERIMENTAL void taper_context_trim(taper_context *context);
 
 #ifdef __cplusplus

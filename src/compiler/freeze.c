@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "compiler/pass.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 
 enum { SLOTS = 4096 };
 

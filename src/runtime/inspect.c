@@ -234,7 +234,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.node = first_of(site->instruction->node);
         full.method = full.node->block->graph->name;
         full.value = full.node->output_count != 0 ? full.node->outputs[0].id : 0;
-        full.why = site->why != NULL ? site->why : full.node->why;
+        full.cpu_reason = site->why != NULL ? site->why : full.node->why;
         say_peak(session, site, &full);
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);

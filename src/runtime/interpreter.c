@@ -233,7 +233,7 @@ static taper_status show_results(const frame *f, const taper_node *node, const t
                                                .name = name,
                                                .name_length = strcspn(name, "("),
                                                .result = box,
-                                               .stands_for =
+                                               .source_value =
                                                    body != NULL ? body->results[i].value->id : node->outputs[i].id,
                                                .node = node};
         if (session->observe != NULL) { // it may say that it has seen enough

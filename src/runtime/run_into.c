@@ -3,6 +3,7 @@
 #include "runtime/run_into.h"
 
 #include "base/arguments.h"
+#include "ir/tensor.h"
 #include "runtime/planner.h"
 
 // ---- what the host gives

@@ -3,7 +3,6 @@
 #ifndef TAPER_RUNTIME_RUN_INTO_H
 #define TAPER_RUNTIME_RUN_INTO_H
 
-#include "ir/tensor.h"
 #include "runtime/session.h"
 
 // The method (NULL: "forward"). Fails if the model has none, and lists those that it has.

@@ -82,7 +82,7 @@ static void slower(void **state)
     for (size_t i = 0; i < taper_profile_count(o.session); i++) {
         taper_profile_item item = {.struct_size = sizeof item};
         assert_int_equal(taper_profile_get(o.session, i, &item, w.error), TAPER_OK);
-        told += item.calls == 0 && item.why != NULL && strcmp(item.why, "by the estimate the CPU is faster") == 0;
+        told += item.calls == 0 && item.cpu_reason != NULL && strcmp(item.cpu_reason, "by the estimate the CPU is faster") == 0;
     }
     assert_int_equal(told, 1);
     close_session(&o);

@@ -26,7 +26,8 @@ static bool collect(const opened_model *opened, bench_profile *p)
     for (size_t i = 0; i < sites; i++) {
         taper_profile_item *item = &p->items[p->count];
         item->struct_size = sizeof *item;
-        if (taper_profile_get(opened->session, i, item, NULL) == TAPER_OK && (item->calls != 0 || item->why != NULL)) {
+        if (taper_profile_get(opened->session, i, item, NULL) == TAPER_OK &&
+            (item->calls != 0 || item->cpu_reason != NULL)) {
             p->count++;
             p->seconds += item->seconds;
         }
@@ -176,7 +177,7 @@ static void put_bar(double share, int used)
 
 static bool same_reason(const taper_profile_item *a, const taper_profile_item *b)
 {
-    return b->why != NULL && strcmp(a->why, b->why) == 0 && a->name_length == b->name_length &&
+    return b->cpu_reason != NULL && strcmp(a->cpu_reason, b->cpu_reason) == 0 && a->name_length == b->name_length &&
            memcmp(a->name, b->name, a->name_length) == 0;
 }
 
@@ -188,10 +189,10 @@ static void put_reasons(const bench_profile *p)
         const taper_profile_item *item = &p->items[i];
         size_t first = 0, sites = 0;
         double seconds = 0;
-        while (item->why != NULL && !same_reason(item, &p->items[first])) {
+        while (item->cpu_reason != NULL && !same_reason(item, &p->items[first])) {
             first++;
         }
-        if (item->why == NULL || first != i) {
+        if (item->cpu_reason == NULL || first != i) {
             continue;
         }
         for (size_t k = i; k < p->count; k++) {
@@ -201,7 +202,7 @@ static void put_reasons(const bench_profile *p)
             }
         }
         printf("%s  %9.4f %6zu  %.*s: %s\n", any ? "" : "\n     ms/run  times  left to the CPU: why\n",
-               milliseconds(p, seconds), sites, (int)item->name_length, item->name, item->why);
+               milliseconds(p, seconds), sites, (int)item->name_length, item->name, item->cpu_reason);
         any = true;
     }
 }
@@ -337,7 +338,7 @@ void bench_profile_json(const bench_profile *p)
         fputs(", \"bound\": ", stdout);
         json_put_text_or_null(bound_by(item));
         fputs(", \"why\": ", stdout);
-        json_put_text_or_null(item->why != NULL ? item->why : "");
+        json_put_text_or_null(item->cpu_reason != NULL ? item->cpu_reason : "");
         fputs("}", stdout);
     }
     fputs("], \"layers\": [", stdout);

@@ -80,7 +80,7 @@ static bool is_recorded(const taper_observation *o)
 
 static bool record_result(const recorder *r, const taper_observation *o)
 {
-    diff_record record = {.method = o->method, .value = o->value, .stands_for = o->stands_for, .node = o->node};
+    diff_record record = {.method = o->method, .value = o->value, .stands_for = o->source_value, .node = o->node};
     snprintf(record.name, sizeof record.name, "%.*s", (int)(o->name_length < 90 ? o->name_length : 90), o->name);
     const bool data = r->results == NULL || r->keep == DIFF_KEEP_DATA;
     if (!fill(&record, r->opened, o->result, data)) {

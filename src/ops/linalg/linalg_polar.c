@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
