@@ -59,10 +59,9 @@ taper_status taper_device_choice_read(const taper_context *context, const taper_
         choice->kind = taper_host_kind();
     }
     if (kind_name(context, choice->kind) == NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.kind is %d, which is no taper_device_kind",
-                   (int)choice->kind);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "kind %d is no taper_device_kind", (int)choice->kind);
     }
-    if (memchr(choice->name, '\0', sizeof choice->name) == NULL) {
+    if (TAPER_DEVICES && memchr(choice->name, '\0', sizeof choice->name) == NULL) { // which nobody reads otherwise
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.name has no zero byte at its end");
     }
     return TAPER_OK;
@@ -76,8 +75,8 @@ static taper_status absent(const taper_context *context, const taper_device_choi
         return TAPER_OK;
     }
     taper_device_write(choice, kind_name(context, choice->kind), &text);
-    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-               "device %s %s; without \"!\" (taper_device_choice.required) the CPU does it", text.text, why);
+    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "device %s %s; where it is not required (\"!\") the CPU does it",
+               text.text, why);
 }
 
 static const char unknown[] = "is not part of this build";
@@ -389,8 +388,7 @@ taper_status taper_precision_check(taper_precision precision, const taper_contex
 {
     const bool host = taper_is_host(choice);
     if ((unsigned)precision > TAPER_PRECISION_BF16) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_load_options.precision is %d, which is no taper_precision",
-                   (int)precision);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision %d is no taper_precision", (int)precision);
     }
     if (!taper_gemm_has(precision) && host) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32",
@@ -417,7 +415,7 @@ taper_status taper_value_to_device(taper_value *value, const taper_device_choice
     if (!taper_is_host(&choice)) {
         const char *name = taper_device_kind_name(choice.kind);
         TAPER_FAIL(error, name != NULL ? TAPER_ERROR_UNSUPPORTED : TAPER_ERROR_ARGUMENT,
-                   "values are on the CPU only: there is no device %s for them", name != NULL ? name : "of that kind");
+                   "values stay on the CPU: there is no device %s for them", name != NULL ? name : "of that kind");
     }
     *moved = taper_value_retain(value);
     return TAPER_OK;

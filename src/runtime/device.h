@@ -14,6 +14,8 @@ typedef struct taper_device_text {
 } taper_device_text;
 // kind: the name of the choice's kind.
 void taper_device_write(const taper_device_choice *choice, const char *kind, taper_device_text *text);
+// The name of kind number `index`, and the kind; NULL after the last.
+const char *taper_device_kind_at(size_t index, taper_device_kind *kind);
 const char *taper_precision_name(taper_precision precision);
 
 // Copies what a host gives, or the host's own device if that is NULL. Fails for a kind that nobody knows.

@@ -7,45 +7,30 @@
 #include "base/arguments.h"
 #include "runtime/device.h"
 
-static const struct {
-    taper_device_kind kind;
-    const char *name;
-} kinds[] = {
-#define DEVICE(id, text) {TAPER_DEVICE_##id, text},
-#include "backends/device_list.inc"
-#undef DEVICE
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-const char *taper_device_kind_name(taper_device_kind kind)
-{
-    for (size_t i = 0; i < KINDS; i++) {
-        if (kinds[i].kind == kind) {
-            return kinds[i].name;
-        }
-    }
-    return NULL;
-}
-
 static TAPER_COLD taper_status unknown_kind(const char *text, taper_error *error)
 {
     char all[128] = "";
     size_t used = 0;
-    for (size_t i = 0; i < KINDS; i++) {
+    taper_device_kind kind;
+    const char *name, *next = taper_device_kind_at(0, &kind);
+    for (size_t i = 1; (name = next) != NULL; i++) {
+        next = taper_device_kind_at(i, &kind);
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
-                                 i == 0           ? ""
-                                 : i + 1 == KINDS ? " or "
-                                                  : ", ",
-                                 kinds[i].name);
+                                 i == 1         ? ""
+                                 : next == NULL ? " or "
+                                                : ", ",
+                                 name);
     }
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no device \"%.100s\": a device is %s", text, all);
 }
 
 static TAPER_COLD taper_status wrong_form(const char *text, taper_error *error)
 {
+    taper_device_kind kind;
+    const char *example = taper_device_kind_at(1, &kind);
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                "device \"%.100s\" should be KIND[:INDEX][!], as \"%s\" or \"%s:1!\", or KIND:NAME[!]", text,
-               kinds[0].name, kinds[1].name);
+               taper_host_name(), example != NULL ? example : taper_host_name());
 }
 
 taper_status taper_device_parse(const char *text, taper_device_choice *choice, taper_error *error)
@@ -56,9 +41,11 @@ taper_status taper_device_parse(const char *text, taper_device_choice *choice, t
     TAPER_NEED(choice, error);
     taper_device_choice read = {.struct_size = sizeof read};
     const size_t length = strspn(text, small);
-    for (size_t i = 0; i < KINDS; i++) {
-        if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, text, length) == 0) {
-            read.kind = kinds[i].kind;
+    const char *name;
+    taper_device_kind kind;
+    for (size_t i = 0; (name = taper_device_kind_at(i, &kind)) != NULL; i++) {
+        if (strlen(name) == length && memcmp(name, text, length) == 0) {
+            read.kind = kind;
         }
     }
     const char *rest = text + length;
@@ -86,30 +73,11 @@ taper_status taper_device_parse(const char *text, taper_device_choice *choice, t
                           : taper_struct_write(choice, "taper_device_choice", &read, sizeof read, error);
 }
 
-void taper_device_write(const taper_device_choice *choice, const char *kind, taper_device_text *text)
-{
-    int length = snprintf(text->text, sizeof text->text, "%.40s", kind);
-    length += choice->name[0] != '\0'
-                  ? snprintf(text->text + length, sizeof text->text - (size_t)length, ":%s", choice->name)
-                  : 0;
-    if (choice->name[0] == '\0' && choice->index != 0) {
-        (void)snprintf(text->text + length, sizeof text->text - (size_t)length, ":%u", choice->index);
-    }
-}
-
-static const char precisions[][5] = {
-    [TAPER_PRECISION_FP32] = "fp32", [TAPER_PRECISION_FP16] = "fp16", [TAPER_PRECISION_BF16] = "bf16"};
-
-const char *taper_precision_name(taper_precision precision)
-{
-    return (unsigned)precision <= TAPER_PRECISION_BF16 ? precisions[precision] : "unknown";
-}
-
 taper_status taper_precision_parse(const char *text, taper_precision *precision, taper_error *error)
 {
     TAPER_NEED(precision, error);
     for (int p = TAPER_PRECISION_FP32; p <= TAPER_PRECISION_BF16; p++) {
-        if (text == NULL || strcmp(text, precisions[p]) == 0) {
+        if (text == NULL || strcmp(text, taper_precision_name((taper_precision)p)) == 0) {
             *precision = (taper_precision)p;
             return TAPER_OK;
         }

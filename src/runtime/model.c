@@ -487,14 +487,14 @@ taper_status taper_load_options_read(const taper_context *context, const taper_l
     enum { KNOWN_FLAGS = 2 * TAPER_LOAD_LISTING - 1 };
     taper_device_choice choice;
     if (given == NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "options is NULL: taper_model_open (taper_compile.h) opens a model optimized; a load that is to run "
-                   "it as it was saved takes a taper_load_options");
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT,
+            "options is NULL: taper_model_open (taper_compile.h) opens a model optimized, a taper_load_options says "
+            "otherwise");
     }
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
     if ((options->flags & ~(uint64_t)KNOWN_FLAGS) != 0) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "taper_load_options.flags has bits that this version does not know: %#llx",
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "flags has bits that this version does not know: %#llx",
                    (unsigned long long)(options->flags & ~(uint64_t)KNOWN_FLAGS));
     }
     TAPER_TRY(taper_device_choice_read(context, options->device, &choice, error));

@@ -1,8 +1,7 @@
 list(APPEND TAPER_SOURCES
     src/runtime/context.c
     src/runtime/device.c
-    src/runtime/device_options.c
-    src/runtime/device_text.c
+    src/runtime/device_names.c
     src/runtime/evaluation.c
     src/runtime/inspect.c
     src/runtime/interpreter.c
@@ -16,9 +15,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/planner.c
     src/runtime/program.c
     src/runtime/run.c
-    src/runtime/run_into.c
     src/runtime/session.c
-    src/runtime/type_api.c
     src/runtime/value_api.c
 )
 if(NOT TAPER_PROFILE STREQUAL "one")
@@ -36,8 +33,9 @@ endif()
 if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))
     list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
-if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS)
-    list(APPEND TAPER_SOURCES src/runtime/caching.c)
+if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results
+    list(APPEND TAPER_SOURCES src/runtime/caching.c src/runtime/device_options.c src/runtime/device_text.c src/runtime/run_into.c
+         src/runtime/type_api.c)
 endif()
 if(TAPER_WITH_OPERATORS)
     list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/runtime/generator.c src/runtime/operator.c)
