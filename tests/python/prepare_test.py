@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Loading from everything, facts, profiles, and files made of files: optimized, converted, bundled, quantized."""
+import errno
 import io
 import json
 import os
 import pathlib
+import pickle
+import re
 import tempfile
 import unittest
 
@@ -84,6 +87,53 @@ class Loading(unittest.TestCase):
         for kind, words, call in cases:
             with self.subTest(words), self.assertRaisesRegex(kind, words):
                 call()
+
+    def test_own_errors_are_python_s_too(self):
+        cases = [
+            (TypeError, lambda: taper.load(3)), (TypeError, lambda: taper.load(io.StringIO("x"))), (TypeError, lambda: taper.load(SMALL, device=3)),
+            (TypeError, lambda: taper.load(SMALL, context=3)), (TypeError, lambda: taper.load(SMALL, methods=[3])), (TypeError, lambda: taper.load(SMALL, methods=3)),
+            (TypeError, lambda: taper.load(SMALL, threads="1")), (TypeError, lambda: taper.load(SMALL, time_budget="1")),
+            (ValueError, lambda: taper.load("a\0b")), (ValueError, lambda: taper.convert("a\0b")), (ValueError, lambda: taper.load(SMALL, disable_passes="nothing")),
+            (ValueError, lambda: taper.load(SMALL, threads=1, context=taper.Context())), (ValueError, lambda: taper.load(SMALL, time_budget=-1)),
+            (ValueError, lambda: taper.load(SMALL, precision="fp17")), (ValueError, lambda: taper.load(SMALL, device="nowhere!")),
+            (OverflowError, lambda: taper.load(SMALL, memory_budget=-1)), (ValueError, lambda: taper.load(SMALL).profile(runs=0)),
+            (TypeError, lambda: taper.optimize_for_mobile(SMALL, backend=3)), (TypeError, lambda: taper.convert(SMALL, extra_files={"a": 3})),
+            (TypeError, lambda: taper.optimize_for_mobile(SMALL, inputs=3)), (TypeError, lambda: taper.convert(SMALL, extra_files=3)),
+            (TypeError, lambda: taper.convert(SMALL, extra_files={1: b""})), (TypeError, lambda: taper.bundle(SMALL, 3)),
+            (TypeError, lambda: taper.quantize(SMALL, 3)), (TypeError, lambda: taper.quantize(SMALL, [X], compare="1")),
+            (TypeError, lambda: taper.load(SMALL).profile(X, runs="1")), (ValueError, lambda: taper.load(SMALL).profile(X, warmup=-1)),
+            (TypeError, lambda: taper.load(SMALL).save(3)), (TypeError, lambda: taper.tensor(X, context=3)), (TypeError, lambda: taper.convert(SMALL, context=3)),
+            (ValueError, lambda: taper.quantize(SMALL)), (ValueError, lambda: taper.quantize(SMALL, [X], mode="best")),
+        ]
+        for number, (kind, call) in enumerate(cases):
+            with self.subTest(number):
+                with self.assertRaises(kind) as caught:
+                    call()
+                self.assertIsInstance(caught.exception, taper.Error)
+                self.assertEqual(len(str(caught.exception).splitlines()), 1)
+
+    def test_missing_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "nothing.pt")
+            gone = os.path.join(folder, "gone.pt")
+            taper.load(SMALL).save(gone)
+            model = taper.load(gone, copy=True)
+            os.unlink(gone)
+            for wanted, call in [
+                (path, lambda: taper.load(path)), (path, lambda: taper.load(pathlib.Path(path))), (path, lambda: taper.convert(path)),
+                (path, lambda: taper.optimize_for_mobile(path)), (path, lambda: taper.bundle(path, [X])), (path, lambda: taper.quantize(path, [X])),
+                (gone, model.to_bytes), (os.path.join(folder, "no"), lambda: taper.load(SMALL).save(os.path.join(folder, "no", "a.pt"))),
+            ]:
+                for kind in (FileNotFoundError, taper.Error, taper.FileNotFound):
+                    with self.assertRaisesRegex(kind, "^" + re.escape(wanted) + ": .*[Nn]o such file") as caught:
+                        call()
+                error = caught.exception
+                self.assertEqual((error.errno, error.filename, error.status), (errno.ENOENT, wanted, taper.Status.FILE))
+                again = pickle.loads(pickle.dumps(error))
+                self.assertEqual((type(again), str(again), again.errno, again.filename), (type(error), str(error), error.errno, error.filename))
+            with self.assertRaises(taper.Error) as caught:
+                taper.load(folder)
+            self.assertNotIsInstance(caught.exception, FileNotFoundError)
 
     def test_every_truncation(self):
         with open(VALUES, "rb") as file:

@@ -19,6 +19,11 @@ try:
     model.cancel()
 except taper.Error as error:
     status: taper.Status = error.status
+try:
+    taper.load("model.pt")
+except taper.FileNotFound as missing:
+    number: Optional[int] = missing.errno
+    rest: str = missing.detail
 
 taper.load("model.pt", thread=2)  # type: ignore[call-arg]
 taper.load("model.pt", threads="2")  # type: ignore[arg-type]

@@ -208,6 +208,40 @@ class Values(unittest.TestCase):
         again = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual((str(again), again.status), (str(caught.exception), taper.Status.FILE))
 
+    def test_own_errors_are_python_s_too(self):
+        x = np.ones(2, np.float32)
+        cases = [
+            (ValueError, lambda: MODEL("x")), (ValueError, lambda: MODEL()), (ValueError, lambda: MODEL.number(1.5, 1.0, True, 1j, "")),
+            (ValueError, lambda: MODEL.attribute("nothing.here")), (ValueError, lambda: MODEL.pair((x, 1, 2))),
+            (ValueError, lambda: taper.tensor(x).to("float33")), (ValueError, lambda: taper.Context(threads=0)), (ValueError, lambda: taper.Context(cpu="mmx")),
+            (TypeError, lambda: MODEL(x, y=1)), (TypeError, lambda: MODEL(x, x=x)), (TypeError, lambda: MODEL.anything(object())),
+            (TypeError, lambda: MODEL.method(3)), (TypeError, lambda: MODEL.seed("1")), (TypeError, lambda: taper.tensor(x).to(3)),
+            (TypeError, lambda: taper.Context(threads="2")), (TypeError, lambda: taper.Context(cache_dir=3)), (TypeError, lambda: taper.Context(cpu=3)),
+            (TypeError, lambda: taper.quantize_tensor(x, "1", 0)), (TypeError, lambda: taper.tensor(np.zeros(2, np.uint16))),
+            (OverflowError, lambda: MODEL.ints([2 ** 63])), (OverflowError, lambda: MODEL.floats([10 ** 400])), (OverflowError, lambda: MODEL.seed(2 ** 64)),
+            (AttributeError, lambda: MODEL.method("nothing")), (AttributeError, lambda: MODEL.signature("nothing")),
+            (RecursionError, lambda: MODEL.itself()),
+        ]
+        for number, (kind, call) in enumerate(cases):
+            with self.subTest(number):
+                with self.assertRaises(kind) as caught:
+                    call()
+                self.assertIsInstance(caught.exception, taper.Error)
+                self.assertIsInstance(caught.exception.status, taper.Status)
+                self.assertEqual(caught.exception.detail, "")
+
+    def test_exceptions_of_others_stay(self):
+        class Bad:
+            def __dlpack_device__(self):
+                raise ValueError("mine")
+
+            def __dlpack__(self):
+                raise AssertionError
+
+        with self.assertRaises(ValueError) as caught:
+            MODEL.alias(Bad())
+        self.assertNotIsInstance(caught.exception, taper.Error)
+
 
 class State(unittest.TestCase):
     def test_state(self):

@@ -158,8 +158,8 @@ static taper_value *element_in(const binding_state *state, binding_context *cont
                                binding_later *later)
 {
     if (view->ndim > TAPER_MAX_RANK) {
-        PyErr_Format(PyExc_ValueError, "an array of %d dimensions cannot be a tensor: those have at most %d",
-                     view->ndim, TAPER_MAX_RANK);
+        binding_refuse(PyExc_ValueError, "an array of %d dimensions cannot be a tensor: those have at most %d",
+                       view->ndim, TAPER_MAX_RANK);
         binding_later_drop(later);
         return NULL;
     }
@@ -213,9 +213,9 @@ static taper_value *from_view(const binding_state *state, binding_context *conte
         e.dtype = forced;
     }
     if (e.dtype < 0) {
-        PyErr_Format(PyExc_TypeError,
-                     "an array with elements of format \"%s\" cannot be a tensor: Taper has no such dtype",
-                     view.format != NULL ? view.format : "B");
+        binding_refuse(PyExc_TypeError,
+                       "an array with elements of format \"%s\" cannot be a tensor: Taper has no such dtype",
+                       view.format != NULL ? view.format : "B");
     }
     if (e.dtype < 0 || !complete(&view, shape, strides)) {
         binding_later_drop(later);

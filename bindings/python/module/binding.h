@@ -39,8 +39,8 @@ enum { BINDING_MET_TYPE, BINDING_MET_OLDER, BINDING_MET_REFUSED, BINDING_MET_REF
 
 typedef struct binding_state {
     PyTypeObject *context, *tensor, *object, *model, *method, *calibrator;
-    PyObject *error, *status; // taper.Error, taper.Status
-    PyObject *tuples;         // named tuples' classes by their fields
+    PyObject *make_error, *status; // taper._errors.made, taper.Status
+    PyObject *tuples;              // named tuples' classes by their fields
     PyObject *get_signal, *interrupt_handler, *signal_number;
     PyObject *log; // called with (level, text), or None
     PyObject *met; // a list: what need not be asked again
@@ -60,6 +60,11 @@ bool binding_errors_add(PyObject *module, binding_state *state);
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about);
 // Destroys the error; false with an exception unless the status is TAPER_OK.
 bool binding_check(const binding_state *state, taper_status status, taper_error *error);
+// Raises the package's exception for a class of Python: WrongType for TypeError. The format is PyErr_Format's.
+void binding_refuse(PyObject *kind, const char *format, ...);
+// Raises the exception that is set again, as the package's own, after a conversion of an argument failed. An exception
+// of a class that the package has none for stays. `name` is the argument's name, or NULL. Returns false.
+bool binding_adopt(const char *name);
 
 // ---- dtypes.c
 

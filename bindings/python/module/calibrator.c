@@ -17,7 +17,7 @@ static calibrator_object *calibrator_of(PyObject *self)
 static bool begin(calibrator_object *self)
 {
     if (self->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the calibrator is at work in another thread");
+        binding_refuse(PyExc_RuntimeError, "the calibrator is at work in another thread");
         return false;
     }
     self->busy = true;
@@ -47,7 +47,7 @@ static bool open_calibrator(const binding_state *state, calibrator_object *self,
     PyObject *keep[2] = {NULL, NULL}, *path = NULL;
     binding_load load = {.held = NULL};
     bool done = read_options(dict, &options, keep) && binding_load_read(state, load_dict, &load) &&
-                (PyBytes_Check(self->source) || PyUnicode_FSConverter(self->source, &path));
+                (PyBytes_Check(self->source) || PyUnicode_FSConverter(self->source, &path) || binding_adopt("source"));
     if (done) {
         load.options.compiler = taper_compiler();
         taper_error *const error = taper_error_create();
@@ -59,7 +59,12 @@ static bool open_calibrator(const binding_state *state, calibrator_object *self,
             path != NULL
                 ? taper_calibrator_load(context, text, &load.options, &options, &self->calibrator, error)
                 : taper_calibrator_load_memory(context, text, size, &load.options, &options, &self->calibrator, error);
-        Py_END_ALLOW_THREADS done = binding_check(binding_state_of((PyObject *)self), status, error);
+        Py_END_ALLOW_THREADS done = status == TAPER_OK;
+        if (done) {
+            taper_error_destroy(error);
+        } else {
+            binding_raise(state, status, error, path != NULL ? text : NULL);
+        }
     }
     binding_load_free(&load);
     Py_XDECREF(keep[0]);
@@ -74,7 +79,7 @@ static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *keywords)
     const binding_state *const state = PyType_GetModuleState(type);
     PyObject *context, *source, *load, *options;
     if (keywords != NULL && PyDict_Size(keywords) != 0) {
-        PyErr_SetString(PyExc_TypeError, "a calibrator takes no keywords");
+        binding_refuse(PyExc_TypeError, "a calibrator takes no keywords");
         return NULL;
     }
     if (!PyArg_ParseTuple(args, "O!OO!O!:Calibrator", state->context, &context, &source, &PyDict_Type, &load,
@@ -144,7 +149,7 @@ static PyObject *finish(PyObject *object, PyObject *options)
     calibrator_object *const self = calibrator_of(object);
     const binding_state *const state = binding_state_of(object);
     if (!PyDict_Check(options)) {
-        PyErr_SetString(PyExc_TypeError, "a dict of options is wanted");
+        binding_refuse(PyExc_TypeError, "a dict of options is wanted");
         return NULL;
     }
     if (!begin(self)) {

@@ -110,10 +110,10 @@ static bool read_threads(PyObject *given, unsigned *threads)
 {
     const long number = given != Py_None ? PyLong_AsLong(given) : 0;
     if (number == -1 && PyErr_Occurred()) {
-        return false;
+        return binding_adopt("threads");
     }
     if (given != Py_None && (number < 1 || number > 1024)) {
-        PyErr_SetString(PyExc_ValueError, "threads: from 1 to 1024, or None: as many as there are big cores");
+        binding_refuse(PyExc_ValueError, "threads: from 1 to 1024, or None: as many as there are big cores");
         return false;
     }
     *threads = (unsigned)number;
@@ -127,7 +127,7 @@ static bool read_cpu(PyObject *given, uint64_t *mask)
         return true;
     }
     if (!PyUnicode_Check(given)) {
-        PyErr_SetString(PyExc_TypeError, "cpu: the name of an instruction set, or None");
+        binding_refuse(PyExc_TypeError, "cpu: the name of an instruction set, or None");
         return false;
     }
     const char *const wanted = PyUnicode_AsUTF8AndSize(given, NULL), *name;
@@ -139,7 +139,8 @@ static bool read_cpu(PyObject *given, uint64_t *mask)
             return true;
         }
     }
-    PyErr_Format(PyExc_ValueError, "cpu: there is no instruction set \"%U\" here; taper.cpu_sets() lists them", given);
+    binding_refuse(PyExc_ValueError, "cpu: there is no instruction set \"%U\" here; taper.cpu_sets() lists them",
+                   given);
     return false;
 }
 
@@ -161,7 +162,7 @@ static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *keywords)
     taper_context_options options = {.struct_size = sizeof options, .log = write_log};
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOO:Context", names, &threads, &folder, &cpu) ||
         !read_threads(threads, &options.threads) || !read_cpu(cpu, &options.cpu_mask) ||
-        (folder != Py_None && !PyUnicode_FSConverter(folder, &path))) {
+        (folder != Py_None && !PyUnicode_FSConverter(folder, &path) && !binding_adopt("cache_dir"))) {
         return NULL;
     }
     options.cache_dir = path != NULL ? PyBytes_AsString(path) : NULL;

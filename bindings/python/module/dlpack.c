@@ -206,8 +206,8 @@ PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused)
 static bool is_reachable(long type)
 {
     if (type != DLPACK_CPU && type != DLPACK_CUDA_HOST) {
-        PyErr_Format(PyExc_ValueError,
-                     "the tensor is on another device (%ld in DLPack's numbers): bring it to the CPU first", type);
+        binding_refuse(PyExc_ValueError,
+                       "the tensor is on another device (%ld in DLPack's numbers): bring it to the CPU first", type);
         return false;
     }
     return true;
@@ -301,7 +301,7 @@ static int dtype_of(const binding_state *state, const dlpack_tensor *tensor)
         }
     }
     if (dtype < 0) {
-        PyErr_Format(
+        binding_refuse(
             PyExc_TypeError,
             "a tensor with elements of DLPack's code %d and %d bits cannot be one here: Taper has no such dtype",
             tensor->dtype.code, tensor->dtype.bits);
@@ -314,8 +314,8 @@ static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bo
                      Py_ssize_t *shape, Py_ssize_t *strides)
 {
     if (tensor->rank < 0 || tensor->rank > TAPER_MAX_RANK) {
-        PyErr_Format(PyExc_ValueError, "an array of %d dimensions cannot be a tensor: those have at most %d",
-                     (int)tensor->rank, TAPER_MAX_RANK);
+        binding_refuse(PyExc_ValueError, "an array of %d dimensions cannot be a tensor: those have at most %d",
+                       (int)tensor->rank, TAPER_MAX_RANK);
         return false;
     }
     int64_t dense = 1;
@@ -324,7 +324,7 @@ static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bo
         if (tensor->sizes[d] < 0 || tensor->sizes[d] > PY_SSIZE_T_MAX || step > PY_SSIZE_T_MAX / 16 ||
             step < -PY_SSIZE_T_MAX / 16 ||
             __builtin_mul_overflow(dense, tensor->sizes[d] != 0 ? tensor->sizes[d] : 1, &dense)) {
-            PyErr_SetString(PyExc_ValueError, "the sizes of the tensor are out of range");
+            binding_refuse(PyExc_ValueError, "the sizes of the tensor are out of range");
             return false;
         }
         shape[d] = (Py_ssize_t)tensor->sizes[d];
@@ -335,7 +335,7 @@ static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bo
         empty = empty || tensor->sizes[d] == 0;
     }
     if (tensor->data == NULL && !empty) {
-        PyErr_SetString(PyExc_ValueError, "the tensor has no memory");
+        binding_refuse(PyExc_ValueError, "the tensor has no memory");
         return false;
     }
     *view = (Py_buffer){.buf = tensor->data != NULL ? (char *)tensor->data + tensor->offset : NULL,

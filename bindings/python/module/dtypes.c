@@ -77,9 +77,9 @@ int binding_dtype_named(const binding_state *state, PyObject *name)
         }
     }
     if (text == NULL) {
-        PyErr_SetString(PyExc_TypeError, "a dtype is given by its name: \"float32\"");
+        binding_refuse(PyExc_TypeError, "a dtype is given by its name: \"float32\"");
     } else {
-        PyErr_Format(PyExc_ValueError, "there is no dtype \"%U\"", name);
+        binding_refuse(PyExc_ValueError, "there is no dtype \"%U\"", name);
     }
     return -1;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.Error and taper.Status.
+// taper.Status, and how the exceptions of taper/_errors.py are raised.
 #include "binding.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 static const struct {
@@ -42,57 +43,88 @@ static PyObject *make_status(void)
 
 bool binding_errors_add(PyObject *module, binding_state *state)
 {
-    state->error =
-        PyErr_NewExceptionWithDoc("taper.Error",
-                                  "What Taper could not do. `status` says of which kind it is, `detail` has further "
-                                  "lines (all missing operators, "
-                                  "the call of\nmodules that raised), `offset` is the place in the file or None.",
-                                  PyExc_RuntimeError, NULL);
-    state->status = make_status();
-    return state->error != NULL && state->status != NULL && PyModule_AddObjectRef(module, "Error", state->error) == 0 &&
-           PyModule_AddObjectRef(module, "Status", state->status) == 0 &&
-           PyObject_SetAttrString(state->error, "status", Py_None) == 0 &&
-           PyObject_SetAttrString(state->error, "offset", Py_None) == 0;
+    PyObject *const errors = PyImport_ImportModule("taper._errors");
+    state->status = errors != NULL ? make_status() : NULL;
+    state->make_error = errors != NULL ? PyObject_GetAttrString(errors, "made") : NULL;
+    PyObject *const done = state->status != NULL ? PyObject_CallMethod(errors, "complete", "O", state->status) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(errors);
+    return done != NULL && state->make_error != NULL && PyModule_AddObjectRef(module, "Status", state->status) == 0;
 }
 
-// Texts of a file need not be UTF-8.
+// The class of the package's own that stands for one of Python's, borrowed. NULL if there is none, without an
+// exception.
+static PyObject *own_class(PyObject *kind)
+{
+    PyObject *const errors = PyImport_ImportModule("taper._errors");
+    PyObject *const own = errors != NULL ? PyObject_GetAttrString(errors, "OWN") : NULL;
+    PyObject *const found = own != NULL ? PyDict_GetItemWithError(own, kind) : NULL;
+    Py_XDECREF(own);
+    Py_XDECREF(errors);
+    PyErr_Clear(); // a module that is gone at the end of the interpreter
+    return found;
+}
+
+void binding_refuse(PyObject *kind, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    PyObject *const text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    if (text == NULL) {
+        return;
+    }
+    PyObject *const own = own_class(kind);
+    PyErr_SetObject(own != NULL ? own : kind, text);
+    Py_DECREF(text);
+}
+
+bool binding_adopt(const char *name)
+{
+    PyObject *kind, *value, *traceback;
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyObject *const text = kind != NULL && own_class(kind) != NULL ? PyObject_Str(value) : NULL;
+    PyErr_Clear();
+    if (text == NULL) {
+        PyErr_Restore(kind, value, traceback);
+        return false;
+    }
+    binding_refuse(kind, "%s%s%U", name != NULL ? name : "", name != NULL ? ": " : "", text);
+    Py_DECREF(text);
+    Py_XDECREF(kind);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return false;
+}
+
+// A file's texts need not be UTF-8.
 static PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
-static bool set(PyObject *exception, const char *name, PyObject *value)
-{
-    const bool done = value != NULL && PyObject_SetAttrString(exception, name, value) == 0;
-    Py_XDECREF(value);
-    return done;
-}
-
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about)
 {
     const char *const message = error != NULL ? taper_error_message(error) : "";
-    const char *const detail = error != NULL ? taper_error_detail(error) : "";
-    const int64_t offset = error != NULL ? taper_error_offset(error) : -1;
     if (message[0] == '\0' && status != TAPER_ERROR_CANCELLED) { // there was no memory for the text
         taper_error_destroy(error);
         PyErr_NoMemory();
         return;
     }
-    PyObject *const first = text_of(message), *const rest = text_of(detail);
-    PyObject *const text = first == NULL || rest == NULL ? NULL
-                           : about != NULL
-                               ? PyUnicode_FromFormat("%s: %U%s%U", about, first, detail[0] != '\0' ? "\n" : "", rest)
-                               : PyUnicode_FromFormat("%U%s%U", first, detail[0] != '\0' ? "\n" : "", rest);
-    PyObject *const exception = text != NULL ? PyObject_CallFunctionObjArgs(state->error, text, NULL) : NULL;
-    if (exception != NULL && set(exception, "status", PyObject_CallFunction(state->status, "i", (int)status)) &&
-        set(exception, "detail", Py_NewRef(rest)) &&
-        (offset < 0 || set(exception, "offset", PyLong_FromLongLong(offset)))) {
-        PyErr_SetObject(state->error, exception);
+    PyObject *const kind = PyObject_CallFunction(state->status, "i", (int)status);
+    PyObject *const first = text_of(message), *const rest = text_of(error != NULL ? taper_error_detail(error) : "");
+    PyObject *const exception =
+        kind != NULL && first != NULL && rest != NULL
+            ? PyObject_CallFunction(state->make_error, "OOOLy", kind, first, rest,
+                                    (long long)(error != NULL ? taper_error_offset(error) : -1), about)
+            : NULL;
+    if (exception != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     }
     Py_XDECREF(exception);
-    Py_XDECREF(text);
     Py_XDECREF(rest);
     Py_XDECREF(first);
+    Py_XDECREF(kind);
     taper_error_destroy(error);
 }
 

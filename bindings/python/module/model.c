@@ -151,6 +151,7 @@ PyObject *binding_load_model(PyObject *module, PyObject *args)
     }
     binding_context *const context = (binding_context *)(void *)context_object;
     if (!PyBytes_Check(source) && !PyUnicode_FSConverter(source, &path)) {
+        (void)binding_adopt("source");
         binding_load_free(&load);
         return NULL;
     }
@@ -204,7 +205,7 @@ static void destroy(PyObject *object)
 static PyObject *clone(PyObject *self, PyObject *budgets)
 {
     if (!PyDict_Check(budgets)) {
-        PyErr_SetString(PyExc_TypeError, "a dict of budgets is wanted");
+        binding_refuse(PyExc_TypeError, "a dict of budgets is wanted");
         return NULL;
     }
     binding_loaded *const loaded = model_of(self)->loaded;
@@ -219,7 +220,7 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *keywords)
     const binding_loaded *const loaded = model_of(self)->loaded;
     const binding_signature *const forward = binding_signature_find(loaded, "forward");
     if (forward == NULL) {
-        PyErr_SetString(PyExc_AttributeError, "the model has no method forward: see its methods");
+        binding_refuse(PyExc_AttributeError, "the model has no method forward: see its methods");
         return NULL;
     }
     return binding_run(binding_state_of(self), model_of(self), forward, args, keywords);
@@ -242,7 +243,7 @@ static PyObject *attribute(PyObject *self, PyObject *name)
     const char *const path = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (path == NULL) {
         if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "the name of an attribute is a str");
+            binding_refuse(PyExc_TypeError, "the name of an attribute is a str");
         }
         return NULL;
     }
@@ -263,7 +264,7 @@ static PyObject *attribute(PyObject *self, PyObject *name)
 static PyObject *seed(PyObject *self, PyObject *number)
 {
     if (!PyLong_Check(number)) {
-        PyErr_SetString(PyExc_TypeError, "a seed is an int");
+        binding_refuse(PyExc_TypeError, "a seed is an int");
         return NULL;
     }
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
@@ -272,7 +273,7 @@ static PyObject *seed(PyObject *self, PyObject *number)
         int overflow;
         const long long negative = PyLong_AsLongLongAndOverflow(number, &overflow);
         if (overflow != 0) {
-            PyErr_SetString(PyExc_OverflowError, "a seed has 64 bits: this one does not fit");
+            binding_refuse(PyExc_OverflowError, "a seed has 64 bits: this one does not fit");
         }
         value = (unsigned long long)negative;
     }
@@ -312,13 +313,13 @@ static PyObject *method(PyObject *self, PyObject *name)
     const char *const text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (text == NULL) {
         if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "the name of a method is a str");
+            binding_refuse(PyExc_TypeError, "the name of a method is a str");
         }
         return NULL;
     }
     const binding_signature *const signature = binding_signature_find(model_of(self)->loaded, text);
     if (signature == NULL) {
-        PyErr_Format(PyExc_AttributeError, "the model has no method %R: see its methods", name);
+        binding_refuse(PyExc_AttributeError, "the model has no method %R: see its methods", name);
         return NULL;
     }
     PyTypeObject *const type = binding_state_of(self)->method;

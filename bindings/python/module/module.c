@@ -149,7 +149,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
                               (PyObject *)state->model,
                               (PyObject *)state->method,
                               (PyObject *)state->calibrator,
-                              state->error,
+                              state->make_error,
                               state->status,
                               state->tuples,
                               state->get_signal,
@@ -172,7 +172,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->model);
     Py_CLEAR(state->method);
     Py_CLEAR(state->calibrator);
-    Py_CLEAR(state->error);
+    Py_CLEAR(state->make_error);
     Py_CLEAR(state->status);
     Py_CLEAR(state->tuples);
     Py_CLEAR(state->get_signal);

@@ -17,7 +17,7 @@ static PyObject *member(PyObject *dict, const char *name, bool *failed)
 
 static bool wrong(const char *name, const char *wanted)
 {
-    PyErr_Format(PyExc_TypeError, "%s: %s is wanted", name, wanted);
+    binding_refuse(PyExc_TypeError, "%s: %s is wanted", name, wanted);
     return false;
 }
 
@@ -34,7 +34,7 @@ bool binding_dict_text(PyObject *dict, const char *name, const char **text)
     Py_ssize_t length;
     *text = PyUnicode_AsUTF8AndSize(value, &length);
     if (*text != NULL && strlen(*text) != (size_t)length) {
-        PyErr_Format(PyExc_ValueError, "%s: a text without NUL is wanted", name);
+        binding_refuse(PyExc_ValueError, "%s: a text without NUL is wanted", name);
         return false;
     }
     return *text != NULL;
@@ -52,10 +52,10 @@ bool binding_dict_int(PyObject *dict, const char *name, int *number)
     }
     const long wide = PyLong_AsLong(value);
     if (wide == -1 && PyErr_Occurred()) {
-        return false;
+        return binding_adopt(name);
     }
     if (wide < 0 || wide > 1000000) {
-        PyErr_Format(PyExc_ValueError, "%s is out of range", name);
+        binding_refuse(PyExc_ValueError, "%s is out of range", name);
         return false;
     }
     *number = (int)wide;
@@ -73,7 +73,7 @@ bool binding_dict_u64(PyObject *dict, const char *name, uint64_t *number)
         return wrong(name, "an int");
     }
     *number = PyLong_AsUnsignedLongLong(value);
-    return !PyErr_Occurred();
+    return !PyErr_Occurred() || binding_adopt(name);
 }
 
 bool binding_dict_double(PyObject *dict, const char *name, double *number)
@@ -88,10 +88,10 @@ bool binding_dict_double(PyObject *dict, const char *name, double *number)
     }
     *number = PyFloat_AsDouble(value);
     if (PyErr_Occurred()) {
-        return false;
+        return binding_adopt(name);
     }
     if (!(*number >= 0)) {
-        PyErr_Format(PyExc_ValueError, "%s is out of range", name);
+        binding_refuse(PyExc_ValueError, "%s is out of range", name);
         return false;
     }
     return true;

@@ -37,9 +37,12 @@ static bool load_draft(const binding_state *state, binding_context *context, PyO
     binding_load load;
     PyObject *path = NULL;
     *draft = NULL;
-    if (!binding_load_read(state, options, &load) ||
-        (!PyBytes_Check(source) && !PyUnicode_FSConverter(source, &path))) {
+    if (!binding_load_read(state, options, &load)) {
         return false;
+    }
+    if (!PyBytes_Check(source) && !PyUnicode_FSConverter(source, &path)) {
+        binding_load_free(&load);
+        return binding_adopt("source");
     }
     load.options.compiler = taper_compiler();
     taper_error *const error = taper_error_create();

@@ -11,13 +11,13 @@
 static bool is_lost(const binding_state *state, const binding_model *model)
 {
     if (model->forks != state->forks) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "the model was running when the process forked: load it in the child, or clone() it "
-                        "there");
+        binding_refuse(PyExc_RuntimeError,
+                       "the model was running when the process forked: load it in the child, or clone() it "
+                       "there");
         return true;
     }
     if (model->owner == PyThread_get_thread_ident()) {
-        PyErr_SetString(PyExc_RuntimeError, "the model is running: what it calls cannot use it");
+        binding_refuse(PyExc_RuntimeError, "the model is running: what it calls cannot use it");
         return true;
     }
     return false;
@@ -91,11 +91,11 @@ static int place_of(const binding_signature *signature, PyObject *name)
         return -1;
     }
     if (signature->count < 0) {
-        PyErr_Format(PyExc_TypeError, "the file does not name the arguments of %s: give %R by its place",
-                     signature->name, name);
+        binding_refuse(PyExc_TypeError, "the file does not name the arguments of %s: give %R by its place",
+                       signature->name, name);
     } else {
-        PyErr_Format(PyExc_TypeError, "%s has no argument %R: taper.Model.signature(\"%s\") shows those that it has",
-                     signature->name, name, signature->name);
+        binding_refuse(PyExc_TypeError, "%s has no argument %R: taper.Model.signature(\"%s\") shows those that it has",
+                       signature->name, name, signature->name);
     }
     return -1;
 }
@@ -110,7 +110,7 @@ static bool convert_keywords(const binding_state *state, const binding_model *mo
             return false;
         }
         if (a->items[place] != NULL) {
-            PyErr_Format(PyExc_TypeError, "%s got two values for its argument %R", signature->name, name);
+            binding_refuse(PyExc_TypeError, "%s got two values for its argument %R", signature->name, name);
             return false;
         }
         if (!convert(state, model, signature, object, (size_t)place, a)) {
@@ -121,7 +121,8 @@ static bool convert_keywords(const binding_state *state, const binding_model *mo
     for (size_t i = 0; i < a->count; i++) { // a default is given where a later argument is
         if (a->items[i] == NULL &&
             taper_inspect_default(model->loaded->model, signature->name, i, &a->items[i], NULL) != TAPER_OK) {
-            PyErr_Format(PyExc_TypeError, "%s: the argument '%s' is missing", signature->name, signature->arguments[i]);
+            binding_refuse(PyExc_TypeError, "%s: the argument '%s' is missing", signature->name,
+                           signature->arguments[i]);
             return false;
         }
     }

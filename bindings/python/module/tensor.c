@@ -191,8 +191,8 @@ static PyObject *as_numpy(PyObject *object)
     if (format_of(object) == NULL) {
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
-        PyErr_Format(PyExc_TypeError, "NumPy has no dtype %s: to(\"float32\").numpy() has the same numbers",
-                     binding_dtype_name(binding_state_of(object), tensor_of(object)->info.dtype));
+        binding_refuse(PyExc_TypeError, "NumPy has no dtype %s: to(\"float32\").numpy() has the same numbers",
+                       binding_dtype_name(binding_state_of(object), tensor_of(object)->info.dtype));
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(traceback);
@@ -371,7 +371,7 @@ static Py_ssize_t length(PyObject *self)
         return -1;
     }
     if (tensor_of(self)->info.rank == 0) {
-        PyErr_SetString(PyExc_TypeError, "a tensor without dimensions has no length");
+        binding_refuse(PyExc_TypeError, "a tensor without dimensions has no length");
         return -1;
     }
     return tensor_of(self)->shape[0];
@@ -458,6 +458,7 @@ PyObject *binding_tensor_quantize(PyObject *module, PyObject *args)
     long long zero_point;
     if (!PyArg_ParseTuple(args, "O!OdLO:quantize_tensor", state->context, &context, &object, &scale, &zero_point,
                           &name)) {
+        (void)binding_adopt(NULL);
         return NULL;
     }
     const int dtype = binding_dtype_named(state, name);

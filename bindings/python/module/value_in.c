@@ -66,7 +66,7 @@ bool binding_values_in(const binding_state *state, binding_context *context, PyO
                        const taper_model *model, const char *method, binding_values *values)
 {
     if (!PyList_Check(sequence) && !PyTuple_Check(sequence)) {
-        PyErr_Format(PyExc_TypeError, "the inputs of a call are a tuple, not %R", Py_TYPE(sequence));
+        binding_refuse(PyExc_TypeError, "the inputs of a call are a tuple, not %R", Py_TYPE(sequence));
         return false;
     }
     PyObject *const items = PySequence_Tuple(sequence);
@@ -101,7 +101,7 @@ static bool write_type(const taper_type *type, const char *otherwise, type_strin
     if (type == NULL || taper_type_text(type, string->text, sizeof string->text) < sizeof string->text) {
         return true;
     }
-    PyErr_SetString(PyExc_ValueError, "the declared type is longer than 1023 bytes");
+    binding_refuse(PyExc_ValueError, "the declared type is longer than 1023 bytes");
     return false;
 }
 
@@ -128,8 +128,8 @@ static taper_value *tuple_in(writer *w, PyObject *object, const taper_type *type
     const size_t count = taper_type_count(type);
     if (type != NULL && (size_t)PySequence_Size(object) != count) {
         const char *const name = taper_type_name(type);
-        PyErr_Format(PyExc_ValueError, "the method takes a tuple of %zu here%s%s, this has %zd", count,
-                     name != NULL ? ", " : "", name != NULL ? name : "", PySequence_Size(object));
+        binding_refuse(PyExc_ValueError, "the method takes a tuple of %zu here%s%s, this has %zd", count,
+                       name != NULL ? ", " : "", name != NULL ? name : "", PySequence_Size(object));
         return NULL;
     }
     if (!items_in(w, object, type, true, &values)) {
@@ -180,9 +180,9 @@ static taper_value *foreign_in(const binding_state *state, binding_context *cont
         return NULL;
     }
     if (info.quantized != 0) {
-        PyErr_SetString(PyExc_ValueError,
-                        "a quantized tensor of another context cannot be given to this model: load both models "
-                        "with the same context=");
+        binding_refuse(PyExc_ValueError,
+                       "a quantized tensor of another context cannot be given to this model: load both models "
+                       "with the same context=");
         return NULL;
     }
     memcpy(sizes, info.sizes, info.rank * sizeof *sizes);
@@ -209,9 +209,9 @@ static taper_value *tensor_in(const binding_state *state, binding_context *conte
 static taper_value *object_in(const binding_object *object, const binding_context *context)
 {
     if (object->context != context) {
-        PyErr_SetString(PyExc_ValueError,
-                        "an object of another context cannot be given to this model: load both models with the "
-                        "same context=");
+        binding_refuse(PyExc_ValueError,
+                       "an object of another context cannot be given to this model: load both models with the "
+                       "same context=");
         return NULL;
     }
     return taper_value_retain(object->value);
@@ -231,6 +231,7 @@ static taper_value *number_in(writer *w, PyObject *object, const taper_type *typ
     } else if (PyComplex_Check(object) || taper_type_kind_of(type) == TAPER_TYPE_COMPLEX) {
         const double re = PyComplex_RealAsDouble(object), im = PyComplex_ImagAsDouble(object);
         if ((re == -1 || im == -1) && PyErr_Occurred()) { // an int that is too large
+            (void)binding_adopt(NULL);
             return NULL;
         }
         error = taper_error_create();
@@ -238,6 +239,7 @@ static taper_value *number_in(writer *w, PyObject *object, const taper_type *typ
     } else if (PyFloat_Check(object) || as_float) {
         const double number = PyFloat_AsDouble(object);
         if (number == -1 && PyErr_Occurred()) {
+            (void)binding_adopt(NULL);
             return NULL;
         }
         error = taper_error_create();
@@ -246,7 +248,7 @@ static taper_value *number_in(writer *w, PyObject *object, const taper_type *typ
         int overflow;
         const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
         if (overflow != 0) {
-            PyErr_SetString(PyExc_OverflowError, "an int of a model has 64 bits: this one does not fit");
+            binding_refuse(PyExc_OverflowError, "an int of a model has 64 bits: this one does not fit");
         }
         if (PyErr_Occurred()) {
             return NULL;
@@ -315,13 +317,13 @@ static taper_value *refuse(PyObject *object, const taper_type *type)
     PyObject *const wanted =
         PyUnicode_DecodeUTF8(text, (Py_ssize_t)(length < sizeof text ? length : sizeof text - 1), "replace");
     if (name != NULL && wanted != NULL && type != NULL) {
-        PyErr_Format(PyExc_TypeError, "the method takes %U here, this is %U", wanted, name);
+        binding_refuse(PyExc_TypeError, "the method takes %U here, this is %U", wanted, name);
     } else if (name != NULL && wanted != NULL) {
-        PyErr_Format(PyExc_TypeError,
-                     "%U cannot be given to a model: tensors (arrays of NumPy, DLPack or the buffer protocol), "
-                     "numbers, str, list, "
-                     "tuple, dict and None can",
-                     name);
+        binding_refuse(PyExc_TypeError,
+                       "%U cannot be given to a model: tensors (arrays of NumPy, DLPack or the buffer protocol), "
+                       "numbers, str, list, "
+                       "tuple, dict and None can",
+                       name);
     }
     Py_XDECREF(wanted);
     Py_XDECREF(name);
@@ -435,12 +437,12 @@ static taper_value *value_in(writer *w, PyObject *object, const taper_type *type
         return object_in((binding_object *)(void *)object, w->context);
     }
     if (w->depth == DEEPEST) {
-        PyErr_Format(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
+        binding_refuse(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
         return NULL;
     }
     if (w->depth > 1 && w->left-- == 0) { // one list of any length may be given
         w->left = 0;
-        PyErr_SetString(PyExc_MemoryError, "the input holds too many items, each counted as often as it is held");
+        binding_refuse(PyExc_MemoryError, "the input holds too many items, each counted as often as it is held");
         return NULL;
     }
     w->depth++;

@@ -23,7 +23,7 @@ static PyObject *item_out(reader *r, const taper_value *value, size_t index, boo
 {
     if (r->left-- == 0) {
         r->left = 0;
-        PyErr_SetString(PyExc_MemoryError, "the result holds too many items to be made Python's");
+        binding_refuse(PyExc_MemoryError, "the result holds too many items to be made Python's");
         return NULL;
     }
     taper_error *const error = taper_error_create();
@@ -283,7 +283,8 @@ static PyObject *read_value(reader *r, taper_value *value)
     }
     PyObject *result = NULL;
     if (r->depth == DEEPEST) {
-        PyErr_Format(PyExc_RecursionError, "the result is nested more than %d deep, or contains itself", (int)DEEPEST);
+        binding_refuse(PyExc_RecursionError, "the result is nested more than %d deep, or contains itself",
+                       (int)DEEPEST);
     } else {
         r->depth++;
         result = any_out(r, value, kind);

@@ -10,27 +10,29 @@ import os as _os
 import warnings as _warnings
 
 from . import _models, _taper
+from ._errors import Error, FileNotFound, NoMethod, OutOfRange, TooDeep, TooLarge, WrongType, WrongValue
 from ._models import Profile, Row
 from ._prepare import Layer, Quantized, bundle, convert, optimize_for_mobile, quantize
-from ._sources import default_context, load
-from ._taper import Context, Error, Method, Model, Object, Status, Tensor
+from ._sources import context_of as _context_of, default_context, load
+from ._taper import Context, Method, Model, Object, Status, Tensor
 
 __version__ = _taper.version
 __all__ = [
-    "Context", "Error", "Layer", "Method", "Model", "Object", "Profile", "Quantized", "Row", "Status", "Tensor", "build", "bundle",
-    "convert", "default_context", "load", "optimize_for_mobile", "passes", "quantize", "quantize_tensor", "tensor",
+    "Context", "Error", "FileNotFound", "Layer", "Method", "Model", "NoMethod", "Object", "OutOfRange", "Profile", "Quantized", "Row",
+    "Status", "Tensor", "TooDeep", "TooLarge", "WrongType", "WrongValue", "build", "bundle", "convert", "default_context", "load",
+    "optimize_for_mobile", "passes", "quantize", "quantize_tensor", "tensor",
 ]
 
 
 def tensor(array, dtype=None, *, context=None):
     """A Tensor over the memory of an array; with another dtype, given by name, a copy of it."""
-    made = _taper.tensor(context or default_context(), array)
+    made = _taper.tensor(_context_of(context), array)
     return made if dtype is None or dtype == made.dtype else made.to(dtype)
 
 
 def quantize_tensor(array, scale, zero_point, dtype="quint8", *, context=None):
     """A quantized Tensor of a float one's elements, rounded as torch.quantize_per_tensor does it."""
-    return _taper.quantize_tensor(context or default_context(), array, scale, zero_point, dtype)
+    return _taper.quantize_tensor(_context_of(context), array, scale, zero_point, dtype)
 
 
 def passes():

@@ -4,6 +4,9 @@ import os
 import tempfile
 from typing import List, NamedTuple
 
+from ._errors import NoMethod, own_file_errors
+from ._sources import count_of, path_of
+
 
 class Row(NamedTuple):
     """One place in the program, and what it took in all runs of a profile."""
@@ -47,8 +50,9 @@ class Profile:
 
 def write_whole(path, data):
     """Writes a file that appears whole or not at all."""
-    path = os.path.abspath(os.fsdecode(path))
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".taper-")
+    path = path_of(path, "path")
+    with own_file_errors(os.path.dirname(path)):
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".taper-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -88,7 +92,7 @@ def signature(self, method="forward"):
     for name, arguments, result in self._facts()["methods"]:
         if name == method:
             return arguments, result
-    raise AttributeError(f"the model has no method {method!r}: see its methods")
+    raise NoMethod(f"the model has no method {method!r}: see its methods")
 
 
 def inspect(self):
@@ -116,8 +120,7 @@ def bundled_inputs(self, method="forward"):
 
 def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
     """Runs a method and says where its time went. Without inputs, where it needs some, input 0 of those that the file carries."""
-    if runs < 1:
-        raise ValueError("runs: at least 1")
+    runs, warmup = count_of(runs, "runs", 1), count_of(warmup, "warmup")
     call = self.method(method)
     if not inputs and not keywords and signature(self, method)[0]:
         bundled = bundled_inputs(self, method)
@@ -144,7 +147,7 @@ def to_bytes(self):
     source = self._source
     if isinstance(source, bytes):
         return source
-    with open(source, "rb") as file:
+    with own_file_errors(source), open(source, "rb") as file:
         return file.read()
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files made of files, in memory: optimized, quantized, converted, with inputs bundled."""
 import json
+from collections.abc import Mapping
+from types import NoneType
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from . import _models, _taper
-from ._sources import default_context, load, names_of, passes_of, source_of
+from ._errors import WrongType, WrongValue
+from ._sources import context_of, count_of, items_of, load, names_of, passes_of, source_of
 
 MODES = ("core", "full", "dynamic")  # as taper_quantize_mode and taper_observer_kind count them
 OBSERVERS = ("histogram", "min-max", "moving-average", "percentile")
@@ -15,12 +18,16 @@ def load_options(evaluation=False, methods=None):
 
 
 def save_options(bytecode, flatbuffer, name, debug_info, extra_files):
+    if not isinstance(extra_files, (Mapping, NoneType)):
+        raise WrongType(f"extra_files: a dict of names with bytes or str is wanted, not {type(extra_files).__name__}")
     extra = dict(extra_files or {})
     for key, data in extra.items():
+        if not isinstance(key, str):
+            raise WrongType(f"extra_files: a name is a str, not {type(key).__name__}")
         if isinstance(data, str):
             extra[key] = data.encode()
         elif not isinstance(data, bytes):
-            raise TypeError("extra_files: names with bytes or str")
+            raise WrongType("extra_files: names with bytes or str")
     first = next(iter(extra.items()), (None, None))
     return {"bytecode": bytecode, "flatbuffer": bool(flatbuffer), "name": name, "debug_info": bool(debug_info),
             "extra_name": first[0], "extra_data": first[1]}, dict(list(extra.items())[1:])
@@ -45,27 +52,27 @@ def optimize_for_mobile(script_module, optimization_blocklist=None, preserved_me
     bytecode, flatbuffer     of the file: version 4 to 8, or a flatbuffer
     """
     if not isinstance(backend, str):
-        raise TypeError("backend: a name is wanted")
-    context = context or default_context()
+        raise WrongType("backend: a name is wanted")
+    context = context_of(context)
     save, more = save_options(bytecode, flatbuffer, name, debug_info, extra_files)
     what = {"optimize": True, "backend": backend.lower(), "disable_passes": passes_of(optimization_blocklist, "optimization_blocklist"),
-            "preserve": names_of(preserved_methods, "preserved_methods"), "inputs": None if inputs is None else list(inputs),
+            "preserve": names_of(preserved_methods, "preserved_methods"), "inputs": None if inputs is None else list(items_of(inputs, "inputs")),
             "backend_options": backend_options, **save}
     return finish(context, _taper.prepare(context, source_of(script_module), load_options(), what), save, more)
 
 
 def convert(source, *, bytecode=None, flatbuffer=False, name=None, debug_info=False, extra_files=None, context=None):
     """The model as a lite file of another version, its graphs as they are."""
-    context = context or default_context()
+    context = context_of(context)
     save, more = save_options(bytecode, flatbuffer, name, debug_info, extra_files)
     return finish(context, _taper.prepare(context, source_of(source), load_options(), save), save, more)
 
 
 def bundle(source, samples, *, method="forward", bytecode=None, flatbuffer=False, context=None):
     """The model with samples of a method's inputs in its file: each a tuple, or what the only argument takes."""
-    context = context or default_context()
+    context = context_of(context)
     save, _ = save_options(bytecode, flatbuffer, None, False, None)
-    what = {"bundle": [as_inputs(sample) for sample in samples], "method": method, **save}
+    what = {"bundle": [as_inputs(sample) for sample in items_of(samples, "samples")], "method": method, **save}
     return load(_taper.prepare(context, source_of(source), load_options(), what), context=context)
 
 
@@ -107,7 +114,7 @@ class Quantized:
 
 def choice(names, name, what):
     if name not in names:
-        raise ValueError(f"{what}: {', '.join(names)} are, not {name!r}")
+        raise WrongValue(f"{what}: {', '.join(names)} are, not {name!r}")
     return names.index(name)
 
 
@@ -128,17 +135,18 @@ def quantize(source, samples=None, *, mode="core", observer="histogram", percent
     keep_float   layers, or modules with all their layers, that stay float
     compare      so many samples are then run by both models: sqnr, in dB, of the result and of each layer
     """
-    context = context or default_context()
+    context = context_of(context)
     save, more = save_options(bytecode, flatbuffer, None, False, extra_files)
     what = {"mode": choice(MODES, mode, "mode"), "observer": choice(OBSERVERS, observer, "observer"), "percentile": percentile,
             "per_channel": bool(per_channel), "bias_correction": bool(bias_correction), "equalize": bool(equalize),
             "keep_float": names_of(keep_float, "keep_float"), "preserve": names_of(preserved_methods, "preserved_methods")}
     if mode != "dynamic" and samples is None:
-        raise ValueError(f"samples are missing: from which shall mode {mode!r} take the ranges?")
+        raise WrongValue(f"samples are missing: from which shall mode {mode!r} take the ranges?")
+    compare, samples = count_of(compare, "compare"), items_of(samples if samples is not None else (), "samples")
     data = source_of(source)
     calibrator = _taper.Calibrator(context, data, load_options(evaluation=True), what)
     kept = []
-    for sample in samples if samples is not None else ():
+    for sample in samples:
         sample = as_inputs(sample)
         if mode != "dynamic":
             calibrator.run(sample)

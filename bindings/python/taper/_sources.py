@@ -2,11 +2,13 @@
 """What models are loaded from, and with which options."""
 import functools
 import io
+import operator
 import os
 import sys
 import threading
 
 from . import _taper
+from ._errors import WrongType, WrongValue
 
 _making = threading.Lock()
 
@@ -22,12 +24,44 @@ def default_context():
         return _make_default()
 
 
+def context_of(context):
+    if context is None:
+        return default_context()
+    if not isinstance(context, _taper.Context):
+        raise WrongType(f"context: a taper.Context is wanted, not {type(context).__name__}")
+    return context
+
+
+def path_of(path, what):
+    try:
+        return os.path.abspath(os.fsdecode(path))
+    except TypeError:
+        raise WrongType(f"{what}: a path is wanted, not {type(path).__name__}") from None
+
+
+def items_of(items, what):
+    """An iterator of several."""
+    try:
+        return iter(items)
+    except TypeError:
+        raise WrongType(f"{what}: several are wanted, as a list, not {type(items).__name__}") from None
+
+
+def count_of(number, what, least=0):
+    try:
+        number = operator.index(number)
+    except TypeError:
+        raise WrongType(f"{what}: an int is wanted, not {type(number).__name__}") from None
+    if number < least:
+        raise WrongValue(f"{what}: at least {least}")
+    return number
+
+
 def context_for(context, threads, cache_dir, cpu):
     if context is not None:
-        if not isinstance(context, _taper.Context):
-            raise TypeError("context: a taper.Context is wanted")
+        context = context_of(context)
         if threads is not None or cache_dir is not None or cpu is not None:
-            raise ValueError("context has its own threads, cache_dir and cpu")
+            raise WrongValue("context has its own threads, cache_dir and cpu")
         return context
     if threads is None and cache_dir is None and cpu is None:
         return default_context()
@@ -40,7 +74,7 @@ def source_of(source):
     if isinstance(source, bytes):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return os.path.abspath(os.fsdecode(source))
+        return path_of(source, "source")
     if isinstance(source, _taper.Model):
         return source._source
     if hasattr(source, "save_to_buffer"):
@@ -51,16 +85,16 @@ def source_of(source):
         sys.modules["torch"].export.save(source, buffer)
         return buffer.getvalue()
     if hasattr(source, "state_dict") and hasattr(source, "named_modules"):
-        raise TypeError("a module is saved as a program first: give torch.jit.script(module), torch.jit.trace(…) or torch.export.export(…)")
+        raise WrongType("a module is saved as a program first: give torch.jit.script(module), torch.jit.trace(…) or torch.export.export(…)")
     if hasattr(source, "read"):
         data = source.read()
         if not isinstance(data, bytes):
-            raise TypeError("the file must be open for reading bytes, not text")
+            raise WrongType("the file must be open for reading bytes, not text")
         return data
     try:
         return bytes(memoryview(source))
     except TypeError:
-        raise TypeError(f"a model is a path, bytes, a file, a ScriptModule, an ExportedProgram or a taper.Model, not {kind.__name__}") from None
+        raise WrongType(f"a model is a path, bytes, a file, a ScriptModule, an ExportedProgram or a taper.Model, not {kind.__name__}") from None
 
 
 def names_of(names, what):
@@ -69,9 +103,9 @@ def names_of(names, what):
         return []
     if isinstance(names, str):
         names = [names]
-    found = [name if isinstance(name, str) else getattr(name, "name", None) for name in names]
+    found = [name if isinstance(name, str) else getattr(name, "name", None) for name in items_of(names, what)]
     if not all(isinstance(name, str) for name in found):
-        raise TypeError(f"{what}: names are wanted")
+        raise WrongType(f"{what}: names are wanted")
     return found
 
 
@@ -79,7 +113,7 @@ def passes_of(names, what):
     found = names_of(names, what)
     for name in found:
         if not _taper.has_pass(name):
-            raise ValueError(f"{what}: there is no pass {name!r}: taper.passes() lists them")
+            raise WrongValue(f"{what}: there is no pass {name!r}: taper.passes() lists them")
     return ",".join(found) or None
 
 

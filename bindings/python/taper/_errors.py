@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The exceptions. Each is a taper.Error and, where Python has a class for the mistake, one of that class too."""
+import contextlib
+import errno
+import os
+
+
+class Error(RuntimeError):
+    """What Taper could not do. `status` says of which kind it is, `detail` has further lines (all missing operators,
+    the calls of modules that raised) or is "", `offset` is the place in the file or None."""
+    __module__ = "taper"
+    status = None
+    detail = ""
+    offset = None
+
+
+class WrongType(Error, TypeError):
+    """An argument has a type that is not taken there."""
+    __module__ = "taper"
+
+
+class WrongValue(Error, ValueError):
+    """An argument has a value that is not taken there."""
+    __module__ = "taper"
+
+
+class OutOfRange(Error, OverflowError):
+    """A number does not fit into the bits that it is stored in."""
+    __module__ = "taper"
+
+
+class NoMethod(Error, AttributeError):
+    """The model has no method of this name."""
+    __module__ = "taper"
+
+
+class TooDeep(Error, RecursionError):
+    """A value is nested too deep, or contains itself."""
+    __module__ = "taper"
+
+
+class TooLarge(Error, MemoryError):
+    """A value has too many items."""
+    __module__ = "taper"
+
+
+class FileNotFound(Error, FileNotFoundError):
+    """There is no such file. `errno`, `strerror` and `filename` are those of FileNotFoundError."""
+    __module__ = "taper"
+
+    def __init__(self, text, filename):
+        FileNotFoundError.__init__(self, errno.ENOENT, os.strerror(errno.ENOENT), filename)
+        self._text = text
+
+    def __str__(self):
+        return self._text
+
+    def __reduce__(self):
+        return type(self), (self._text, self.filename), self.__dict__
+
+
+# The module in C raises the classes of Python by these.
+OWN = {TypeError: WrongType, ValueError: WrongValue, OverflowError: OutOfRange, AttributeError: NoMethod, RecursionError: TooDeep,
+       MemoryError: TooLarge, RuntimeError: Error}
+
+
+def complete(status):
+    """Gives the classes that the binding raises by itself their status."""
+    for own in (WrongType, WrongValue, OutOfRange, NoMethod):
+        own.status = status.ARGUMENT
+    for own in (TooDeep, TooLarge):
+        own.status = status.RESOURCE
+    FileNotFound.status = status.FILE
+
+
+def _is_missing(path):
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def made(status, message, detail, offset, path):
+    """The exception for an error of the library; offset -1: none, path None: there is no file that the error is about."""
+    text = f"{message}\n{detail}" if detail else message
+    if path is not None:
+        path = os.fsdecode(path)
+        text = f"{path}: {text}"
+    if status == status.FILE and path is not None and _is_missing(path):
+        error = FileNotFound(text, path)
+    else:
+        error = (WrongValue if status == status.ARGUMENT else Error)(text)
+    error.status = status
+    error.detail = detail
+    error.offset = None if offset < 0 else offset
+    return error
+
+
+@contextlib.contextmanager
+def own_file_errors(path):
+    """A FileNotFoundError within is raised as taper.FileNotFound of that path."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFound(f"{path}: {error.strerror}", path) from None
