@@ -242,6 +242,16 @@ class Values(unittest.TestCase):
             MODEL.alias(Bad())
         self.assertNotIsInstance(caught.exception, taper.Error)
 
+    def test_one_line_and_detail(self):
+        import traceback
+        for text, line in [("boo", "boo"), ("first\nsecond\nthird", "first second third")]:
+            with self.assertRaises(taper.Error) as caught:
+                MODEL.fail(text)
+            error = caught.exception
+            self.assertEqual(str(error), line)
+            self.assertIn("builtins.ValueError", error.detail)
+            self.assertIn(error.detail, "".join(traceback.format_exception(error)))  # who does not catch it sees all
+
 
 class State(unittest.TestCase):
     def test_state(self):

@@ -6,7 +6,7 @@ import os
 
 
 class Error(RuntimeError):
-    """What Taper could not do. `status` says of which kind it is, `detail` has further lines (all missing operators,
+    """What Taper could not do, in one line. `status` says of which kind it is, `detail` has further lines (all missing operators,
     the calls of modules that raised) or is "", `offset` is the place in the file or None."""
     __module__ = "taper"
     status = None
@@ -85,17 +85,19 @@ def _is_missing(path):
 
 def made(status, message, detail, offset, path):
     """The exception for an error of the library; offset -1: none, path None: there is no file that the error is about."""
-    text = f"{message}\n{detail}" if detail else message
+    first, _, rest = message.strip("\n").partition("\n")
     if path is not None:
         path = os.fsdecode(path)
-        text = f"{path}: {text}"
+        first = f"{path}: {first}".replace("\n", "\\n")
     if status == status.FILE and path is not None and _is_missing(path):
-        error = FileNotFound(text, path)
+        error = FileNotFound(first, path)
     else:
-        error = (WrongValue if status == status.ARGUMENT else Error)(text)
+        error = (WrongValue if status == status.ARGUMENT else Error)(first)
     error.status = status
-    error.detail = detail
+    error.detail = "\n".join(part for part in (rest, detail) if part)
     error.offset = None if offset < 0 else offset
+    if error.detail:
+        error.add_note(error.detail)  # so that a traceback shows it, which str() does not
     return error
 
 
