@@ -5,6 +5,8 @@ import array
 import ctypes
 import gc
 import mmap
+import os
+import subprocess
 import sys
 import unittest
 import weakref
@@ -243,6 +245,34 @@ class Out(unittest.TestCase):
         for kind, arguments in [(BufferError, {"dl_device": (2, 0)}), (BufferError, {"stream": 1}), (TypeError, {"max_version": 3}), (TypeError, {"other": 3})]:
             with self.assertRaises(kind):
                 t.__dlpack__(**arguments)
+
+    def test_str(self):
+        rng = np.random.default_rng(0)
+        for array in [
+            np.arange(6, dtype=np.float32).reshape(2, 3), np.float32([0.1, 2.5, -3]), np.array([1e10, 1, 2.5]), np.array([0.001, 100.5]), np.array(3.5),
+            np.array(7), np.array([True, False]), np.arange(24).reshape(2, 3, 4), np.array([np.nan, 1, np.inf, -np.inf]), rng.standard_normal((2, 3)),
+            rng.standard_normal((2, 3)).astype(np.float32), np.arange(2000), np.arange(20000.).reshape(100, 200), np.array([1 + 2j, 3.5 - 1j]),
+            np.float16([0.1, 0.5]), rng.standard_normal((5, 40)), rng.standard_normal((3, 4, 5, 60)), np.arange(12.0).reshape(3, 4).T,
+            np.array([-128, 127], np.int8), np.arange(300, dtype=np.uint8), np.float32([3.4028235e38, 1]), np.array([-0.0, 0.5]),
+        ]:
+            t = taper.tensor(array)
+            numbers, about = str(t).rsplit("\n", 1)
+            self.assertEqual(numbers, str(array))
+            self.assertEqual(about, repr(t))
+            self.assertEqual(f"{t}", str(t))
+        self.assertEqual(str(taper.tensor(np.zeros((3, 0)))), "[]\n<taper.Tensor float64 [3, 0]>")
+        self.assertEqual(str(taper.tensor(np.float32([0.1, 2, -3])).to("bfloat16")), "[ 0.1  2.  -3. ]\n<taper.Tensor bfloat16 [3]>")
+        self.assertTrue(str(taper.quantize_tensor(np.float32([0.5, -1]), 0.5, 128)).startswith("[ 0.5 -1. ]\n"))
+        self.assertLess(len(str(taper.tensor(np.zeros((2,) * 16)))), 100)  # too many corners to show any
+
+    def test_str_without_numpy(self):
+        # In a process of its own, where the import of NumPy fails.
+        code = ("import sys; sys.modules['numpy'] = None; import array, taper; "
+                "print(taper.tensor(array.array('f', [0.5, 2])), taper.tensor(memoryview(bytes(6)).cast('B', (2, 3))))")
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(taper.__file__))},
+                              capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr),
+                         ("[0.5 2. ]\n<taper.Tensor float32 [2]> [[0 0 0]\n [0 0 0]]\n<taper.Tensor uint8 [2, 3]>\n", ""))
 
     def test_capsules_are_used_once(self):
         capsule = taper.tensor(np.arange(3)).__dlpack__()

@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$cmake" --install "$build" --component python --prefix "$scratch/packages" >/dev/null
 (cd "$scratch/packages" && find . -type f | sort >"$scratch/files")
-printf './taper/%s\n' __init__.py __init__.pyi _errors.py _models.py _prepare.py _sources.py _taper.abi3.so _taper.pyi py.typed | sort >"$scratch/wanted"
+printf './taper/%s\n' __init__.py __init__.pyi _errors.py _models.py _prepare.py _sources.py _taper.abi3.so _taper.pyi _text.py py.typed | sort >"$scratch/wanted"
 diff "$scratch/wanted" "$scratch/files"
 # The block of Python in README.md and those of docs/python.md, each page as one program, in a folder with the files that they name.
 mkdir "$scratch/here"

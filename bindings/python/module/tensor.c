@@ -254,6 +254,29 @@ static PyObject *item(PyObject *self, PyObject *unused)
     return ask_numpy(self, "item");
 }
 
+// The bytes of one element, for the package's Python code, which prints without NumPy.
+static PyObject *element(PyObject *object, PyObject *place)
+{
+    binding_tensor *const self = tensor_of(object);
+    if (!binding_tensor_know(object) || !look(self)) {
+        return NULL;
+    }
+    const size_t size = binding_state_of(object)->dtypes[self->info.dtype].size;
+    const char *data = self->info.data;
+    bool fits = PyTuple_Check(place) && (size_t)PyTuple_Size(place) == self->info.rank;
+    for (size_t d = 0; fits && d < self->info.rank; d++) {
+        const Py_ssize_t index = PyLong_AsSsize_t(PyTuple_GetItem(place, (Py_ssize_t)d));
+        fits = index >= 0 && index < self->shape[d];
+        data += fits ? index * self->strides[d] : 0;
+    }
+    if (fits) {
+        return PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+    }
+    PyErr_Clear();
+    PyErr_SetString(PyExc_IndexError, "the tensor has no such element");
+    return NULL;
+}
+
 // ---- operators
 
 // Calls an operator on the tensor, with a second argument where it has one.
@@ -482,6 +505,7 @@ bool binding_tensor_add(PyObject *module, binding_state *state)
         {"tolist", to_list, METH_NOARGS, "The elements as lists of numbers."},
         {"item", item, METH_NOARGS, "The one element."},
         {"to", to, METH_O, "The tensor with another dtype, given by name; itself where it has it."},
+        {"_element", element, METH_O, NULL},
         {"dequantize", dequantize, METH_NOARGS, "The float32 tensor that a quantized one stands for."},
         {"__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL},
         {"__dlpack__", (PyCFunction)(void (*)(void))binding_tensor_dlpack, METH_VARARGS | METH_KEYWORDS,

@@ -9,7 +9,7 @@ import logging as _logging
 import os as _os
 import warnings as _warnings
 
-from . import _models, _taper
+from . import _models, _taper, _text
 from ._errors import Error, FileNotFound, NoMethod, OutOfRange, TooDeep, TooLarge, WrongType, WrongValue
 from ._models import Profile, Row
 from ._prepare import Layer, Quantized, bundle, convert, optimize_for_mobile, quantize
@@ -57,5 +57,6 @@ def _log(level, text):
 
 _taper.set_log(_log)
 _models.complete(Model)
+Tensor.__str__ = _text.text
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_taper.after_fork)
