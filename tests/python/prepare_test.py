@@ -135,6 +135,14 @@ class Loading(unittest.TestCase):
                 taper.load(folder)
             self.assertNotIsInstance(caught.exception, FileNotFoundError)
 
+    def test_repr(self):
+        self.assertRegex(repr(taper.load(SMALL)), r"^<taper.Model of '/.*small\.pt': forward\(x: Tensor\) -> Tensor, on cpu>$")
+        with open(SMALL, "rb") as file:
+            self.assertRegex(repr(taper.load(file)), r"^<taper.Model of bytes: forward\(x: Tensor\) -> Tensor, on cpu>$")
+        lite = taper.convert(SMALL)
+        self.assertRegex(repr(lite), r"^<taper.Model of bytes: forward\(.*\).*, on cpu>$")
+        self.assertIn("forward(", repr(lite.method("forward")))
+
     def test_every_truncation(self):
         with open(VALUES, "rb") as file:
             data = file.read()

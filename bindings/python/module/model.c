@@ -355,12 +355,6 @@ static PyObject *describe_method(PyObject *self)
     return PyUnicode_FromFormat("<method %s of %R>", method_of(self)->signature->name, method_of(self)->model);
 }
 
-static PyObject *describe(PyObject *self)
-{
-    const char *const name = taper_model_name(model_of(self)->loaded->model);
-    return PyUnicode_FromFormat("<taper.Model %s>", name != NULL ? name : "?");
-}
-
 static PyObject *get_context(PyObject *self, void *unused)
 {
     (void)unused;
@@ -421,7 +415,6 @@ bool binding_model_add(PyObject *module, binding_state *state)
         {Py_tp_dealloc, destroy},
         {Py_tp_call, call},
         {Py_tp_getattro, get},
-        {Py_tp_repr, describe},
         {Py_tp_methods, methods},
         {Py_tp_getset, members},
         {0, NULL},

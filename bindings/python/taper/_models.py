@@ -156,6 +156,20 @@ def save(self, path):
     write_whole(path, to_bytes(self))
 
 
+def forward_text(model):
+    """The signature of forward as Python writes it."""
+    if "forward" not in methods(model):
+        return "no forward"
+    arguments, result = signature(model)
+    inside = "…" if arguments is None else ", ".join(f"{name}: {kind}" for name, kind in arguments)
+    return f"forward({inside})" + (f" -> {result}" if result is not None else "")
+
+
+def describe(self):
+    source = "bytes" if isinstance(self._source, bytes) else repr(self._source)
+    return f"<taper.Model of {source}: {forward_text(self)}, on {self.device}>"
+
+
 def names(self):
     """The attributes, with the model's own methods."""
     return sorted({*object.__dir__(self), *methods(self)})
@@ -168,6 +182,7 @@ def complete(model_class):
     for function in (signature, inspect, graph, memory, bundled_inputs, profile, clone, to_bytes, save):
         setattr(model_class, function.__name__, function)
     model_class.__dir__ = names
+    model_class.__repr__ = describe
     # What scripts for PyTorch Mobile call on the result of optimize_for_mobile.
     model_class._save_for_lite_interpreter = save
     model_class._save_to_buffer_for_lite_interpreter = to_bytes
