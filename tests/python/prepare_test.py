@@ -143,6 +143,23 @@ class Loading(unittest.TestCase):
         self.assertRegex(repr(lite), r"^<taper.Model of bytes: forward\(.*\).*, on cpu>$")
         self.assertIn("forward(", repr(lite.method("forward")))
 
+    def test_modes(self):
+        model = taper.load(SMALL)
+        self.assertFalse(model.training)
+        self.assertIs(model.eval(), model)
+        self.assertIs(model.train(False), model)
+        for call in (model.train, lambda: model.train(True)):
+            with self.assertRaisesRegex(taper.Error, "evaluation mode"):
+                call()
+        model = taper.load(VALUES)
+        self.assertTrue(model.training)
+        self.assertIs(model.train(), model)
+        for call in (model.eval, lambda: model.train(False)):
+            with self.assertRaisesRegex(taper.Error, "evaluation=True"):
+                call()
+        model = taper.load(VALUES, evaluation=True)
+        self.assertIs(model.eval(), model)
+
     def test_every_truncation(self):
         with open(VALUES, "rb") as file:
             data = file.read()

@@ -20,7 +20,7 @@ try:
 except taper.Error as error:
     status: taper.Status = error.status
 try:
-    taper.load("model.pt")
+    evaluated: taper.Model = taper.load("model.pt").eval().train(False)
 except taper.FileNotFound as missing:
     number: Optional[int] = missing.errno
     rest: str = missing.detail

@@ -4,7 +4,8 @@ import os
 import tempfile
 from typing import List, NamedTuple
 
-from ._errors import NoMethod, own_file_errors
+from . import _taper
+from ._errors import Error, NoMethod, own_file_errors
 from ._sources import count_of, path_of
 
 
@@ -156,6 +157,23 @@ def save(self, path):
     write_whole(path, to_bytes(self))
 
 
+def eval(self):
+    """The model itself, as PyTorch's eval() gives it; an Error if it was loaded in training mode, which a model cannot leave."""
+    return train(self, False)
+
+
+def train(self, mode=True):
+    """The model itself if it is in that mode, an Error that says what to do if it is in the other: the mode is chosen at load."""
+    if bool(mode) == self.training:
+        return self
+    if mode:
+        error = Error("the model is in evaluation mode: only a file that was saved in training mode runs in it")
+    else:
+        error = Error("the model was saved in training mode: taper.load(…, evaluation=True) loads it in evaluation mode")
+    error.status = _taper.Status.UNSUPPORTED
+    raise error
+
+
 def forward_text(model):
     """The signature of forward as Python writes it."""
     if "forward" not in methods(model):
@@ -179,7 +197,7 @@ def complete(model_class):
     for name, text in FACTS.items():
         setattr(model_class, name, property(fact(name), doc=text))
     model_class.methods = property(methods, doc=methods.__doc__)
-    for function in (signature, inspect, graph, memory, bundled_inputs, profile, clone, to_bytes, save):
+    for function in (signature, inspect, graph, memory, bundled_inputs, profile, clone, to_bytes, save, eval, train):
         setattr(model_class, function.__name__, function)
     model_class.__dir__ = names
     model_class.__repr__ = describe
