@@ -47,6 +47,10 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
     if (stride <= NEAR && n != 1) {
         float all[SPAN];
         v->fold_rows[kind](taps, (n - 1) * stride + 1, t, step, all);
+        if (stride == 2) {
+            v->every_second(n, all, out);
+            return;
+        }
         for (size_t o = 0; o < n; o++) {
             out[o] = all[o * stride];
         }
