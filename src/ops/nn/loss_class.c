@@ -105,7 +105,8 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
 // The sum over all classes of what a place's losses would be, weighted.
 static double sum_of_losses(const class_work *work, int64_t n, int64_t s, double norm)
 {
-    if (work->vector != NULL && work->places == 1 && work->weight == NULL) {
+    if (work->vector != NULL && work->vector->fold[TAPER_REDUCTION_SUM] != NULL && work->places == 1 &&
+        work->weight == NULL) {
         const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes;
         return norm * (double)work->classes -
                (double)work->vector->fold[TAPER_REDUCTION_SUM]((size_t)work->classes, scores);
@@ -346,7 +347,8 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     const taper_tensor *x = work->scores, *t = work->target;
     work->dtype = (taper_dtype)x->dtype;
     if (x->dtype == TAPER_F32 && !call->run->portable) {
-        work->vector = taper_vector_f32_select(call->run->cpu);
+        const taper_vector_entry *const vector = taper_vector_f32_select(call->run->cpu);
+        work->vector = vector->fold[TAPER_REDUCTION_NUMBERS] != NULL ? vector : NULL; // not in every build
     }
     if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,

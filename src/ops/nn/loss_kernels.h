@@ -22,7 +22,8 @@ static bool has_kernel(const taper_call *call, const loss_work *work, uint8_t *n
         floats = floats && (work->inputs[i] == NULL || work->inputs[i]->dtype == TAPER_F32);
     }
     *native = (uint8_t)(1 + natives[work->kind] + (work->flags[0] ? 1 : 0)); // the one for logarithms is the next
-    return floats && !call->run->portable && taper_ret_target(call, 0) == NULL;
+    return floats && !call->run->portable && taper_ret_target(call, 0) == NULL &&
+           taper_vector_f32_select(call->run->cpu)->fold[TAPER_REDUCTION_LEAST] != NULL; // not in every selective build
 }
 
 #endif
