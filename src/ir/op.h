@@ -15,12 +15,10 @@ typedef struct taper_op {
     uint16_t kernel, param;
     uint16_t next; // the next row of the same name, after the last one the first
     uint16_t facts;
-    uint16_t work;      // the number of the row whose work it does: of a form in place the functional one's
-    uint16_t quantized; // what it does with quantized tensors
 } taper_op;
 
-// taper_op.quantized: what a call with a quantized tensor does. From TAPER_ON_QUANTIZED_OWN on it is run by a kernel,
-// with 1 more where that takes tensors that are quantized per channel, too.
+// What a call with a quantized tensor does (taper_row_on_quantized of ops/list/op_table.h). From TAPER_ON_QUANTIZED_OWN
+// on it is run by a kernel, with 1 more where that takes tensors that are quantized per channel, too.
 enum {
     TAPER_ON_QUANTIZED_NONE, // it is refused
     TAPER_ON_QUANTIZED_ANY,  // the row's kernel takes them as they are

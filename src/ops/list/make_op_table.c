@@ -198,7 +198,6 @@ static void print_kernels(void)
     for (size_t i = 0; i < row_count; i++) {
         quantized[i] = quantized_of(i, possible);
     }
-    quantized[row_count] = TAPER_ON_QUANTIZED_ANY; // of the host's operators
     printf("#define OP_KERNELS(KERNEL) \\\n");
     for (size_t k = 0; k < kernel_count; k++) {
         printf("    KERNEL(%s) \\\n", kernel_names[k]);
@@ -364,6 +363,19 @@ static void write_uses(const char *path)
 }
 
 // A line for each row: what it is once forms follow from their operators.
+// The rows whose value is another than usual: 0, or one of its own.
+static void print_rare(const char *name, const uint16_t *values, const uint16_t *usual)
+{
+    printf("static const rare %s[] = {", name);
+    for (size_t row = 0; row < row_count; row++) {
+        const size_t i = row_at[row];
+        if (values[i] != (usual != NULL ? usual[i] : 0)) {
+            printf("{%zu, %u},\n", row, values[i]);
+        }
+    }
+    printf("{UINT16_MAX, 0}};\n");
+}
+
 static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {
@@ -414,10 +426,10 @@ int main(int argc, char **argv)
         if (next == 0) { // the last one: back to the first
             next = first_row[slot_of(rows[i].schema)];
         }
-        printf("{%zu, %u, %u, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i],
-               works[i], quantized[i]);
+        printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
-    printf("{0, 0, 0, 0, %u, %zu, %u}};\n", facts[row_count], row_count,
-           quantized[row_count]); // behind the rows: what operators of the host are
+    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // after the rows: what operators of the host are
+    print_rare("other_works", works, row_number);
+    print_rare("on_quantized", quantized, NULL);
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
 }

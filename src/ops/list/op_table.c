@@ -22,6 +22,11 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 #define AUTOCAST(what) TAPER_FACT(AUTOCAST, what)
 // Nothing is known of what it does, but for what the schema says it writes to.
 #define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
+
+// What few rows have: row by row, {UINT16_MAX, 0} after the last.
+typedef struct rare {
+    uint16_t row, value;
+} rare;
 #include "ops/list/op_table.inc"
 
 #define KERNEL(name) taper_status name(taper_call *call);
@@ -65,9 +70,40 @@ taper_kernel taper_row_kernel(const taper_op *op)
     return kernel_at(op->kernel);
 }
 
+// The value that a row of the list has; `otherwise` if it has none.
+static unsigned rare_of(const rare *list, size_t count, const taper_op *op, unsigned otherwise)
+{
+    const size_t row = (size_t)(op - taper_ops);
+    size_t low = 0, high = count - 1; // the last one is no row's
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (list[middle].row < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return list[low].row == row ? list[low].value : otherwise;
+}
+
+unsigned taper_row_on_quantized(const taper_op *op)
+{
+    return taper_row_is_registered(op)
+               ? (unsigned)TAPER_ON_QUANTIZED_ANY
+               : rare_of(on_quantized, sizeof on_quantized / sizeof *on_quantized, op, TAPER_ON_QUANTIZED_NONE);
+}
+
+// The number of the row whose work it does: of a form in place the functional one's.
+static unsigned work_of(const taper_op *op)
+{
+    return taper_row_is_registered(op)
+               ? (unsigned)TAPER_ROW_COUNT
+               : rare_of(other_works, sizeof other_works / sizeof *other_works, op, (unsigned)(op - taper_ops));
+}
+
 taper_kernel taper_row_quantized_kernel(const taper_op *op)
 {
-    return kernel_at((op->quantized - (unsigned)TAPER_ON_QUANTIZED_OWN) / 2);
+    return kernel_at((taper_row_on_quantized(op) - (unsigned)TAPER_ON_QUANTIZED_OWN) / 2);
 }
 
 const void *taper_row_param(const taper_op *op)
@@ -237,12 +273,12 @@ const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
 
 bool taper_row_is_in_place(const taper_op *op)
 {
-    return !taper_row_is_registered(op) && op->work != op - taper_ops;
+    return !taper_row_is_registered(op) && work_of(op) != (size_t)(op - taper_ops);
 }
 
 const taper_op *taper_row_functional(const taper_op *op)
 {
-    return taper_row_is_in_place(op) && op->work < TAPER_ROW_COUNT ? &taper_ops[op->work] : NULL;
+    return taper_row_is_in_place(op) && work_of(op) < TAPER_ROW_COUNT ? &taper_ops[work_of(op)] : NULL;
 }
 
 unsigned taper_node_work(const taper_node *node)
@@ -250,7 +286,7 @@ unsigned taper_node_work(const taper_node *node)
     const uint64_t facts = taper_op_facts(node->op);
     const bool differs = (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
                          TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL; // eq_ writes truths as its tensor's numbers
-    return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : node->op->work;
+    return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : work_of(node->op);
 }
 
 bool taper_row_is_overload(const taper_op *op, const taper_op *of)

@@ -28,7 +28,9 @@ static inline bool taper_row_is_registered(const taper_op *op)
 }
 
 taper_kernel taper_row_kernel(const taper_op *op);
-// Of a row with op->quantized >= TAPER_ON_QUANTIZED_OWN: what runs calls with quantized tensors.
+// What calls with quantized tensors do: TAPER_ON_QUANTIZED_.
+unsigned taper_row_on_quantized(const taper_op *op);
+// Of a row that has TAPER_ON_QUANTIZED_OWN there, or more: what runs calls with quantized tensors.
 taper_kernel taper_row_quantized_kernel(const taper_op *op);
 // What tells apart the rows that share a kernel; NULL for most.
 const void *taper_row_param(const taper_op *op);

@@ -65,7 +65,7 @@ static taper_status only_uniform(const taper_call *call)
 
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
-    const unsigned how = call->op->quantized;
+    const unsigned how = taper_row_on_quantized(call->op);
     if (call->schema == NULL || how == TAPER_ON_QUANTIZED_ANY) { // without one: part of another operator's work
         return TAPER_OK;
     }
@@ -81,5 +81,5 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
 
 bool taper_row_takes_quantized(const taper_op *op)
 {
-    return op->quantized >= TAPER_ON_QUANTIZED_OWN;
+    return taper_row_on_quantized(op) >= TAPER_ON_QUANTIZED_OWN;
 }
