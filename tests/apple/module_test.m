@@ -209,10 +209,11 @@ static void test_values(void)
     CHECK([complex count] == 2 && [[complex objectAtIndex:1] doubleValue] == 2);
     CHECK([[[module attribute:@"weight" error:NULL] shape] count] == 2);
     CHECK([[module deviceName] isEqualToString:@"cpu"]);
-    TPRModule *const other = [[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope" error:NULL];
+    TPRModule *const other = [[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda" error:NULL];
     CHECK([[other deviceName] isEqualToString:@"cpu"]); // which stands in for what is not there
     [other release];
-    CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope!" error:NULL] == nil);
+    CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope" error:NULL] == nil); // nobody knows it
+    CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda!" error:NULL] == nil);
     CHECK([[module methodNames] count] > 20 &&
           [[[module argumentNamesOfMethod:@"scalar"] objectAtIndex:0] isEqualToString:@"b"]);
     CHECK([[[module argumentTypesOfMethod:@"by_name"] objectAtIndex:0] isEqualToString:@"Dict[str, int]"]);
