@@ -30,6 +30,22 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
                                                                               taper_value **inputs, size_t room,
                                                                               size_t *count, taper_error *error);
 
+/* ---- inputs that a model refuses ---- */
+
+/* Finds out why a model refused the inputs of a run that failed with TAPER_ERROR_ARGUMENT, and adds lines to the detail
+ * of `error`, which is the error of that run. If one change to one input makes the run succeed, one line names it. The
+ * changes are a batch dimension, the channels before height and width, and float32:
+ * "input 0 is float64 [1, 3, 96, 96]; the model takes it converted: float32 [1, 3, 96, 96]".
+ * Otherwise each tensor has a line, which names the layer that refused if it can be found:
+ * "input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0".
+ * The method runs several times, in sessions of its own, at most ten seconds each time, and what it prints is dropped;
+ * operators that the host added are called again. An error of another status, or NULL, stays as it is. This function is
+ * absent from a library that is built without drafts and programs. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_session_advise(taper_session *session,
+                                                                              const char *method,
+                                                                              taper_value *const *inputs, size_t count,
+                                                                              taper_error *error);
+
 /* ---- values ---- */
 
 /* Finds the value of a dict by its key; the time does not depend on the size of the dict. A key that the dict does not

@@ -9,4 +9,7 @@ if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
         src/app/scores_mask.c
         src/app/settings.c
     )
+    if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES)) # as src/runtime/inspect_place.c
+        list(APPEND TAPER_SOURCES src/app/advice.c)
+    endif()
 endif()

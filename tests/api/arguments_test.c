@@ -300,6 +300,7 @@ static void sessions_run(void **state)
     FAILS("inputs is NULL", taper_session_run(w.session, NULL, NULL, 1, &v, E));
     FAILS("inputs[0] is NULL", taper_session_run(w.session, NULL, inputs, 1, &v, E));
     FAILS("result is NULL", taper_session_run(w.session, NULL, &w.tensor, 1, NULL, E));
+    FAILS("session is NULL", taper_session_advise(NULL, NULL, &w.tensor, 1, E));
     FAILS("session is NULL", taper_session_run_into(NULL, NULL, &w.tensor, 1, NULL, 0, E));
     FAILS("inputs is NULL", taper_session_run_into(w.session, NULL, NULL, 1, NULL, 0, E));
     FAILS("inputs[0] is NULL", taper_session_run_into(w.session, NULL, inputs, 1, NULL, 0, E));
