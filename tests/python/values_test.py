@@ -230,6 +230,16 @@ class Values(unittest.TestCase):
                 self.assertIsInstance(caught.exception.status, taper.Status)
                 self.assertEqual(caught.exception.detail, "")
 
+    def test_inputs_that_a_model_refuses(self):
+        model = taper.load(support.model_path("s01_convnet.ptl"))
+        with self.assertRaises(ValueError) as caught:
+            model(np.zeros((1, 12, 12, 3), np.float32))
+        self.assertIn("the model takes it with the channels before height and width: float32 [1, 3, 12, 12]", caught.exception.detail)
+        with self.assertRaises(ValueError) as caught:
+            model(np.zeros((1, 4, 12, 12), np.float32))
+        self.assertIn("was float32 [1, 4, 12, 12], refused in conv", caught.exception.detail)
+        self.assertNotIn("\n", str(caught.exception))
+
     def test_exceptions_of_others_stay(self):
         class Bad:
             def __dlpack_device__(self):

@@ -3,6 +3,7 @@
 #include "binding.h"
 
 #include <string.h>
+#include <taper/taper_app.h>
 
 #include "interrupt.h"
 
@@ -177,6 +178,12 @@ static bool run_session(const binding_state *state, binding_model *model, const 
     *asked = trapped && interrupt_asked();
     if (trapped) {
         interrupt_end();
+    }
+    if (*status == TAPER_ERROR_ARGUMENT) {
+        taper_status advised; // no matter: the error is complete without
+        Py_BEGIN_ALLOW_THREADS advised = taper_session_advise(session, method, a->items, a->count, error);
+        Py_END_ALLOW_THREADS;
+        (void)advised;
     }
     return true;
 }
