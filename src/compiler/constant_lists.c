@@ -118,7 +118,7 @@ static void hold_list(taper_compilation *compilation, taper_node *node)
         }
     }
     if (!lists_change(compilation)) {
-        node->number2 = TAPER_CONSTANT_HELD;
+        node->own.constant.held = true;
     }
 }
 
@@ -129,7 +129,7 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
         hold_list(compilation, node);
         return;
     }
-    if (node->number != 0 || list->count > MOST_ITEMS || !all_read_only(&node->outputs[0])) {
+    if (node->own.constant.frozen || list->count > MOST_ITEMS || !all_read_only(&node->outputs[0])) {
         return;
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -138,7 +138,7 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
         }
     }
     if (!lists_change(compilation)) {
-        node->number = TAPER_CONSTANT_FROZEN;
+        node->own.constant.frozen = true;
     }
 }
 
@@ -248,7 +248,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     taper_ir_value *value;
     TAPER_TRY(taper_constant_before(node, TAPER_VAL(list), &value, compilation->error));
-    value->node->number = TAPER_CONSTANT_FROZEN;
+    value->node->own.constant.frozen = true;
     taper_value_replace_uses(&node->outputs[0], value);
     taper_node_remove(node);
     return TAPER_OK;

@@ -42,11 +42,11 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 static uint64_t hash_constant(const taper_node *node)
 {
     const taper_val value = node->constant;
-    const uint64_t seed = value.tag + 64 * (uint64_t)node->number;
+    const uint64_t seed = value.tag + 64 * (uint64_t)node->own.constant.frozen;
     if (value.tag == TAPER_STRING) {
         return taper_hash_bytes(seed, value.as.string->data, value.as.string->length);
     }
-    if (value.tag == TAPER_LIST && node->number == TAPER_CONSTANT_FROZEN) {
+    if (value.tag == TAPER_LIST && node->own.constant.frozen) {
         uint64_t hash = seed;
         for (size_t i = 0; i < value.as.list->count && !taper_val_is_object(value.as.list->items[i]); i++) {
             hash = mix(hash, value.as.list->items[i].tag == TAPER_INT ? (uint64_t)value.as.list->items[i].as.i : 1);
@@ -87,10 +87,10 @@ static bool same_type(const taper_type *a, const taper_type *b)
 
 static bool same_constant(const taper_node *a, const taper_node *b)
 {
-    if (a->number != b->number || !same_type(a->outputs[0].type, b->outputs[0].type)) {
+    if (a->own.constant.frozen != b->own.constant.frozen || !same_type(a->outputs[0].type, b->outputs[0].type)) {
         return false;
     }
-    if (a->number != TAPER_CONSTANT_FROZEN || a->constant.tag != TAPER_LIST || b->constant.tag != TAPER_LIST) {
+    if (!a->own.constant.frozen || a->constant.tag != TAPER_LIST || b->constant.tag != TAPER_LIST) {
         return same_item(a->constant, b->constant);
     }
     const taper_list *x = a->constant.as.list, *y = b->constant.as.list;
@@ -109,7 +109,7 @@ static uint64_t hash_node(const taper_node *node)
         return hash_constant(node);
     }
     const uintptr_t row = node->op != NULL ? (uintptr_t)(node->op - taper_ops) : 0;
-    uint64_t hash = mix(mix(node->kind, row), (uint64_t)node->number);
+    uint64_t hash = mix(mix(node->kind, row), node->own.words[0]);
     for (size_t i = 0; i < node->input_count; i++) {
         hash = mix(hash, taper_node_in(node, i)->id);
     }
@@ -119,7 +119,7 @@ static uint64_t hash_node(const taper_node *node)
 static bool same_node(const taper_node *a, const taper_node *b)
 {
     if (a->kind != b->kind || a->op != b->op || a->input_count != b->input_count ||
-        a->output_count != b->output_count || a->number != b->number || a->number2 != b->number2 ||
+        a->output_count != b->output_count || memcmp(&a->own, &b->own, sizeof a->own) != 0 ||
         a->type_count != b->type_count || !same_type(a->type, b->type)) {
         return false;
     }
@@ -158,7 +158,7 @@ static taper_status is_candidate(const table *t, const taper_node *node, bool *c
     switch ((taper_node_kind)node->kind) {
     case TAPER_NODE_GET_ATTR: {
         bool is_set;
-        TAPER_TRY(taper_slot_is_set(t->compilation, node->number, &is_set));
+        TAPER_TRY(taper_slot_is_set(t->compilation, node->own.slot, &is_set));
         *candidate = !is_set;
         return TAPER_OK;
     }

@@ -414,9 +414,9 @@ static taper_status emit_node(emitter *e, const taper_node *node)
     case TAPER_NODE_LOOP:
         return emit_loop(e, node);
     case TAPER_NODE_GET_ATTR:
-        return emit_plain(e, node, TAPER_LITE_GET_ATTR, node->number, 0);
+        return emit_plain(e, node, TAPER_LITE_GET_ATTR, node->own.slot, 0);
     case TAPER_NODE_SET_ATTR:
-        return emit_plain(e, node, TAPER_LITE_SET_ATTR, node->number, 0);
+        return emit_plain(e, node, TAPER_LITE_SET_ATTR, node->own.slot, 0);
     case TAPER_NODE_LIST:
         return emit_typed(e, node, TAPER_LITE_LIST_CONSTRUCT);
     case TAPER_NODE_DICT:
@@ -431,10 +431,11 @@ static taper_status emit_node(emitter *e, const taper_node *node)
     case TAPER_NODE_TUPLE_UNPACK:
         return emit_tuple_unpack(e, node);
     case TAPER_NODE_TUPLE_SLICE:
-        if (node->number2 < node->number) {
+        if (node->own.slice.end < node->own.slice.begin) {
             return cannot(e, node, "has an end before its begin");
         }
-        return emit_plain(e, node, TAPER_LITE_TUPLE_SLICE, node->number, (size_t)(node->number2 - node->number));
+        return emit_plain(e, node, TAPER_LITE_TUPLE_SLICE, node->own.slice.begin,
+                          (size_t)(node->own.slice.end - node->own.slice.begin));
     case TAPER_NODE_ISINSTANCE:
         return emit_isinstance(e, node);
     case TAPER_NODE_CALL:

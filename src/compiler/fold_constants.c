@@ -14,7 +14,7 @@ static bool foldable_input(const taper_compilation *compilation, const taper_nod
     if (!taper_val_is_object(value) || value.tag == TAPER_STRING) {
         return true;
     }
-    if (value.tag == TAPER_LIST && constant->number == TAPER_CONSTANT_FROZEN) {
+    if (value.tag == TAPER_LIST && constant->own.constant.frozen) {
         return true;
     }
     if (value.tag == TAPER_DICT || value.tag == TAPER_LIST) {

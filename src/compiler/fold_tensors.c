@@ -105,7 +105,7 @@ static bool gather(const taper_node *node, taper_val *args, bool *attribute)
         if (!tensor && !taper_value_is_plain(taper_node_in(node, i))) {
             return false; // a list that may change
         }
-        *attribute |= tensor && constant->number2 == TAPER_CONSTANT_ATTRIBUTE;
+        *attribute |= tensor && constant->own.constant.attribute;
     }
     return true;
 }
@@ -161,7 +161,7 @@ static taper_status fold(taper_compilation *compilation, taper_aliases **aliases
     compilation->folded_bytes += bytes;
     taper_ir_value *value;
     TAPER_TRY(taper_constant_before(node, result, &value, compilation->error));
-    value->node->number2 = attribute ? TAPER_CONSTANT_ATTRIBUTE : 0;
+    value->node->own.constant.attribute = attribute;
     taper_value_replace_uses(&node->outputs[0], value);
     taper_node_remove(node);
     return TAPER_OK;

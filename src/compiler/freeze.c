@@ -56,14 +56,14 @@ static void note_set(const taper_compilation *compilation, const taper_node *nod
 {
     const char *name = class_of(compilation, taper_node_in(node, 0));
     const size_t at = name != NULL ? find_class(slots, name) : CLASSES;
-    if (node->number >= SLOTS) {
+    if (node->own.slot >= SLOTS) {
         slots->beyond = true;
     } else if (at == CLASSES) {
-        slots->set[node->number] = true;
+        slots->set[node->own.slot] = true;
     } else {
         slots->class_count += at == slots->class_count;
         slots->classes[at].name = name;
-        slots->classes[at].set[node->number / 64] |= UINT64_C(1) << node->number % 64;
+        slots->classes[at].set[node->own.slot / 64] |= UINT64_C(1) << node->own.slot % 64;
     }
 }
 
@@ -157,9 +157,9 @@ static taper_val object_of(const taper_compilation *compilation, const taper_ir_
         return taper_val_none();
     }
     const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, depth + 1);
-    return object.tag == TAPER_OBJECT && !may_be_set(slots, object.as.object, (uint64_t)node->number) &&
-                   (uint64_t)node->number < object.as.object->count
-               ? object.as.object->slots[node->number]
+    return object.tag == TAPER_OBJECT && !may_be_set(slots, object.as.object, (uint64_t)node->own.slot) &&
+                   (uint64_t)node->own.slot < object.as.object->count
+               ? object.as.object->slots[node->own.slot]
                : taper_val_none();
 }
 
@@ -175,16 +175,16 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
             continue;
         }
         const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, 0);
-        if (object.tag != TAPER_OBJECT || may_be_set(slots, object.as.object, (uint64_t)node->number) ||
-            (uint64_t)node->number >= object.as.object->count ||
-            !is_constant(compilation, object.as.object->slots[node->number])) {
+        if (object.tag != TAPER_OBJECT || may_be_set(slots, object.as.object, (uint64_t)node->own.slot) ||
+            (uint64_t)node->own.slot >= object.as.object->count ||
+            !is_constant(compilation, object.as.object->slots[node->own.slot])) {
             continue;
         }
         taper_ir_value *value;
         taper_val constant;
-        TAPER_TRY(constant_of(compilation, object.as.object->slots[node->number], &constant));
+        TAPER_TRY(constant_of(compilation, object.as.object->slots[node->own.slot], &constant));
         TAPER_TRY(taper_constant_before(node, constant, &value, compilation->error));
-        value->node->number2 = TAPER_CONSTANT_ATTRIBUTE;
+        value->node->own.constant.attribute = true;
         taper_value_replace_uses(&node->outputs[0], value);
         taper_node_remove(node);
     }

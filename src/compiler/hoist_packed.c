@@ -58,7 +58,7 @@ static taper_status hoist(taper_compilation *compilation, taper_graph *graph, co
         taper_node *constant = list->nodes[i], *get;
         taper_val_replace(&root->slots[first + i], taper_val_retain(constant->constant));
         TAPER_TRY(taper_node_create(graph, TAPER_NODE_GET_ATTR, 1, 1, &get, compilation->error));
-        get->number = (int64_t)(first + i);
+        get->own.slot = (int64_t)(first + i);
         get->debug = -1;
         taper_node_insert_before(get, constant);
         taper_node_set_input(get, 0, &graph->body->params[0]);

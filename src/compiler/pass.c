@@ -80,7 +80,7 @@ taper_status taper_constant_ints_before(taper_compilation *compilation, taper_no
     }
     list->count = count;
     TAPER_TRY(taper_constant_before(before, TAPER_VAL(list), made, compilation->error));
-    (*made)->node->number = TAPER_CONSTANT_FROZEN;
+    (*made)->node->own.constant.frozen = true;
     return TAPER_OK;
 }
 

@@ -123,12 +123,4 @@ void taper_node_replace(taper_node *old, taper_node *with);
 TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *block,
                                               taper_status (*visit)(taper_compilation *compilation, taper_node *node));
 
-// A constant list that only looks at itself: made by constant_lists, safe to fold.
-#define TAPER_CONSTANT_FROZEN 1 // taper_node.number of a CONSTANT
-// number2 of one that has tensors: no graph puts others into it, and who is given it looks at it alone
-// (constant_lists.c).
-#define TAPER_CONSTANT_HELD 2
-// An attribute: the host may write to its tensors between runs, so what is computed of them is not constant.
-#define TAPER_CONSTANT_ATTRIBUTE 1 // taper_node.number2 of a CONSTANT
-
 #endif

@@ -55,17 +55,19 @@ static taper_status constant_tuple(taper_peephole *p, taper_node *node, const ta
 
 static taper_status slice(taper_peephole *p, taper_node *node, const taper_node *tuple, bool *done)
 {
-    if (node->number < 0 || node->number > node->number2 || (uint64_t)node->number2 > tuple->input_count) {
+    if (node->own.slice.begin < 0 || node->own.slice.begin > node->own.slice.end ||
+        (uint64_t)node->own.slice.end > tuple->input_count) {
         return TAPER_OK;
     }
     taper_node *part;
-    TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_TUPLE, (size_t)(node->number2 - node->number), 1, &part,
+    TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_TUPLE,
+                                (size_t)(node->own.slice.end - node->own.slice.begin), 1, &part,
                                 p->compilation->error));
     part->debug = node->debug;
     part->instruction = node->instruction;
     taper_node_insert_before(part, node);
     for (size_t i = 0; i < part->input_count; i++) {
-        taper_node_set_input(part, i, taper_node_in(tuple, (size_t)node->number + i));
+        taper_node_set_input(part, i, taper_node_in(tuple, (size_t)node->own.slice.begin + i));
     }
     part->outputs[0].type = node->outputs[0].type;
     return taper_peephole_replace(node, &part->outputs[0], done);

@@ -112,7 +112,7 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
         return is_plain(node->constant) ? find_class(p, node->constant.as.object->klass) : NULL;
     }
     return node->kind == TAPER_NODE_GET_ATTR && depth < TAPER_LIMIT_INLINE_DEPTH
-               ? class_of_slot(p, class_of(p, graph, taper_node_in(node, 0), depth + 1), node->number)
+               ? class_of_slot(p, class_of(p, graph, taper_node_in(node, 0), depth + 1), node->own.slot)
                : NULL;
 }
 
@@ -158,10 +158,10 @@ static void mark_block(pruning *p, const taper_graph *graph, const taper_block *
         mark_inputs(p, graph, node, node->inputs, node->input_count);
         if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
             const class_slots *owner = class_of(p, graph, taper_node_in(node, 0), 0);
-            if (owner == NULL || (uint64_t)node->number >= owner->slots) {
+            if (owner == NULL || (uint64_t)node->own.slot >= owner->slots) {
                 p->unknown = true;
             } else {
-                owner->number[node->number] = 1;
+                owner->number[node->own.slot] = 1;
             }
         }
     }
@@ -176,7 +176,7 @@ static void renumber_block(pruning *p, const taper_graph *graph, taper_block *bl
         }
         if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
             const class_slots *owner = class_of(p, graph, taper_node_in(node, 0), 0);
-            node->number = (int64_t)owner->number[node->number] - 1;
+            node->own.slot = (int64_t)owner->number[node->own.slot] - 1;
         }
     }
 }

@@ -6,8 +6,6 @@
 
 #include "compiler/quantization.h"
 
-enum { MADE_HERE = 1 }; // taper_node.number of a dequantize
-
 typedef struct rewriter {
     taper_quantization *q;
     taper_compilation *compilation;
@@ -40,14 +38,14 @@ static taper_status set_constant(const rewriter *r, taper_node *node, size_t ind
 static taper_status dequantize_before(const rewriter *r, taper_node *before, taper_ir_value *from, taper_node **made)
 {
     TAPER_TRY(new_op(r, before, TAPER_OP(aten_dequantize_self), made));
-    (*made)->number = MADE_HERE;
+    (*made)->own.quantized.made_here = true;
     taper_node_set_input(*made, 0, from);
     return TAPER_OK;
 }
 
 static bool is_our_dequantize(const taper_node *node)
 {
-    return node != NULL && node->kind == TAPER_NODE_OP && node->number == MADE_HERE &&
+    return node != NULL && node->kind == TAPER_NODE_OP && node->own.quantized.made_here &&
            taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
@@ -79,7 +77,7 @@ static taper_status take_quantized(const rewriter *r, taper_ir_value *value, tap
 static taper_qparams qparams_of_input(const rewriter *r, const taper_ir_value *value)
 {
     if (is_our_dequantize(value->node)) {
-        return taper_group_qparams(r->q, (uint32_t)value->node->number2);
+        return taper_group_qparams(r->q, value->node->own.quantized.value);
     }
     return taper_group_qparams(r->q, value->id);
 }
@@ -102,7 +100,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     }
     // What a dynamic step before has made has a number of its own, of which nothing is known.
     const uint32_t input =
-        is_our_dequantize(layer.input->node) ? (uint32_t)layer.input->node->number2 : layer.input->id;
+        is_our_dequantize(layer.input->node) ? layer.input->node->own.quantized.value : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);
     if (status != TAPER_OK) {
         taper_error_prefix(r->compilation->error, "layer %s: ", step->name);
@@ -307,7 +305,7 @@ static taper_status rewrite_step(const rewriter *r, taper_quantize_step *step, t
     }
     step->made = made->outputs[0].id;
     TAPER_TRY(dequantize_before(r, node, &made->outputs[0], &floats));
-    floats->number2 = step->result;
+    floats->own.quantized.value = step->result;
     taper_value_replace_uses(activation != NULL ? &activation->outputs[0] : &node->outputs[0], &floats->outputs[0]);
     if (activation != NULL) {
         taper_node_remove(activation);
@@ -339,7 +337,7 @@ static taper_status take_parameters(const rewriter *r)
         taper_node *floats;
         if (r->q->values[param->id].parameter) {
             TAPER_TRY(dequantize_before(r, body->first, param, &floats));
-            floats->number2 = param->id;
+            floats->own.quantized.value = param->id;
             taper_value_replace_uses(param, &floats->outputs[0]);
             taper_node_set_input(floats, 0, param);
         }

@@ -69,7 +69,7 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
     } else if (node != product) {
         const taper_node *constant = bias->node; // it may stand behind the product
         TAPER_TRY(taper_constant_before(product, taper_val_retain(constant->constant), &bias, compilation->error));
-        bias->node->number2 = constant->number2;
+        bias->node->own.constant = constant->own.constant;
     }
     TAPER_TRY(taper_op_before(compilation, product, TAPER_OP(aten_linear), &linear));
     taper_node_set_input(linear, 0, x);

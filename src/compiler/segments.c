@@ -324,7 +324,9 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
     for (taper_node *node = body->first; node != NULL; node = node->next) {
-        node->number2 = node->kind == TAPER_NODE_LIST ? (int64_t)count : node->number2;
+        if (node->kind == TAPER_NODE_LIST) {
+            node->own.arguments_before = count;
+        }
         for (size_t i = 0; i < node->input_count; i++) {
             taper_ir_value *value = taper_node_in(node, i);
             if (value->block == body) {

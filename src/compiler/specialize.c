@@ -42,7 +42,7 @@ static taper_status replace_by_ints(specializing *s, taper_node *node, const int
 {
     taper_ir_value *made;
     TAPER_TRY(taper_constant_ints_before(s->compilation, node, numbers, count, &made));
-    made->node->number = TAPER_CONSTANT_FROZEN;
+    made->node->own.constant.frozen = true;
     taper_value_replace_uses(&node->outputs[0], made);
     taper_node_remove(node);
     return TAPER_OK;
@@ -51,7 +51,7 @@ static taper_status replace_by_ints(specializing *s, taper_node *node, const int
 static const taper_list *constant_list(const taper_ir_value *value)
 {
     const taper_node *constant = taper_value_constant(value);
-    return constant != NULL && constant->constant.tag == TAPER_LIST && constant->number == TAPER_CONSTANT_FROZEN
+    return constant != NULL && constant->constant.tag == TAPER_LIST && constant->own.constant.frozen
                ? constant->constant.as.list
                : NULL;
 }

@@ -112,8 +112,8 @@ static taper_val object_of(const walk *w, const taper_ir_value *value, int depth
         return taper_val_none();
     }
     const taper_val from = object_of(w, taper_node_in(node, 0), depth + 1);
-    return from.tag == TAPER_OBJECT && (uint64_t)node->number < from.as.object->count
-               ? from.as.object->slots[node->number]
+    return from.tag == TAPER_OBJECT && (uint64_t)node->own.slot < from.as.object->count
+               ? from.as.object->slots[node->own.slot]
                : taper_val_none();
 }
 
@@ -124,8 +124,8 @@ static taper_status walk_attribute(walk *w, const taper_node *node)
         w->written->all = true;
         return TAPER_OK;
     }
-    return (uint64_t)node->number < object.as.object->count ? add_value(w, object.as.object->slots[node->number], 0)
-                                                            : TAPER_OK;
+    return (uint64_t)node->own.slot < object.as.object->count ? add_value(w, object.as.object->slots[node->own.slot], 0)
+                                                              : TAPER_OK;
 }
 
 // What stands behind a parameter of a block: a loop's carried values. The function's own are its caller's.

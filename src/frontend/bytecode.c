@@ -375,14 +375,14 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
             return bad_at(l, pc, "its slot is out of range");
         }
         TAPER_TRY(node_from_stack(l, block, pc, floor, TAPER_NODE_GET_ATTR, 1, 1, &node));
-        node->number = in->x;
+        node->own.slot = in->x;
         return TAPER_OK;
     case TAPER_LITE_SET_ATTR:
         if (in->x < 0 || in->x > TAPER_LIMIT_REGISTERS) {
             return bad_at(l, pc, "its slot is out of range");
         }
         TAPER_TRY(node_from_stack(l, block, pc, floor, TAPER_NODE_SET_ATTR, 2, 0, &node));
-        node->number = in->x;
+        node->own.slot = in->x;
         return TAPER_OK;
     case TAPER_LITE_LIST_UNPACK:
         if (in->x < 0 || in->x > TAPER_LIMIT_ARGUMENTS) {
@@ -430,8 +430,8 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
     }
     case TAPER_LITE_TUPLE_SLICE:
         TAPER_TRY(node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_SLICE, 1, 1, &node));
-        node->number = in->x;
-        node->number2 = (int64_t)in->x + in->n;
+        node->own.slice.begin = in->x;
+        node->own.slice.end = (int64_t)in->x + in->n;
         return TAPER_OK;
     case TAPER_LITE_INTERFACE_CALL:
         if (in->x < 0 || (size_t)in->x >= l->function->constant_count ||

@@ -30,8 +30,8 @@ static const taper_val *attribute_of(const taper_module *module, const taper_mod
     }
     const taper_val *object =
         node->kind == TAPER_NODE_GET_ATTR ? attribute_of(module, function, taper_node_in(node, 0), depth + 1) : NULL;
-    return object != NULL && object->tag == TAPER_OBJECT && (uint64_t)node->number < object->as.object->count
-               ? &object->as.object->slots[node->number]
+    return object != NULL && object->tag == TAPER_OBJECT && (uint64_t)node->own.slot < object->as.object->count
+               ? &object->as.object->slots[node->own.slot]
                : NULL;
 }
 

@@ -97,7 +97,7 @@ bool taper_value_is_plain(const taper_ir_value *value)
     if (node->kind == TAPER_NODE_CONSTANT) {
         const taper_val constant = node->constant;
         return !taper_val_is_object(constant) || constant.tag == TAPER_STRING || constant.tag == TAPER_COMPLEX ||
-               node->number != 0;
+               node->own.constant.frozen;
     }
     if (node->kind == TAPER_NODE_LIST_UNPACK || taper_node_has(node, TAPER_OP_ITEM)) {
         return holds_only_plain(taper_node_in(node, 0));

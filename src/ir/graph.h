@@ -17,15 +17,15 @@ typedef enum taper_node_kind {
     TAPER_NODE_OP,       // op, schema: inputs are the arguments of the schema, all of them unless vararg
     TAPER_NODE_IF,       // condition
     TAPER_NODE_LOOP,     // most trips, condition, carried…
-    TAPER_NODE_GET_ATTR, // object; number is the slot
-    TAPER_NODE_SET_ATTR, // object, value; number is the slot
+    TAPER_NODE_GET_ATTR, // object; own.slot
+    TAPER_NODE_SET_ATTR, // object, value; own.slot
     TAPER_NODE_LIST,     // items; type is the list's type
     TAPER_NODE_TUPLE,    // items; type is a named tuple's type, otherwise NULL
     TAPER_NODE_DICT,     // key, value, key, value …; type is the dict's type
     TAPER_NODE_OBJECT,   // type is the class of the new object
     TAPER_NODE_LIST_UNPACK,
     TAPER_NODE_TUPLE_UNPACK,
-    TAPER_NODE_TUPLE_SLICE, // tuple; number is the begin, number2 the end
+    TAPER_NODE_TUPLE_SLICE, // tuple; own.slice
     TAPER_NODE_ISINSTANCE,  // value; types
     TAPER_NODE_CALL,        // object, arguments…: calls the method `name`
     TAPER_NODE_SEGMENT, // what block 1 takes from outside; a backend runs it (segment: ops/backend.h, name: its name)
@@ -61,6 +61,34 @@ typedef struct taper_ir_input {
     bool last; // for the planner: nobody looks at the value after this
 } taper_ir_input;
 
+// What only nodes of one kind have; zero at first.
+typedef union taper_node_own {
+    int64_t slot; // GET_ATTR, SET_ATTR: which attribute of the class
+    struct {
+        int64_t begin, end; // of the items that the result has
+    } slice;                // TUPLE_SLICE
+    struct {
+        // A list that its makers only look at: safe to fold.
+        bool frozen;
+        // A list of tensors: no graph puts others into it, and who is given it looks at it alone
+        // (compiler/constant_lists.c).
+        bool held;
+        // The host may write to its tensors between runs, so what is computed of them is not constant.
+        bool attribute;
+    } constant; // CONSTANT
+    struct {
+        uint32_t counter, condition; // registers, given by the planner
+    } loop;                          // LOOP
+    size_t arguments_before;         // LIST in a segment: arguments of the segment that nodes before it take
+    size_t prepared;                 // CALL while it is lowered: one more than the index of the body to inline, 0: none
+    bool all_constant;               // TUPLE while it is lowered: its items are known to be constants
+    struct {
+        bool made_here; // a dequantize that this pass has made
+        uint32_t value; // whose parameters its input has
+    } quantized;        // OP while its graph is quantized
+    uint64_t words[2];  // all of these, for comparing
+} taper_node_own;
+
 struct taper_node {
     uint8_t kind; // taper_node_kind
     uint32_t input_count, output_count, block_count, type_count;
@@ -78,7 +106,7 @@ struct taper_node {
     const taper_type *const *types;
     const char *name;
     taper_val constant;
-    int64_t number, number2;
+    taper_node_own own;
     int32_t debug;        // handle of the file's debug map, -1: none
     uint32_t instruction; // offset in the file's function, for messages
 };

@@ -73,8 +73,7 @@ taper_status taper_copy_node(const taper_copier *c, const taper_node *node, tape
     copy->types = node->types;
     copy->type_count = node->type_count;
     copy->name = node->name;
-    copy->number = node->number;
-    copy->number2 = node->number2;
+    copy->own = node->own;
     copy->debug = node->debug;
     copy->instruction = node->instruction;
     TAPER_TRY(elsewhere ? copy_what_it_holds(c, copy) : TAPER_OK);

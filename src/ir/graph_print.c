@@ -217,7 +217,7 @@ static void print_constant(const printer *p, taper_val value, bool frozen, int d
 static bool has_own_line(const printer *p, const taper_node *constant)
 {
     const taper_val value = constant->constant;
-    return p->exact && taper_val_is_object(value) && value.tag != TAPER_STRING && constant->number == 0 &&
+    return p->exact && taper_val_is_object(value) && value.tag != TAPER_STRING && !constant->own.constant.frozen &&
            constant->outputs[0].uses != NULL && !taper_value_used_once(&constant->outputs[0]);
 }
 
@@ -244,7 +244,7 @@ static void print_inputs(const printer *p, const taper_ir_input *inputs, size_t 
         const taper_ir_value *value = inputs[i].value;
         const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
         if (constant != NULL && !has_own_line(p, constant)) {
-            print_constant(p, constant->constant, constant->number != 0, 0);
+            print_constant(p, constant->constant, constant->own.constant.frozen, 0);
         } else if (value != NULL) {
             taper_text_format(p->text, "%%%u", number_of(p, value));
         } else {
@@ -260,9 +260,9 @@ static void print_detail(const printer *p, const taper_node *node)
     if (node->name != NULL) {
         taper_text_format(p->text, "[%s]", node->name);
     } else if (attribute) {
-        taper_text_format(p->text, "[%lld]", (long long)node->number);
+        taper_text_format(p->text, "[%lld]", (long long)node->own.slot);
     } else if (node->kind == TAPER_NODE_TUPLE_SLICE) {
-        taper_text_format(p->text, "[%lld:%lld]", (long long)node->number, (long long)node->number2);
+        taper_text_format(p->text, "[%lld:%lld]", (long long)node->own.slice.begin, (long long)node->own.slice.end);
     } else if (node->type != NULL || node->type_count != 0) {
         taper_text_string(p->text, "[");
         for (uint32_t i = 0; i < node->type_count; i++) {
@@ -293,7 +293,7 @@ static void print_block(printer *p, const taper_block *block, int depth)
         print_detail(p, node);
         taper_text_string(p->text, "(");
         if (node->kind == TAPER_NODE_CONSTANT) {
-            print_constant(p, node->constant, node->number != 0, 0);
+            print_constant(p, node->constant, node->own.constant.frozen, 0);
         }
         print_inputs(p, node->inputs, node->input_count);
         taper_text_string(p->text, ")\n");

@@ -269,7 +269,7 @@ static taper_status build_samples(method_builder *b, const taper_draft_bundle_en
     taper_node *get, *list;
     TAPER_TRY(samples_type(b, entry, &type));
     TAPER_TRY(add_node(b, TAPER_NODE_GET_ATTR, 1, 1, &get));
-    get->number = slot;
+    get->own.slot = slot;
     taper_node_set_input(get, 0, &b->body->params[0]);
     const size_t samples = entry->samples->count, arguments = entry->samples->items[0].as.tuple->count / 2;
     taper_ir_value **full = taper_arena_array(&b->graph->arena, samples, sizeof *full);

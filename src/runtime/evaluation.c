@@ -84,10 +84,10 @@ static bool find_value(const taper_function *function, taper_val self, const tap
     taper_val object;
     if (node->kind != TAPER_NODE_GET_ATTR || depth == TAPER_LIMIT_VALUE_DEPTH ||
         !find_value(function, self, taper_node_in(node, 0), depth + 1, &object) || object.tag != TAPER_OBJECT ||
-        node->number < 0 || (size_t)node->number >= object.as.object->count) {
+        node->own.slot < 0 || (size_t)node->own.slot >= object.as.object->count) {
         return false;
     }
-    *found = object.as.object->slots[node->number];
+    *found = object.as.object->slots[node->own.slot];
     return true;
 }
 

@@ -12,7 +12,7 @@ static size_t attribute_path(const taper_ir_value *value, int64_t slots[DEEPEST]
 {
     size_t depth = 0;
     while (value != NULL && value->node != NULL && value->node->kind == TAPER_NODE_GET_ATTR && depth < DEEPEST) {
-        slots[depth++] = value->node->number;
+        slots[depth++] = value->node->own.slot;
         value = taper_node_in(value->node, 0);
     }
     return value != NULL && value->node == NULL && value->block->parent == NULL && value->index == 0 ? depth : 0;

@@ -86,11 +86,11 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
 static taper_status get_attr(const taper_frame_source *source, const taper_node *node, taper_val object, taper_val *out)
 {
     TAPER_TRY(expect(source, object, TAPER_OBJECT, "GET_ATTR", "an object"));
-    if ((uint64_t)node->number >= object.as.object->count) {
+    if ((uint64_t)node->own.slot >= object.as.object->count) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "GET_ATTR: %s has %zu attributes, number %lld was asked for",
-                   taper_val_kind_name(object), object.as.object->count, (long long)node->number);
+                   taper_val_kind_name(object), object.as.object->count, (long long)node->own.slot);
     }
-    *out = taper_val_retain(object.as.object->slots[node->number]);
+    *out = taper_val_retain(object.as.object->slots[node->own.slot]);
     return TAPER_OK;
 }
 
@@ -110,12 +110,14 @@ static taper_status unpack(const taper_frame_source *source, const taper_val *it
 static taper_status slice_tuple(const taper_frame_source *source, const taper_node *node, const taper_tuple *tuple,
                                 taper_val *out)
 {
-    if (node->number < 0 || node->number > node->number2 || (uint64_t)node->number2 > tuple->count) {
+    if (node->own.slice.begin < 0 || node->own.slice.begin > node->own.slice.end ||
+        (uint64_t)node->own.slice.end > tuple->count) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "TUPLE_SLICE: %lld to %lld of a tuple of %zu",
-                   (long long)node->number, (long long)node->number2, tuple->count);
+                   (long long)node->own.slice.begin, (long long)node->own.slice.end, tuple->count);
     }
     const taper_node plain = {.kind = TAPER_NODE_TUPLE};
-    return make_tuple(source, &plain, tuple->items + node->number, (size_t)(node->number2 - node->number), out);
+    return make_tuple(source, &plain, tuple->items + node->own.slice.begin,
+                      (size_t)(node->own.slice.end - node->own.slice.begin), out);
 }
 
 static taper_status call_method(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t count,
@@ -146,7 +148,7 @@ taper_status taper_interpret_node(const taper_frame_source *source, const taper_
         return get_attr(source, node, in[0], out);
     case TAPER_NODE_SET_ATTR:
         TAPER_TRY(expect(source, in[0], TAPER_OBJECT, "SET_ATTR", "an object"));
-        return taper_object_set(in[0].as.object, (size_t)node->number, taper_val_retain(in[1]), source->run->error);
+        return taper_object_set(in[0].as.object, (size_t)node->own.slot, taper_val_retain(in[1]), source->run->error);
     case TAPER_NODE_LIST:
         return make_list(source, node, in, in_count, out);
     case TAPER_NODE_TUPLE:

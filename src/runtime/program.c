@@ -33,8 +33,8 @@ static bool is_fixed(const taper_ir_value *result)
     if (value.tag == TAPER_OBJECT) {
         return value.as.object->klass != NULL && taper_class_is_native(value.as.object->klass->name);
     }
-    return !taper_val_is_object(value) || value.tag == TAPER_TENSOR || value.tag == TAPER_STRING || node->number != 0 ||
-           (value.tag == TAPER_LIST && node->number2 == TAPER_CONSTANT_HELD);
+    return !taper_val_is_object(value) || value.tag == TAPER_TENSOR || value.tag == TAPER_STRING ||
+           node->own.constant.frozen || (value.tag == TAPER_LIST && node->own.constant.held);
 }
 
 static uint32_t operand_of(const taper_ir_input *input)
@@ -141,13 +141,13 @@ static taper_status build_if(builder *b, const taper_node *node)
 }
 
 // Registers of a loop: the body's parameters hold the trip number and the carried values; two more hold the counter and
-// the condition (node->number and number2, given by the planner).
+// the condition (node->own.loop, given by the planner).
 static taper_status build_loop(builder *b, const taper_node *node)
 {
     const taper_block *body = node->blocks[0];
     const size_t carried = node->output_count;
     taper_program *p = b->program;
-    taper_ir_value counter = {.reg = (uint32_t)node->number}, condition = {.reg = (uint32_t)node->number2};
+    taper_ir_value counter = {.reg = node->own.loop.counter}, condition = {.reg = node->own.loop.condition};
     TAPER_TRY(add(b, TAPER_DO_LOOP_BEGIN, NULL, 0, &counter, 1, NULL));
     size_t move;
     TAPER_TRY(add(b, TAPER_DO_MOVE, node->inputs + 1, carried + 1, NULL, 0, &move));
@@ -282,8 +282,8 @@ static void number_values(const taper_block *block, numbering *n)
             node->outputs[i].reg = (uint32_t)n->registers++;
         }
         if (node->kind == TAPER_NODE_LOOP) {
-            node->number = (int64_t)n->registers++;
-            node->number2 = (int64_t)n->registers++;
+            node->own.loop.counter = (uint32_t)n->registers++;
+            node->own.loop.condition = (uint32_t)n->registers++;
         }
         for (size_t b = 0; b < node->block_count; b++) {
             number_values(node->blocks[b], n);

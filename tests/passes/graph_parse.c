@@ -57,7 +57,7 @@ static taper_status add_constant(graph_reader *r, taper_block *block, taper_ir_v
     taper_node *node;
     TAPER_TRY(read_value(r, &value, &frozen));
     TAPER_TRY(taper_node_constant(block->graph, value, &node, r->error));
-    node->number = frozen ? TAPER_CONSTANT_FROZEN : 0;
+    node->own.constant.frozen = frozen;
     taper_node_append(block, node);
     *made = &node->outputs[0];
     return TAPER_OK;
@@ -103,7 +103,7 @@ typedef struct node_head {
     const taper_schema *schema;
     const taper_type *types[MOST_INPUTS];
     uint32_t type_count;
-    int64_t number, number2;
+    taper_node_own own;
     const char *name;
     size_t name_length;
 } node_head;
@@ -137,11 +137,14 @@ static taper_status read_detail(graph_reader *r, node_head *head)
     switch (head->kind) {
     case TAPER_NODE_GET_ATTR:
     case TAPER_NODE_SET_ATTR:
+        head->own.slot = strtoll(r->text, &end, 10);
+        r->text = end;
+        break;
     case TAPER_NODE_TUPLE_SLICE:
-        head->number = strtoll(r->text, &end, 10);
+        head->own.slice.begin = strtoll(r->text, &end, 10);
         r->text = end;
         if (read_token(r, ":")) {
-            head->number2 = strtoll(r->text, &end, 10);
+            head->own.slice.end = strtoll(r->text, &end, 10);
             r->text = end;
         }
         break;
@@ -227,8 +230,9 @@ static taper_status describe_node(graph_reader *r, const node_head *head, taper_
     node->op = head->op;
     node->op_name = head->op != NULL ? head->schema->text : NULL;
     node->schema = head->schema;
-    node->number = head->number;
-    node->number2 = head->number2;
+    if (node->kind != TAPER_NODE_CONSTANT) {
+        node->own = head->own;
+    }
     if (node->kind == TAPER_NODE_ISINSTANCE) {
         const taper_type **types = taper_arena_array(&node->block->graph->arena, head->type_count, sizeof *types);
         if (types == NULL) {

@@ -263,7 +263,7 @@ static taper_status get_weight(taper_export_lowering *l, const taper_pt2_weight 
         taper_node *node;
         TAPER_TRY(taper_emit_node(&l->emit, TAPER_NODE_GET_ATTR, 1, 1, &node));
         taper_node_set_input(node, 0, *value);
-        node->number = *slots;
+        node->own.slot = *slots;
         *value = &node->outputs[0];
         at += part_length(at);
         if (*at == '\0') {

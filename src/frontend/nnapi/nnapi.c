@@ -59,7 +59,7 @@ static taper_object *object_of(const site *s, const taper_ir_value *value, int s
         return NULL;
     }
     const taper_object *holder = object_of(s, taper_node_in(value->node, 0), steps - 1);
-    const size_t slot = (size_t)value->node->number;
+    const size_t slot = (size_t)value->node->own.slot;
     return holder != NULL && slot < holder->count && holder->slots[slot].tag == TAPER_OBJECT
                ? holder->slots[slot].as.object
                : NULL;
@@ -78,7 +78,7 @@ static bool block_sets(const site *s, const taper_block *block, const taper_obje
                 return true;
             }
         }
-        if (node->kind != TAPER_NODE_SET_ATTR || node->number != slot) {
+        if (node->kind != TAPER_NODE_SET_ATTR || node->own.slot != slot) {
             continue;
         }
         const taper_ir_value *to = taper_node_in(node, 0);
@@ -109,8 +109,8 @@ static const taper_val *known_value(const site *s, const taper_ir_value *value, 
         known = &value->node->constant;
     } else if (value->node != NULL && value->node->kind == TAPER_NODE_GET_ATTR) {
         const taper_object *holder = object_of(s, taper_node_in(value->node, 0), STEPS);
-        const size_t slot = (size_t)value->node->number;
-        if (holder != NULL && slot < holder->count && !is_set(s, holder, value->node->number, s->init)) {
+        const size_t slot = (size_t)value->node->own.slot;
+        if (holder != NULL && slot < holder->count && !is_set(s, holder, value->node->own.slot, s->init)) {
             known = &holder->slots[slot];
         }
     }
@@ -236,7 +236,7 @@ static bool used_only(const site *s, const taper_node *list, const taper_node *l
 static bool same_attribute(const taper_ir_value *a, const taper_ir_value *b)
 {
     return a->node->kind == TAPER_NODE_GET_ATTR && b->node->kind == TAPER_NODE_GET_ATTR &&
-           a->node->number == b->node->number && taper_node_in(a->node, 0) == taper_node_in(b->node, 0);
+           a->node->own.slot == b->node->own.slot && taper_node_in(a->node, 0) == taper_node_in(b->node, 0);
 }
 
 // The lists whose items a block takes by number: formats are an attribute or a constant, arguments are neither.
@@ -291,7 +291,7 @@ static bool holds_set(const site *s, const taper_block *block, int64_t slot)
                 return true;
             }
         }
-        if (node->kind == TAPER_NODE_SET_ATTR && node->number == slot &&
+        if (node->kind == TAPER_NODE_SET_ATTR && node->own.slot == slot &&
             object_of(s, taper_node_in(node, 0), STEPS) == s->object) {
             return true;
         }
@@ -318,7 +318,7 @@ static bool find_object(site *s)
         return false;
     }
     s->object = object_of(s, taper_node_in(value->node, 0), STEPS);
-    const int64_t slot = value->node->number;
+    const int64_t slot = value->node->own.slot;
     // That class alone, as what else its code might do in the part that goes would be lost.
     if (s->object == NULL || strstr(s->object->klass->name, ".torch.backends._nnapi.prepare.") == NULL ||
         slot != taper_object_slot(s->object, "comp") || (size_t)slot >= s->object->count ||
@@ -349,7 +349,7 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
 {
     const int64_t slot = taper_object_slot(s->object, "out_templates");
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (node->kind != TAPER_NODE_SET_ATTR || node->number != slot) {
+        if (node->kind != TAPER_NODE_SET_ATTR || node->own.slot != slot) {
             continue;
         }
         const taper_node *list = taper_node_in(node, 1)->node;

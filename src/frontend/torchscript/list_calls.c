@@ -13,7 +13,7 @@ taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f, con
     const taper_graph *graph = l->prepared[f->prepared - 1].graph;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_CALL, f->parameter_count, 1, &call));
     call->name = graph->name;
-    call->number = f->prepared;
+    call->own.prepared = f->prepared;
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         taper_ir_value *const value = args[i].value;
         if (value != NULL && value->type == NULL) {
@@ -36,7 +36,7 @@ taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f, con
 // The body of the function in place of the call. Constants stand at the head of the graph.
 static taper_status inline_call(taper_ts_lowering *l, taper_copier *copier, taper_node *call)
 {
-    const taper_graph *from = l->prepared[call->number - 1].graph;
+    const taper_graph *from = l->prepared[call->own.prepared - 1].graph;
     const taper_block *body = from->body;
     TAPER_TRY(taper_ts_charge(l, 8 * (size_t)from->node_count));
     copier->count = 0;
@@ -69,8 +69,8 @@ static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, tap
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(inline_calls(l, copier, node->blocks[b]->first, depth + 1, deepest));
         }
-        if (node->kind == TAPER_NODE_CALL && node->number != 0) {
-            const int inside = depth + l->prepared[node->number - 1].depth;
+        if (node->kind == TAPER_NODE_CALL && node->own.prepared != 0) {
+            const int inside = depth + l->prepared[node->own.prepared - 1].depth;
             if (inside > TAPER_LIMIT_INLINE_DEPTH) {
                 TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "calls and blocks are nested too deep");
             }

@@ -99,22 +99,21 @@ static taper_status fold_instance(folding *f, taper_node *node)
     return replace(f, node, taper_val_bool(is));
 }
 
-// A tuple of constants is one, once that was found (KNOWN, the node's number), and so are its items.
-enum { KNOWN = 1 };
+// A tuple of constants is one, once that was found (own.all_constant), and so are its items.
 
 static bool is_known_tuple(const taper_ir_value *value)
 {
-    return value->node != NULL && value->node->kind == TAPER_NODE_TUPLE && value->node->number == KNOWN;
+    return value->node != NULL && value->node->kind == TAPER_NODE_TUPLE && value->node->own.all_constant;
 }
 
 static void know_tuple(folding *f, taper_node *node)
 {
-    bool known = node->number != KNOWN;
+    bool known = !node->own.all_constant;
     for (size_t i = 0; known && i < node->input_count; i++) {
         known = taper_value_constant(taper_node_in(node, i)) != NULL || is_known_tuple(taper_node_in(node, i));
     }
     if (known) {
-        node->number = KNOWN;
+        node->own.all_constant = true;
         f->changed = true;
     }
 }

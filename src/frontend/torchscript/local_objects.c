@@ -20,17 +20,17 @@ static bool is_local(const taper_node *object, size_t *looks)
     bool set[MOST_SLOTS] = {false};
     for (const taper_value_use *use = object->outputs[0].uses; use != NULL; use = use->next, left++) {
         if (use->user == NULL || use->user->block != object->block || use->index != 0 ||
-            !is_access(use->user, object) || use->user->number < 0 || use->user->number >= MOST_SLOTS) {
+            !is_access(use->user, object) || use->user->own.slot < 0 || use->user->own.slot >= MOST_SLOTS) {
             return false;
         }
     }
     for (const taper_node *node = object->next; left != 0 && *looks != 0; node = node->next, --*looks) {
         if (is_access(node, object)) {
             left--;
-            if (node->kind == TAPER_NODE_GET_ATTR && !set[node->number]) {
+            if (node->kind == TAPER_NODE_GET_ATTR && !set[node->own.slot]) {
                 return false;
             }
-            set[node->number] = true;
+            set[node->own.slot] = true;
         }
     }
     return left == 0;
@@ -45,9 +45,9 @@ static void dissolve(taper_node *object)
             continue;
         }
         if (node->kind == TAPER_NODE_SET_ATTR) {
-            slots[node->number] = taper_node_in(node, 1);
+            slots[node->own.slot] = taper_node_in(node, 1);
         } else {
-            taper_value_replace_uses(&node->outputs[0], slots[node->number]);
+            taper_value_replace_uses(&node->outputs[0], slots[node->own.slot]);
         }
         taper_node_remove(node);
     }

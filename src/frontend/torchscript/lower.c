@@ -226,7 +226,7 @@ static taper_status instance_of(taper_ts_lowering *l, const taper_ir_value *obje
     } else if (taper_node_in(get, 0)->type != NULL) {
         TAPER_TRY(taper_ts_find_type(l->unit, taper_node_in(get, 0)->type, &class));
     }
-    const taper_ts_attribute *attribute = class != NULL ? taper_ts_attribute_in(class, get->number) : NULL;
+    const taper_ts_attribute *attribute = class != NULL ? taper_ts_attribute_in(class, get->own.slot) : NULL;
     return attribute != NULL ? keep_name(l, attribute->atom, instance) : TAPER_OK;
 }
 

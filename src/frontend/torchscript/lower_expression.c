@@ -286,7 +286,7 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     taper_node *get;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, &get));
     taper_node_set_input(get, 0, object.value);
-    get->number = slot;
+    get->own.slot = slot;
     get->outputs[0].type = attribute->resolved;
     *out = (taper_ts_binding){.value = &get->outputs[0],
                               .type = attribute->resolved,
@@ -419,8 +419,8 @@ static taper_status tuple_slice(taper_ts_lowering *l, taper_ts_node *node, taper
     taper_node *slice;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_TUPLE_SLICE, 1, 1, &slice));
     taper_node_set_input(slice, 0, whole.value);
-    slice->number = range[0];
-    slice->number2 = range[0] + (int64_t)items;
+    slice->own.slice.begin = range[0];
+    slice->own.slice.end = range[0] + (int64_t)items;
     *out = (taper_ts_binding){.value = &slice->outputs[0]};
     TAPER_TRY(taper_type_make(l->unit->module->types, TAPER_TYPE_TUPLE, NULL, whole.type->items + range[0], NULL, items,
                               &out->type, l->unit->error));

@@ -56,7 +56,7 @@ static taper_status assign(taper_ts_lowering *l, taper_ts_node *target, taper_ts
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_SET_ATTR, 2, 0, &set));
     taper_node_set_input(set, 0, object.value);
     taper_node_set_input(set, 1, value.value);
-    set->number = slot;
+    set->own.slot = slot;
     return TAPER_OK;
 }
 

@@ -270,7 +270,7 @@ static const taper_val *from_outside(void *user, const taper_node *node, size_t 
     if (node->kind != TAPER_NODE_LIST) {
         return in->next++;
     }
-    size_t before = (size_t)node->number2;
+    size_t before = node->own.arguments_before;
     for (size_t i = 0; i < at; i++) {
         before += taper_node_in(node, i)->block != in->body;
     }

@@ -6,7 +6,7 @@ taper_status taper_script_get(taper_emitter *e, taper_ir_value *object, int64_t 
 {
     taper_node *node;
     TAPER_TRY(taper_emit_node(e, TAPER_NODE_GET_ATTR, 1, 1, &node));
-    node->number = slot;
+    node->own.slot = slot;
     *made = &node->outputs[0];
     taper_node_set_input(node, 0, object);
     return TAPER_OK;
@@ -16,7 +16,7 @@ taper_status taper_script_set(taper_emitter *e, taper_ir_value *object, int64_t 
 {
     taper_node *node;
     TAPER_TRY(taper_emit_node(e, TAPER_NODE_SET_ATTR, 2, 0, &node));
-    node->number = slot;
+    node->own.slot = slot;
     taper_node_set_input(node, 0, object);
     taper_node_set_input(node, 1, value);
     return TAPER_OK;
