@@ -9,13 +9,6 @@
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 
-const taper_op *taper_prepack_row(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
-{
-    return taper_row_where(what | TAPER_FIELD_MASK(LAYER) | TAPER_FIELD_MASK(PACKER),
-                           what | (uint64_t)layer << TAPER_LAYER_AT |
-                               (uint64_t)compilation->preparer->packer << TAPER_PACKER_AT);
-}
-
 static taper_status ints(taper_compilation *compilation, const int64_t *numbers, taper_val *value)
 {
     taper_list *list = taper_list_new(compilation->module->heap, &taper_type_int, 2);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects of packed weights, made by running the operator that packs.
+// The operators that pack weights, found and run.
 #include "compiler/prepack.h"
+
+const taper_op *taper_prepack_row(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
+{
+    return taper_row_where(what | TAPER_FIELD_MASK(LAYER) | TAPER_FIELD_MASK(PACKER),
+                           what | (uint64_t)layer << TAPER_LAYER_AT |
+                               (uint64_t)compilation->preparer->packer << TAPER_PACKER_AT);
+}
 
 taper_status taper_prepack_object(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                                   taper_val *object)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Programs that PyTorch 2 quantized (PT2E) compute with floats between quantized_decomposed::dequantize_… and
 // quantize_…. This pass makes of an operator and what is around it the quantized operator that it stands for:
-// recompose.c finds which values are quantized how and walks the graph, recompose_steps.c makes the operators,
-// recompose_weights.c the packed weights of layers.
+// recompose.c walks the graph, recompose_values.c finds which values are quantized how, recompose_steps.c makes the
+// operators, recompose_weights.c the packed weights of layers.
 //
 // Integers become quint8, which the fast kernels take: an int8 tensor is one of uint8 with a zero point that is 128
 // more. What does not fit stays as it is: parameters that are no constants, a range of fewer integers, a result that
@@ -34,7 +34,7 @@ typedef struct taper_recomposer {
     size_t capacity;
 } taper_recomposer;
 
-// ---- recompose.c
+// ---- recompose_values.c
 
 // What is known of a value; all zero where nothing is.
 taper_recomposed taper_recomposed_of(const taper_recomposer *r, const taper_ir_value *value);
@@ -53,6 +53,11 @@ bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *va
 taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value);
 // Whether value is quantized, always in the same way, and nobody looks at the floats, nor at the integers as such.
 bool taper_recompose_result(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
+// Whether node quantizes floats in the way in which they are quantized already, and everybody dequantizes its result.
+bool taper_recompose_again(const taper_recomposer *r, const taper_node *node);
+// Whoever dequantizes the integers takes made instead, which is the same as quint8.
+TAPER_MUST_USE taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers,
+                                                    taper_ir_value *made);
 // Whoever dequantizes what value is quantized to takes made instead.
 TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value *made);
@@ -60,6 +65,8 @@ TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const tape
 int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value);
 // The arguments `from` to `to` of a decomposed operator as numbers; false where one is no constant.
 bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, double *numbers);
+// Whether that argument is None or float32, as a constant.
+bool taper_constant_float_dtype(const taper_node *node, size_t index);
 
 // ---- recompose_steps.c
 

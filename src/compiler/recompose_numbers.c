@@ -11,3 +11,10 @@ bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, doub
     }
     return true;
 }
+
+bool taper_constant_float_dtype(const taper_node *node, size_t index)
+{
+    const taper_val *dtype = index < node->input_count ? taper_node_constant_in(node, index) : NULL;
+    return dtype != NULL &&
+           (dtype->tag == TAPER_NONE || (dtype->tag == TAPER_INT && dtype->as.i == (int64_t)TAPER_F32));
+}

@@ -43,6 +43,7 @@ if(TAPER_WITH_PASSES) # recompose makes of float layers between dequantize and q
         src/compiler/recompose.c
         src/compiler/recompose_numbers.c
         src/compiler/recompose_steps.c
+        src/compiler/recompose_values.c
         src/compiler/recompose_weights.c
     )
 endif()

@@ -239,6 +239,14 @@ taper_status taper_calibrator_load_memory(taper_context *context, const void *by
     return load(context, NULL, bytes, size, load_options, options, calibrator, error);
 }
 
+void taper_calibrator_free_comparison(taper_calibrator *calibrator)
+{
+    taper_session_destroy(calibrator->quantized_session);
+    taper_model_release(calibrator->quantized);
+    calibrator->quantized_session = NULL;
+    calibrator->quantized = NULL;
+}
+
 void taper_calibrator_release(taper_calibrator *calibrator)
 {
     if (calibrator == NULL) {

@@ -79,14 +79,6 @@ static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got
 
 // ---- the quantized model
 
-void taper_calibrator_free_comparison(taper_calibrator *calibrator)
-{
-    taper_session_destroy(calibrator->quantized_session);
-    taper_model_release(calibrator->quantized);
-    calibrator->quantized_session = NULL;
-    calibrator->quantized = NULL;
-}
-
 // Which step's result each value is, in either graph.
 static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_count, taper_error *error)
 {

@@ -24,19 +24,6 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
 
 enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // whether this build has anything to keep in a directory
 
-// Those before stay as long as the context: who took one may use it on.
-struct taper_cache_dir {
-    struct taper_cache_dir *before;
-    size_t bytes; // of this
-    char path[];
-};
-
-const char *taper_context_cache_dir(const taper_context *context)
-{
-    const taper_cache_dir *dir = atomic_load_explicit(&context->cache_dir, memory_order_acquire);
-    return dir != NULL && dir->path[0] != '\0' ? dir->path : NULL;
-}
-
 taper_status taper_context_set_cache_dir(taper_context *context, const char *path, taper_error *error)
 {
     TAPER_NEED(context, error);

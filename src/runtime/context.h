@@ -6,7 +6,12 @@
 #include "ops/list/registry.h"
 #include "platform/threads.h"
 
-typedef struct taper_cache_dir taper_cache_dir;
+// Those before stay as long as the context: who took one may use it on.
+typedef struct taper_cache_dir {
+    struct taper_cache_dir *before;
+    size_t bytes; // of this
+    char path[];
+} taper_cache_dir;
 
 struct taper_context {
     taper_refs refs;
@@ -28,7 +33,11 @@ struct taper_context {
 
 void taper_context_retain(taper_context *context);
 // Valid as long as the context; NULL: none.
-const char *taper_context_cache_dir(const taper_context *context);
+static inline const char *taper_context_cache_dir(const taper_context *context)
+{
+    const taper_cache_dir *dir = atomic_load_explicit(&context->cache_dir, memory_order_acquire);
+    return dir != NULL && dir->path[0] != '\0' ? dir->path : NULL;
+}
 
 // ---- device.c
 

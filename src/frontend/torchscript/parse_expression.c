@@ -6,6 +6,21 @@
 #include "base/text.h"
 #include "frontend/torchscript/parser.h"
 
+taper_status taper_ts_slot(taper_ts_parser *p, uint32_t atom, uint32_t *slot)
+{
+    if (atom >= p->slot_capacity) {
+        const size_t before = p->slot_capacity;
+        TAPER_TRY(TAPER_GROW(p->parse->allocator, p->slots, p->slot_capacity, (size_t)atom + 1, p->parse->error));
+        memset(p->slots + before, 0, (p->slot_capacity - before) * sizeof *p->slots);
+    }
+    if (p->slots[atom].stamp != p->stamp) {
+        p->slots[atom].stamp = p->stamp;
+        p->slots[atom].slot = p->slot_count++;
+    }
+    *slot = p->slots[atom].slot;
+    return TAPER_OK;
+}
+
 taper_status taper_ts_unexpected(const taper_ts_parser *p, const char *what)
 {
     return taper_ts_syntax(&p->lexer, p->lexer.token.at, what);
