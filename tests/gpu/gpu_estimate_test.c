@@ -19,7 +19,7 @@
 #define GPU_DEVICE "vulkan:llvmpipe"
 #endif
 
-static const char by_estimate[] = "the CPU does it: by the estimate the CPU is faster";
+static const char by_estimate[] = "the CPU runs this segment: by the estimate the CPU is faster";
 
 // What a device does in a second: far less than any CPU, and far more.
 static const double slow = 1e8, fast = 1e15;
@@ -82,7 +82,8 @@ static void slower(void **state)
     for (size_t i = 0; i < taper_profile_count(o.session); i++) {
         taper_profile_item item = {.struct_size = sizeof item};
         assert_int_equal(taper_profile_get(o.session, i, &item, w.error), TAPER_OK);
-        told += item.calls == 0 && item.cpu_reason != NULL && strcmp(item.cpu_reason, "by the estimate the CPU is faster") == 0;
+        told += item.calls == 0 && item.cpu_reason != NULL &&
+                strcmp(item.cpu_reason, "by the estimate the CPU is faster") == 0;
     }
     assert_int_equal(told, 1);
     close_session(&o);
@@ -124,7 +125,7 @@ static void learning(void **state)
     gpu_slow(true);
     run(&w, o.session, &large, RUNS);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(count_heard(&w, "the CPU does it: "), 1); // as measured
+    assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1); // as measured
     const size_t runs = gpu_calls(GPU_RUN);
     run(&w, o.session, &middle, 2);
     assert_int_equal(count_heard(&w, by_estimate), 1);
@@ -164,7 +165,7 @@ static void faster_is_kept(void **state)
         assert_int_equal(device_load(w.context, middle.file, GPU_DEVICE, NULL, &o.model, w.error), TAPER_OK);
         assert_int_equal(taper_session_create(o.model, NULL, &o.session, w.error), TAPER_OK);
         run(&w, o.session, &middle, 10);
-        assert_int_equal(count_heard(&w, "the CPU does it: it was slower than the CPU when it was measured"),
+        assert_int_equal(count_heard(&w, "the CPU runs this segment: it was slower than the CPU when it was measured"),
                          round == 1);
         assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
         close_session(&o);

@@ -87,7 +87,7 @@ def main():
         result = np.load(out)
         got = result[[k for k in result.files if result[k].shape == tuple(want.shape)][0]]
         error = np.abs(got.astype("f8") - want.numpy()).max() / np.abs(want.numpy()).max()
-        left = re.findall(r"the CPU does it: (.*)", run.stderr)
+        left = re.findall(r"the CPU runs this segment: (.*)", run.stderr)
         ok = error <= 1e-4
         whole = "" if insists else f"; partly: {left[:2]}"
         print(f"{said}: {len(dispatches)} segments, {sum(dispatches)} dispatches, off by {error:.1e}{'' if ok else ' TOO FAR'}{whole}", flush=True)

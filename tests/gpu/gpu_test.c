@@ -434,7 +434,7 @@ static taper_value *step_with(const listening *w, taper_session *session, int st
 static size_t moved(const listening *w, size_t floats)
 {
     char words[80];
-    snprintf(words, sizeof words, ", %zu bytes from and to the host in each run", floats * sizeof(float));
+    snprintf(words, sizeof words, " moves %zu bytes from and to the host", floats * sizeof(float));
     return count_heard(w, words);
 }
 
@@ -603,7 +603,7 @@ static void background(void **state)
             wanted = result;
         }
         assert_true(run > 1 || round == 0); // the first one ends before anything is made
-        assert_int_equal(count_heard(&w, "the CPU does it while pipelines are made"), 1);
+        assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
         assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while they are made
         taper_value_release(wanted);
         taper_session_destroy(session);
@@ -653,7 +653,7 @@ static void both_fail(void **state)
         assert_int_equal(test_run(w.context, sessions[i], &test_calls[find_small()], &result, w.error), TAPER_OK);
         taper_value_release(result);
     }
-    assert_int_equal(count_heard(&w, "the CPU does it while pipelines are made"), 1);
+    assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
     assert_int_equal(count_heard(&w, "was made to fail"), 1);
     assert_int_equal(count_heard(&w, "the one of number 1"), 1); // whosoever it was
     assert_int_equal(count_heard(&w, "does not work any more"), 1);

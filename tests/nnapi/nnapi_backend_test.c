@@ -39,9 +39,9 @@ static void models(void **state)
     open_listening(&w, NULL);
     every_model(&w, RUNS);
     printf("level %d: %zu networks compiled, %zu segments kept by the device, %zu by the CPU\n", double_level(),
-           count_heard(&w, "operations compiled"), count_heard(&w, ": the device does it: "),
-           count_heard(&w, ": the CPU does it: "));
-    assert_true(count_heard(&w, "operations compiled") >= 4);
+           count_heard(&w, "the driver compiled"), count_heard(&w, ": the device runs this segment from now on: "),
+           count_heard(&w, ": the CPU runs this segment: "));
+    assert_true(count_heard(&w, "the driver compiled") >= 4);
     close_listening(&w);
     double_is_silent();
 }
@@ -139,7 +139,7 @@ static void switches(void **state)
     double_switch("refuse=3"); // convolutions
     hold_against_cpu(&w, find_small(), "nnapi", 3);
     assert_int_equal(count_heard(&w, lists ? "the device does not support an operation CONV_2D"
-                                           : "the CPU does it: the driver refuses the network"),
+                                           : "the CPU runs this segment: the driver refuses the network"),
                      1);
     assert_int_equal(count_heard(&w, "does not work any more"), 0);
     assert_int_equal(run_small(&w, "nnapi!", 1), TAPER_ERROR_UNSUPPORTED);
@@ -151,12 +151,12 @@ static void switches(void **state)
         double_switch("slow=100"); // the CPU is faster, busy as it may be
         if (slow == 0) {
             hold_against_cpu(&w, find_small(), "nnapi", RUNS);
-            static const char line[] = ": the CPU does it: ";
+            static const char line[] = ": the CPU runs this segment from now on: the device took ";
             assert_int_equal(count_heard(&w, line), 1);
             assert_true(strtod(strstr(w.heard, line) + sizeof line - 1, NULL) >= 100);
         } else {
             assert_int_equal(run_small(&w, "nnapi!", RUNS), TAPER_OK);
-            assert_int_equal(count_heard(&w, "the CPU does it"), 0);
+            assert_int_equal(count_heard(&w, "the CPU runs this segment"), 0);
         }
         close_listening(&w);
     }

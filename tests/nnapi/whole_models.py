@@ -161,7 +161,7 @@ def check(taper, folder, scratch, name, module, inputs, least):
             if os.path.exists(log):
                 os.remove(log)
             got, said = run(taper, model, paths, out, "--device", device, level=here, log=log)
-            operations = sum(int(n) for n in re.findall(r": (\d+) operations compiled", said))
+            operations = sum(int(n) for n in re.findall(r": the driver compiled (\d+) operations", said))
             if got is None and not (device == "nnapi!" and re.search("declined(: | aten::)", said)):
                 failures.append(f"{name}, {level}, {device}: {said}")
             elif got is not None and differ(got, want):

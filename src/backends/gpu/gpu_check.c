@@ -195,7 +195,7 @@ static taper_status refuse(const taper_segment *segment, taper_call *call, taper
     drop_results(call);
     r->refused = true;
     call->run->why = why;
-    taper_gpu_say(segment, call->run, TAPER_LOG_WARNING, "the CPU does it: %s", why);
+    taper_gpu_say(segment, call->run, TAPER_LOG_WARNING, "the CPU runs this segment: %s", why);
     return TAPER_DECLINED;
 }
 

@@ -91,8 +91,8 @@ static taper_status emit(recorder *rec)
     if (status == TAPER_DECLINED) {
         const char *op = e.node != NULL ? e.node->op_name : "";
         const char *why = e.reader.why != NULL ? e.reader.why : "cannot be had";
-        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %.*s: %s", (int)strcspn(op, "("),
-                      op, why);
+        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU runs this segment: %.*s: %s",
+                      (int)strcspn(op, "("), op, why);
         rec->call->run->why = why;
     }
     return status;
@@ -474,7 +474,7 @@ static taper_status ask_what_was_faster(const recorder *rec)
         return TAPER_OK;
     }
     rec->call->run->why = taper_gpu_was_slower;
-    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %s", rec->call->run->why);
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU runs this segment: %s", rec->call->run->why);
     return TAPER_DECLINED;
 }
 
@@ -498,13 +498,13 @@ static taper_status ask_estimate(const recorder *rec)
     const bool pays = taper_gpu_estimate_pays(s, &now);
     taper_mutex_unlock(s->lock);
     TAPER_TRY(taper_gpu_status(status, rec->call->run->error));
-    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "estimated at %.3f ms, the CPU at %.3f ms",
-                  now.device * 1e3, now.plain * 1e3);
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+                  "the device is estimated to take %.3f ms, the CPU %.3f ms", now.device * 1e3, now.plain * 1e3);
     if (pays || !s->estimates || rec->segment->required || r->trial.phase == TAPER_TRIAL_TAKES_DEVICE) {
         return TAPER_OK;
     }
     rec->call->run->why = "by the estimate the CPU is faster";
-    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it: %s", rec->call->run->why);
+    taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU runs this segment: %s", rec->call->run->why);
     return TAPER_DECLINED;
 }
 
@@ -513,8 +513,8 @@ static taper_status finish(const recorder *rec, double begin)
     size_t pipelines;
     TAPER_TRY(give_to_device(rec, &pipelines));
     taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
-                  "%zu dispatches of %zu pipelines recorded in %.1f ms, %.1f MB between them, %" PRIu64
-                  " bytes from and to the host in each run",
+                  "recorded %zu dispatches of %zu pipelines in %.1f ms; tensors between them take %.1f MB, and each "
+                  "run moves %" PRIu64 " bytes from and to the host",
                   rec->r->program.work_count, pipelines, (taper_clock() - begin) * 1e3,
                   (double)rec->r->program.bytes[TAPER_GPU_ARENA] * 1e-6, bytes_moved(rec->r));
     return TAPER_OK;
@@ -535,7 +535,8 @@ static taper_status record(recorder *rec)
     TAPER_TRY(ask_estimate(rec));
     TAPER_TRY(wish_for_pipelines(rec));
     if (rec->r->waits) {
-        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO, "the CPU does it while pipelines are made");
+        taper_gpu_say(rec->segment, rec->call->run, TAPER_LOG_INFO,
+                      "the CPU runs this segment while the device makes its pipelines");
         return TAPER_OK;
     }
     return finish(rec, begin);

@@ -207,7 +207,7 @@ static void tell_times(const taper_segment *segment, const taper_run *run, taper
                       (unsigned)w->threads[0], (unsigned)w->threads[1], (unsigned)w->threads[2], (int)strcspn(op, "("),
                       op);
     }
-    taper_gpu_say(segment, run, TAPER_LOG_INFO, "%8.3f ms in all", all * 1e3);
+    taper_gpu_say(segment, run, TAPER_LOG_INFO, "all dispatches together take %.3f ms", all * 1e3);
 }
 
 taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call, taper_gpu_recording *r)
@@ -291,7 +291,8 @@ void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *reco
         if (fast < clearly * slow) {
             taper_gpu_keep_faster(segment->device->cache_dir, r->trial_hash, plain);
         }
-        taper_gpu_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
+        taper_gpu_say(segment, run, TAPER_LOG_INFO,
+                      "%s runs this segment from now on: the device took %.3f ms, the CPU %.3f ms",
                       plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
     }
 }

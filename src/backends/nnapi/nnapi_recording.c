@@ -246,8 +246,8 @@ static taper_status translate(const recorder *r)
         const char *op = translated->refused != NULL && translated->refused->schema != NULL
                              ? translated->refused->schema->text
                              : "a node";
-        taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "the CPU does it: %.*s: %s", (int)strcspn(op, "("),
-                        op, why);
+        taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "the CPU runs this segment: %.*s: %s",
+                        (int)strcspn(op, "("), op, why);
         return declines(r, why);
     }
     return status;
@@ -263,7 +263,7 @@ static taper_status compile(const recorder *r)
                                               &made->compiled, &refusal, error);
     if (status == TAPER_DECLINED) {
         const char *name = taper_nnapi_operation_name(refusal.operation);
-        taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "the CPU does it: %s%s%s", refusal.why,
+        taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "the CPU runs this segment: %s%s%s", refusal.why,
                         *name != '\0' ? " " : "", name);
         return declines(r, refusal.why);
     }
@@ -282,7 +282,7 @@ static taper_status record(recorder *r)
     TAPER_TRY(compile(r));
     TAPER_TRY(place_tensors(r));
     const taper_network *network = &r->recording->translated.network;
-    taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "%zu operations compiled in %.1f ms",
+    taper_nnapi_say(r->segment, r->call->run, TAPER_LOG_INFO, "the driver compiled %zu operations in %.1f ms",
                     network->operation_count, (taper_clock() - begin) * 1e3);
     return TAPER_OK;
 }
@@ -436,7 +436,8 @@ void taper_nnapi_measured(const taper_segment *segment, taper_run *run, void *re
     if (taper_trial_plain(&r->trial, seconds)) {
         const bool plain = taper_trial_is_plain(&r->trial);
         run->replan |= !plain;
-        taper_nnapi_say(segment, run, TAPER_LOG_INFO, "%s does it: %.3f ms, the CPU %.3f ms",
+        taper_nnapi_say(segment, run, TAPER_LOG_INFO,
+                        "%s runs this segment from now on: the device took %.3f ms, the CPU %.3f ms",
                         plain ? "the CPU" : "the device", r->trial.device * 1e3, r->trial.plain * 1e3);
     }
 }
