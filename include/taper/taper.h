@@ -58,6 +58,15 @@ extern "C" {
 #define TAPER_EXPERIMENTAL
 #endif
 
+/* Marks a name of the previous release. It goes with the next one. */
+#if defined(__GNUC__)
+#define TAPER_DEPRECATED(instead) __attribute__((deprecated(instead)))
+#elif defined(_MSC_VER)
+#define TAPER_DEPRECATED(instead) __declspec(deprecated(instead))
+#else
+#define TAPER_DEPRECATED(instead)
+#endif
+
 #define TAPER_VERSION_MAJOR 0
 #define TAPER_VERSION_MINOR 2
 #define TAPER_VERSION_PATCH 0
@@ -533,6 +542,11 @@ TAPER_API int taper_model_is_training(const taper_model *model);
 /* Returns 1 if training mode is on in an operator for which it matters: dropout drops elements, batch norm uses the
  * statistics of the batch. Returns 0 if the results are those of evaluation mode. */
 TAPER_API int taper_model_uses_training(const taper_model *model);
+/* The name that taper_model_uses_training had in 0.1. */
+TAPER_DEPRECATED("call taper_model_uses_training") static inline int taper_model_trains(const taper_model *model)
+{
+    return taper_model_uses_training(model);
+}
 
 TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
