@@ -12,7 +12,8 @@ typedef struct advice {
     taper_context *context;
     taper_session *session; // of its own: nothing that the host's session keeps is changed
     const char *method;
-    taper_value **inputs; // of its own
+    taper_value **inputs; // the array is of its own
+    taper_value **twins;  // room for as many
     size_t count;
     taper_error *error; // of the run that failed
 } advice;
@@ -29,6 +30,44 @@ static taper_status open_session(taper_model *model, taper_session **session)
     const taper_status status = taper_session_create(model, &limits, session, NULL);
     if (status == TAPER_OK) {
         (*session)->run.log = say_nothing;
+    }
+    return status;
+}
+
+// Twins of the inputs, so that a run which writes to them, or appends to a list, leaves the originals as they are.
+static taper_status make_twins(const advice *a, taper_session *session, size_t *made)
+{
+    taper_clone_memo *memo;
+    TAPER_TRY(taper_clone_begin(session->heap, &memo, NULL));
+    taper_status status = TAPER_OK;
+    while (status == TAPER_OK && *made < a->count) {
+        taper_val twin;
+        status = taper_clone_value(memo, a->inputs[*made]->val, &twin, NULL);
+        if (status == TAPER_OK) {
+            a->twins[*made] = taper_box_new(session->heap, twin);
+            if (a->twins[*made] != NULL) {
+                (*made)++;
+            } else {
+                taper_val_release(twin);
+                status = TAPER_ERROR_RESOURCE;
+            }
+        }
+    }
+    taper_clone_end(memo);
+    return status;
+}
+
+static taper_status try_run(const advice *a, taper_session *session)
+{
+    size_t made = 0;
+    taper_value *result = NULL;
+    taper_status status = make_twins(a, session, &made);
+    if (status == TAPER_OK) {
+        status = taper_session_run(session, a->method, a->twins, made, &result, NULL);
+    }
+    taper_value_release(result);
+    while (made != 0) {
+        taper_value_release(a->twins[--made]);
     }
     return status;
 }
@@ -110,14 +149,6 @@ static void describe(const taper_tensor_info *info, taper_text *text)
     taper_text_string(text, "]");
 }
 
-static bool would_run(const advice *a)
-{
-    taper_value *result;
-    const bool runs = taper_session_run(a->session, a->method, a->inputs, a->count, &result, NULL) == TAPER_OK;
-    taper_value_release(result);
-    return runs;
-}
-
 static bool try_change(const advice *a, size_t index, size_t number)
 {
     taper_tensor_info old = {.struct_size = sizeof old}, new = {.struct_size = sizeof new};
@@ -130,7 +161,7 @@ static bool try_change(const advice *a, size_t index, size_t number)
         return false;
     }
     a->inputs[index] = changed;
-    const bool found = taper_value_get_tensor(changed, &new, NULL) == TAPER_OK && would_run(a);
+    const bool found = taper_value_get_tensor(changed, &new, NULL) == TAPER_OK && try_run(a, a->session) == TAPER_OK;
     a->inputs[index] = given;
     if (found) {
         taper_text before = taper_text_make(&a->context->allocator), after = before;
@@ -188,17 +219,15 @@ static void find_layer(const advice *a, failing *f)
     const taper_load_options as_saved = {.struct_size = sizeof as_saved, .flags = TAPER_LOAD_EVALUATION};
     taper_model *model;
     taper_session *session;
-    taper_value *result;
     if (blob == NULL ||
         taper_model_load_memory(a->context, blob->data, blob->size, NULL, NULL, &as_saved, &model, NULL) != TAPER_OK) {
         return;
     }
     if (open_session(model, &session) == TAPER_OK) {
         taper_session_observe(session, note_last, f);
-        if (taper_session_run(session, a->method, a->inputs, a->count, &result, NULL) == TAPER_ERROR_ARGUMENT) {
+        if (try_run(a, session) == TAPER_ERROR_ARGUMENT) {
             find_module(f, model);
         }
-        taper_value_release(result);
         taper_session_destroy(session);
     }
     taper_model_release(model);
@@ -235,11 +264,12 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
     const taper_allocator *allocator = &session->model->context->allocator;
     advice a = {.context = session->model->context,
                 .method = method != NULL ? method : "forward",
-                .inputs = taper_alloc(allocator, (count + 1) * sizeof *a.inputs),
+                .inputs = taper_alloc(allocator, (2 * count + 1) * sizeof *a.inputs),
                 .count = count,
                 .error = error};
     taper_status status = a.inputs != NULL ? open_session(session->model, &a.session) : TAPER_ERROR_RESOURCE;
     if (status == TAPER_OK) {
+        a.twins = a.inputs + count;
         for (size_t i = 0; i < count; i++) {
             a.inputs[i] = inputs[i];
         }
@@ -254,6 +284,6 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
         }
         taper_session_destroy(a.session);
     }
-    taper_free(allocator, a.inputs, (count + 1) * sizeof *a.inputs);
+    taper_free(allocator, a.inputs, (2 * count + 1) * sizeof *a.inputs);
     return status;
 }

@@ -127,6 +127,7 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     if (memo->kind == CLONE_GRADIENTS) {
         return detach(memo, tensor, copy);
     }
+    TAPER_TRY(taper_tensor_fetch(tensor, memo->error)); // there is nothing to share while it is away
     taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
     if (storage == NULL) {
         taper_storage *origin = tensor->storage->origin != NULL ? tensor->storage->origin : tensor->storage;

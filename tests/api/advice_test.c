@@ -67,6 +67,39 @@ static void layer(void **state)
     check(TAPER_F32, 4, (const int64_t[]){1, 4, 12, 12}, " was float32 [1, 4, 12, 12], refused in conv\n");
 }
 
+// What the failed run wrote is there; advice writes nothing more.
+static void inputs_stay(void **state)
+{
+    (void)state;
+    taper_context *context = test_context(NULL, 1);
+    taper_error *error = taper_error_create();
+    taper_model *model;
+    taper_session *session;
+    taper_value *result, *first = zeros(context, TAPER_F32, 1, (const int64_t[]){1});
+    taper_value *inputs[] = {zeros(context, TAPER_F64, 2, (const int64_t[]){3, 2}), NULL};
+    taper_tensor_info x = {.struct_size = sizeof x}, one = x;
+    assert_int_equal(taper_value_list(context, "Tensor", &first, 1, &inputs[1], NULL), TAPER_OK);
+    assert_int_equal(test_load(context, "run_into.pt", true, &model, error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
+    assert_int_equal(taper_session_run(session, "refuses", inputs, 2, &result, error), TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_get_tensor(inputs[0], &x, NULL), TAPER_OK);
+    assert_int_equal(taper_value_get_tensor(first, &one, NULL), TAPER_OK);
+    assert_true(*(double *)x.data == 1);
+    *(float *)one.data = 5;
+    assert_int_equal(taper_session_advise(session, "refuses", inputs, 2, error), TAPER_OK);
+    assert_non_null(strstr(taper_error_detail(error), "input 0 (x) was float64 [3, 2], refused in conv\n"));
+    assert_true(*(double *)x.data == 1);
+    assert_true(*(float *)one.data == 5);
+    assert_int_equal(taper_value_count(inputs[1]), 2);
+    taper_value_release(first);
+    taper_value_release(inputs[0]);
+    taper_value_release(inputs[1]);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    taper_context_release(context);
+    taper_error_destroy(error);
+}
+
 static void other_errors(void **state)
 {
     (void)state;
@@ -125,6 +158,7 @@ static void allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_change), cmocka_unit_test(layer),
-                                       cmocka_unit_test(other_errors), cmocka_unit_test(allocations)};
+                                       cmocka_unit_test(inputs_stay), cmocka_unit_test(other_errors),
+                                       cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

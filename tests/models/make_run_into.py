@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_run_into.py [FILE]: the model of tests/api/run_into_test.c, whose methods give results of every kind: new tensors, views, tuples and lists,
-inputs, attributes, results that are kept, and others. Needs PyTorch."""
+inputs, attributes, results that are kept, and others. One method writes to its inputs before it refuses them (advice_test.c). Needs PyTorch."""
 import os
 import sys
 from typing import Dict, List, Tuple
@@ -98,6 +98,13 @@ class Results(nn.Module):
     @torch.jit.export
     def empty(self, x: Tensor) -> Tensor:
         return x[0:0] + 1
+
+    @torch.jit.export
+    def refuses(self, x: Tensor, seen: List[Tensor]) -> Tensor:
+        x.add_(1)
+        seen.append(x)
+        seen[0].mul_(2)
+        return self.conv(x)
 
 
 def main():
