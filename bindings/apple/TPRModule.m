@@ -242,6 +242,9 @@ void tpr_release_object(void *object)
         taper_error *said = taper_error_create();
         (void)pthread_mutex_lock(&_lock);
         const taper_status status = taper_session_run(_session, method, values, count, &result, said);
+        if (status == TAPER_ERROR_ARGUMENT) {
+            (void)!taper_session_advise(_session, method, values, count, said); // the error is complete without
+        }
         (void)pthread_mutex_unlock(&_lock);
         if (status != TAPER_OK) {
             (void)tpr_fail_as(error, said, status);

@@ -2,6 +2,7 @@
 // What the files of the class share: both ways of counting references, errors, the context.
 #import "TPRModule.h"
 
+#include <taper/taper_app.h>
 #include <taper/taper_compile.h>
 #include <taper/taper_device.h>
 

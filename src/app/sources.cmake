@@ -9,7 +9,10 @@ if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
         src/app/scores_mask.c
         src/app/settings.c
     )
-    if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES)) # as src/runtime/inspect_place.c
-        list(APPEND TAPER_SOURCES src/app/advice.c)
-    endif()
+endif()
+if((TAPER_WITH_APP OR TAPER_BUILD_TOOLS) AND
+   (TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))) # as src/runtime/inspect_place.c
+    list(APPEND TAPER_SOURCES src/app/advice.c)
+else() # the bindings call it in every build
+    list(APPEND TAPER_SOURCES src/app/advice_none.c)
 endif()

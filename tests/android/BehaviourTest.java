@@ -74,6 +74,16 @@ final class BehaviourTest {
     }
   }
 
+  static void advice() throws Exception {
+    try (Module m = Module.load(Files.sample("s01_convnet.ptl"))) {
+      double[] image = new double[3 * 12 * 12];
+      Check.fails(
+          MODEL_ERROR,
+          () -> m.forward(IValue.from(Tensor.fromBlob(image, new long[] {1, 3, 12, 12}))),
+          "input 0 is float64 [1, 3, 12, 12]; the model takes it converted: float32 [1, 3, 12, 12]");
+    }
+  }
+
   static void missingArgument() throws Exception {
     try (Module m = Module.load(KINDS)) {
       Check.fails(MODEL_ERROR, () -> m.forward());

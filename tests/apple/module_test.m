@@ -212,7 +212,8 @@ static void test_values(void)
     TPRModule *const other = [[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda" error:NULL];
     CHECK([[other deviceName] isEqualToString:@"cpu"]); // which stands in for what is not there
     [other release];
-    CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope" error:NULL] == nil); // nobody knows it
+    CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope"
+                                              error:NULL] == nil); // nobody knows it
     CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda!" error:NULL] == nil);
     CHECK([[module methodNames] count] > 20 &&
           [[[module argumentNamesOfMethod:@"scalar"] objectAtIndex:0] isEqualToString:@"b"]);
@@ -264,6 +265,25 @@ static void test_pixels(void)
     tensor = [[[TPRTensor alloc] initWithPixelBuffer:half error:NULL] autorelease];
     CHECK([tensor dtype] == TPRDTypeFloat16 && [[tensor shape] count] == 2);
     CVPixelBufferRelease(half);
+}
+
+static void test_advice(void)
+{
+    const double pixels[3 * 12 * 12] = {0};
+    NSError *error = nil;
+    NSMutableArray *const sizes = [NSMutableArray array];
+    const long long wanted[] = {1, 3, 12, 12};
+    for (size_t i = 0; i < 4; i++) {
+        [sizes addObject:[NSNumber numberWithLongLong:wanted[i]]];
+    }
+    TPRTensor *const image = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:pixels length:sizeof pixels]
+                                                        shape:sizes
+                                                        dtype:TPRDTypeFloat64
+                                                        error:NULL] autorelease];
+    CHECK([load("../samples/s01_convnet.ptl") forward:one(image) error:&error] == nil);
+    NSString *const detail = [[error userInfo] objectForKey:TPRErrorDetailKey];
+    CHECK(detail != nil && strstr([detail UTF8String], "input 0 is float64 [1, 3, 12, 12]; the model takes it "
+                                                       "converted: float32 [1, 3, 12, 12]\n") != NULL);
 }
 
 static void test_wrong(void)
@@ -456,7 +476,8 @@ static void test_threads(void)
 
 int main(int argc, char **argv)
 {
-    void (*const tests[])(void) = {test_tensors, test_values, test_pixels, test_wrong, test_damaged, test_threads};
+    void (*const tests[])(void) = {test_tensors, test_values,  test_pixels, test_advice,
+                                   test_wrong,   test_damaged, test_threads};
     if (argc != 2) {
         return 2;
     }

@@ -55,6 +55,15 @@ class Adapter : public caffe2::serialize::ReadAdapterInterface
 };
 int Adapter::alive = 0;
 
+void test_advice()
+{
+    std::vector<float> image(3 * 12 * 12, 0.5F);
+    const torch::Tensor input = torch::from_blob(image.data(), {1, 12, 12, 3}, at::kFloat);
+    CHECK_THROWS(_load_for_mobile(samples + "/s01_convnet.ptl").forward({input}),
+                 "input 0 is float32 [1, 12, 12, 3]; the model takes it with the channels before height and width: "
+                 "float32 [1, 3, 12, 12]");
+}
+
 void test_loading()
 {
     std::vector<float> image(3 * 12 * 12, 0.5F);
@@ -366,6 +375,7 @@ int main(int argc, char **argv)
     samples = argv[1];
     models = argv[2];
     demo = argv[3];
+    test_advice();
     test_loading();
     test_sharing();
     test_inputs();

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <taper/taper_app.h>
 #include <taper/taper_compile.h>
 #include <taper/taper_device.h>
 
@@ -338,6 +339,9 @@ static jobject run(JNIEnv *env, binding_module *m, const char *method, taper_val
     taper_value *result = NULL;
     pthread_mutex_lock(&m->lock);
     const taper_status status = taper_session_run(m->session, method, inputs, count, &result, error);
+    if (status == TAPER_ERROR_ARGUMENT) {
+        (void)!taper_session_advise(m->session, method, inputs, count, error); // the error is complete without
+    }
     pthread_mutex_unlock(&m->lock);
     jobject out = NULL;
     if (status != TAPER_OK) {

@@ -583,8 +583,20 @@ export class Model {
     #run(name, inputs) {
         const r = this.#alive();
         const declared = this.#typesOf(name);
-        return r.withText(name, at => r.withValues(inputs, i => declared[i] ?? unknownType(), (values, count) =>
-            r.result('taper_session_run', this.#session, at, values, count)));
+        return r.withText(name, at => r.withValues(inputs, i => declared[i] ?? unknownType(), (values, count) => {
+            try {
+                return r.result('taper_session_run', this.#session, at, values, count);
+            } catch (error) {
+                throw error.status === 'argument' ? this.#advised(at, values, count) : error;
+            }
+        }));
+    }
+
+    // The error of the last run, with what the library finds out about the inputs.
+    #advised(name, values, count) {
+        const r = this.#runtime;
+        r.exports.taper_session_advise(this.#session, name, values, count, r.error);
+        return r.failure();
     }
 
     #read(value) {

@@ -13,6 +13,7 @@
 #include <taper/cpp/ivalue.h>
 #include <taper/cpp/method_schema.h>
 #include <taper/cpp/print.h>
+#include <taper/taper_app.h>
 
 namespace taper
 {
@@ -46,7 +47,12 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
             guarded->ran(guarded->user, shared_from_this());
         }
         const Locked guard(*this);
-        error.check(taper_session_run(session_.get(), method, all.data(), all.size(), &result, error));
+        const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
+        if (status == TAPER_ERROR_ARGUMENT) {
+            // The error is complete without what this adds.
+            (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
+        }
+        error.check(status);
         return c10::IValue(Handle(result));
     }
 

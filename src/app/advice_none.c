@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A build without drafts and programs cannot say in which layer something happened, and gives no advice: the bindings
+// call this function in every build.
+#include <taper/taper_app.h>
+
+#include "base/arguments.h"
+
+taper_status taper_session_advise(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
+                                  taper_error *error)
+{
+    (void)method;
+    TAPER_NEED(session, error);
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
+    return TAPER_ERROR_UNSUPPORTED; // `error` stays that of the run
+}
