@@ -43,7 +43,7 @@ warned 1 taper_inspect.h 'taper_inspect_plan_count(0)'
 warned 1 taper_memory.h 'taper_context_trim(0)'
 warned 1 taper.h 'taper_model_trains(0)' 'call taper_model_uses_training'
 warned 0 taper_app.h 'taper_model_open(0, 0, 0, 0, 0)'
-for function in $(sed -n '/TAPER_API/,/;/p' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
+for function in $(awk '/^TAPER_API/ { open = 1 } open { print } /;/ { open = 0 }' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
     if grep -q "\b$function" "$calls"; then
         passed=$((passed + 1))
     else
