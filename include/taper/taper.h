@@ -151,7 +151,7 @@ typedef struct taper_context_options {
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE allows the portable kernels only. taper_cpu_set lists all sets. */
+/* Bits of cpu_mask. TAPER_CPU_NONE allows the portable kernels only. taper_instruction_set lists all sets. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
@@ -188,7 +188,12 @@ TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 /* Returns the name of instruction set number `index`, of those that this CPU has and this build has kernels for:
  * "scalar" (the portable kernels alone), "avx2", "neondot", …; NULL after the last. If mask is not NULL, *mask becomes
  * the cpu_mask that allows this set and the sets that it needs. Masks of several sets are joined by |. */
-TAPER_API const char *taper_cpu_set(size_t index, uint64_t *mask);
+TAPER_API const char *taper_instruction_set(size_t index, uint64_t *mask);
+/* The name that taper_instruction_set had in 0.1. */
+TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_cpu_set(size_t index, uint64_t *mask)
+{
+    return taper_instruction_set(index, mask);
+}
 
 /* ---- devices ------------------------------------------------------------------------------------------------ */
 

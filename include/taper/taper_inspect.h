@@ -42,9 +42,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_config(co
 typedef struct taper_plan_item {
     size_t struct_size;        /* sizeof(taper_plan_item) */
     size_t bytes;              /* size of the storage */
-    size_t offset;             /* place in the arena; undefined if outlives is 1 */
+    size_t offset;             /* place in the arena; undefined if outlives_run is 1 */
     uint32_t born, died;       /* steps of the run; each birth and each death of a storage is one step */
-    int outlives;              /* 1: a result or an attribute, which is not in the arena */
+    int outlives_run;          /* 1: a result or an attribute, which is not in the arena */
     const char *operator_name; /* operator_length bytes: the operator that made it, "aten::conv2d"; NULL: not known */
     size_t operator_length;
 } taper_plan_item;
@@ -76,16 +76,16 @@ typedef struct taper_profile_item {
     uint64_t calls;
     double seconds; /* of all calls */
     double flops;   /* floating-point operations of one call, counted as direct sums; 0: not known. A layer that is
-                       computed by transforms may exceed most_flops */
+                       computed by transforms may exceed peak_flops */
     /* The method, "__torch__.Net.forward", and the number of the first result, as in taper_observation. If operators
      * are fused, the number is that of the layer with which they begin. NULL and 0 before the first call. */
     const char *method;
     uint32_t value;
     const struct taper_node *node; /* for taper_inspect_place; valid as long as the model */
     double bytes;                  /* bytes that one call reads and writes; 0: not known */
-    double most_flops; /* operations a second that the kernels of the CPU on all threads, or the device, can do, as
+    double peak_flops; /* operations a second that the kernels of the CPU on all threads, or the device, can do, as
                           measured for this profile; 0: not known */
-    double most_bytes; /* bytes a second that they can read and write; 0: not known */
+    double peak_bytes; /* bytes a second that they can read and write; 0: not known */
     /* The reason why the model's device leaves the operator to the CPU; NULL: it does not, or there is no device. What
      * the device declined while it ran has no calls, because the CPU's operators are others. */
     const char *cpu_reason;

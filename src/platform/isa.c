@@ -115,7 +115,7 @@ bool taper_cpu_has_pclmul(void)
 
 // ---- names
 
-const char *taper_cpu_set(size_t index, uint64_t *mask)
+const char *taper_instruction_set(size_t index, uint64_t *mask)
 {
     // What this build has kernels of.
     static const struct {

@@ -311,7 +311,7 @@ static void describe_host(const taper_context *context, taper_device_words *word
     const char *name;
     uint64_t mask;
     size_t used = 0;
-    for (unsigned i = 0; (name = taper_cpu_set(i, &mask)) != NULL; i++) {
+    for (unsigned i = 0; (name = taper_instruction_set(i, &mask)) != NULL; i++) {
         mask &= ~TAPER_CPU_NONE;
         if ((context->cpu & mask) == mask && used < sizeof words->facts - 64) {
             used += (size_t)snprintf(words->facts + used, 64, "%s%.40s", used == 0 ? "" : ", ", name);

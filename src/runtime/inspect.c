@@ -47,7 +47,7 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
                                   .offset = b->offset,
                                   .born = b->born,
                                   .died = b->died,
-                                  .outlives = b->died == UINT32_MAX,
+                                  .outlives_run = b->died == UINT32_MAX,
                                   .operator_name = schema != NULL ? schema->text : NULL,
                                   .operator_length = schema != NULL ? strcspn(schema->text, "(") : 0};
     return taper_struct_write(item, "taper_plan_item", &full, sizeof full, error);
@@ -200,8 +200,8 @@ static taper_status get_part(const taper_profile_part *part, taper_profile_item 
                                .seconds = part->last.seconds,
                                .flops = part->last.flops,
                                .bytes = part->last.bytes,
-                               .most_flops = part->last.most_flops,
-                               .most_bytes = part->last.most_bytes};
+                               .peak_flops = part->last.peak_flops,
+                               .peak_bytes = part->last.peak_bytes};
     if (node != NULL && node->kind == TAPER_NODE_OP) {
         full.name = node->schema->text;
         full.name_length = strcspn(full.name, "(");

@@ -15,10 +15,11 @@ static void say_peak(const taper_session *session, const taper_profile_site *sit
 {
     if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {
         const taper_op *op = site->instruction->op;
-        const bool quantized = taper_row_on_quantized(op) == TAPER_ON_QUANTIZED_ANY && !taper_op_has(op, TAPER_OP_TARGET);
+        const bool quantized =
+            taper_row_on_quantized(op) == TAPER_ON_QUANTIZED_ANY && !taper_op_has(op, TAPER_OP_TARGET);
         item->bytes = site->bytes;
-        item->most_flops = quantized ? session->peak.operations : session->peak.flops;
-        item->most_bytes = session->peak.bytes;
+        item->peak_flops = quantized ? session->peak.operations : session->peak.flops;
+        item->peak_bytes = session->peak.bytes;
     }
 }
 

@@ -204,8 +204,8 @@ static void models_are_loaded(void **state)
     const void *data;
     size_t size;
     FAILS("context is NULL", taper_context_create(NULL, NULL, E));
-    assert_string_equal(taper_cpu_set(0, NULL), "scalar");
-    assert_null(taper_cpu_set(SIZE_MAX, NULL));
+    assert_string_equal(taper_instruction_set(0, NULL), "scalar");
+    assert_null(taper_instruction_set(SIZE_MAX, NULL));
     FAILS("context is NULL", taper_model_load(NULL, w.path, NULL, &m, E));
     FAILS("path is NULL", taper_model_load(c, NULL, NULL, &m, E));
     FAILS("model is NULL", taper_model_load(c, w.path, NULL, NULL, E));

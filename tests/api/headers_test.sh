@@ -42,6 +42,7 @@ warned 1 taper_compile.h 'taper_calibrator_sqnr(0)'
 warned 1 taper_inspect.h 'taper_inspect_plan_count(0)'
 warned 1 taper_memory.h 'taper_context_trim(0)'
 warned 1 taper.h 'taper_model_trains(0)' 'call taper_model_uses_training'
+warned 1 taper.h 'taper_cpu_set(0, 0)' 'call taper_instruction_set'
 warned 0 taper_app.h 'taper_model_open(0, 0, 0, 0, 0)'
 for function in $(awk '/^TAPER_API/ { open = 1 } open { print } /;/ { open = 0 }' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
     if grep -q "\b$function" "$calls"; then

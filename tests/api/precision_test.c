@@ -85,7 +85,7 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
 static double allowed_fp16(void)
 {
     const char *set;
-    for (size_t i = 0; (set = taper_cpu_set(i, NULL)) != NULL; i++) {
+    for (size_t i = 0; (set = taper_instruction_set(i, NULL)) != NULL; i++) {
         if (strcmp(set, "neonfp16") == 0) {
             return 16;
         }
@@ -99,7 +99,7 @@ static void results_are_near(void **state)
     const double allowed[] = {4, allowed_fp16()};
     uint64_t mask = test_cpu_mask();
     const char *set = "all";
-    for (size_t i = 0; set != NULL; set = taper_cpu_set(i++, &mask)) {
+    for (size_t i = 0; set != NULL; set = taper_instruction_set(i++, &mask)) {
         for (size_t n = 0; n < NETWORKS; n++) {
             const answer floats = ask(&networks[n], "fp32", mask, 1, NULL);
             static const struct {
@@ -128,7 +128,7 @@ static void steps_are_near(void **state)
                                       {"recurrent.ptl", "forward", "f17,3,12", TAPER_OK, false}};
     uint64_t mask = test_cpu_mask();
     const char *set = "all";
-    for (size_t i = 0; set != NULL; set = taper_cpu_set(i++, &mask)) {
+    for (size_t i = 0; set != NULL; set = taper_instruction_set(i++, &mask)) {
         for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
             const answer floats = ask(&calls[n], "fp32", mask, 0, NULL), bf16 = ask(&calls[n], "bf16", mask, 0, NULL),
                          fp16 = ask(&calls[n], "fp16", mask, 0, NULL);

@@ -306,7 +306,7 @@ static taper_status open_device(taper_device *device, const char **why, taper_er
     if (status == TAPER_OK) {
         taper_gpu_state *s = device->state;
         s->estimates = estimates && !asks_no_estimates(device);
-        s->most_flops = s->most_bytes = most_measured;
+        s->peak_flops = s->peak_bytes = most_measured;
     }
     return status;
 }

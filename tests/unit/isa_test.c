@@ -205,8 +205,8 @@ static void sets_allow_what_they_need(void **state)
             assert_int_not_equal(taper_cpu_features() & rows[i].bit, rows[i].bit);
             continue;
         }
-        assert_string_equal(taper_cpu_set(there, NULL), rows[i].key);
-        assert_string_equal(taper_cpu_set(there++, &mask), rows[i].key);
+        assert_string_equal(taper_instruction_set(there, NULL), rows[i].key);
+        assert_string_equal(taper_instruction_set(there++, &mask), rows[i].key);
         assert_true(mask == (TAPER_CPU_NONE | rows[i].bit | rows[i].needs));
         const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .cpu_mask = mask};
         taper_context *context;
@@ -215,7 +215,7 @@ static void sets_allow_what_they_need(void **state)
         taper_context_release(context);
     }
     assert_true(there > 0 && is_there(0)); // scalar
-    assert_null(taper_cpu_set(there, NULL));
+    assert_null(taper_instruction_set(there, NULL));
 }
 
 static void several_names(void **state)

@@ -10,7 +10,7 @@
 
 #include <taper/taper.h>
 
-// Every name must be one that taper_cpu_set gives; *mask allows them and those they need. Otherwise false, and
+// Every name must be one that taper_instruction_set gives; *mask allows them and those they need. Otherwise false, and
 // `message` says which is none and what there is.
 static inline bool cpu_names_parse(const char *names, uint64_t *mask, char *message, size_t size)
 {
@@ -20,14 +20,15 @@ static inline bool cpu_names_parse(const char *names, uint64_t *mask, char *mess
         const char *set;
         uint64_t with = 0;
         size_t i = 0;
-        while ((set = taper_cpu_set(i, &with)) != NULL && (strlen(set) != length || memcmp(set, names, length) != 0)) {
+        while ((set = taper_instruction_set(i, &with)) != NULL &&
+               (strlen(set) != length || memcmp(set, names, length) != 0)) {
             i++;
         }
         if (set == NULL) {
             size_t used =
                 (size_t)snprintf(message, size, "no instruction set \"%.*s\" in this CPU and this build; there are:",
                                  length < 64 ? (int)length : 64, names);
-            for (i = 0; (set = taper_cpu_set(i, NULL)) != NULL && used < size; i++) {
+            for (i = 0; (set = taper_instruction_set(i, NULL)) != NULL && used < size; i++) {
                 used += (size_t)snprintf(message + used, size - used, "%s %s", i != 0 ? "," : "", set);
             }
             return false;

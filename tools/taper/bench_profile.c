@@ -95,14 +95,14 @@ static double gflops(const taper_profile_item *item)
 // Shares of what the device does at most, in per cent; below 0: not known.
 static double of_peak(const taper_profile_item *item)
 {
-    const bool known = item->most_flops > 0 && item->flops > 0 && item->seconds > 0;
-    return known ? 100 * item->flops * (double)item->calls / item->seconds / item->most_flops : -1;
+    const bool known = item->peak_flops > 0 && item->flops > 0 && item->seconds > 0;
+    return known ? 100 * item->flops * (double)item->calls / item->seconds / item->peak_flops : -1;
 }
 
 static double of_bandwidth(const taper_profile_item *item)
 {
-    const bool known = item->most_bytes > 0 && item->bytes > 0 && item->seconds > 0;
-    return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->most_bytes : -1;
+    const bool known = item->peak_bytes > 0 && item->bytes > 0 && item->seconds > 0;
+    return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->peak_bytes : -1;
 }
 
 // What the time of an operator goes to: that of which it has at least half of what there is, the more of both.
@@ -118,7 +118,7 @@ static const char *bound_by(const taper_profile_item *item)
 
 static bool has_peak(const taper_profile_item *item)
 {
-    return item->most_flops > 0 && item->flops > 0;
+    return item->peak_flops > 0 && item->flops > 0;
 }
 
 // What was measured: a line for the CPU, for its quantized numbers, and for the device. Whether there is any.
@@ -128,12 +128,12 @@ static bool put_peaks(const bench_profile *p)
     for (size_t i = 0; i < p->count; i++) {
         const taper_profile_item *item = &p->items[i];
         size_t first = 0;
-        while (first < i && (p->items[first].most_flops != item->most_flops || !has_peak(&p->items[first]))) {
+        while (first < i && (p->items[first].peak_flops != item->peak_flops || !has_peak(&p->items[first]))) {
             first++;
         }
         if (has_peak(item) && first == i) {
-            printf("%s  measured at most: %.1f GFLOP/s and %.1f GB/s (%s)\n", any ? "" : "\n", item->most_flops * 1e-9,
-                   item->most_bytes * 1e-9, item->kernel);
+            printf("%s  measured at most: %.1f GFLOP/s and %.1f GB/s (%s)\n", any ? "" : "\n", item->peak_flops * 1e-9,
+                   item->peak_bytes * 1e-9, item->kernel);
             any = true;
         }
     }

@@ -199,7 +199,7 @@ static void count_item(plan_view *view, const taper_plan_item *item)
 {
     view->sum += item->bytes;
     view->steps = item->born + 1 > view->steps ? item->born + 1 : view->steps;
-    if (item->outlives) {
+    if (item->outlives_run) {
         view->kept += item->bytes;
         return;
     }
@@ -286,7 +286,7 @@ static void draw(const plan_view *view)
             char letter = '.';
             for (size_t i = 0; i < view->count; i++) {
                 const taper_plan_item *item = &view->items[i];
-                if (item->outlives) {
+                if (item->outlives_run) {
                     continue;
                 }
                 const double bytes_low = (double)item->offset > low ? (double)item->offset : low;
@@ -321,7 +321,7 @@ static void put_memory_json(const plan_view *view)
     for (size_t i = 0; i < view->count; i++) {
         const taper_plan_item *item = &view->items[i];
         printf("%s{\"bytes\": %zu, \"born\": %u, ", i != 0 ? ", " : "", item->bytes, item->born);
-        if (item->outlives) {
+        if (item->outlives_run) {
             fputs("\"offset\": null, \"died\": null, \"operator\": ", stdout);
         } else {
             printf("\"offset\": %zu, \"died\": %u, \"operator\": ", item->offset, item->died);
@@ -378,7 +378,7 @@ static void draw_plan(const plan_view *view, const char *whose, int y, FILE *str
             *whose != '\0' ? "dispatches" : "births and deaths", view->steps);
     for (size_t i = 0; i < view->count; i++) {
         const taper_plan_item *item = &view->items[i];
-        if (item->outlives) {
+        if (item->outlives_run) {
             continue;
         }
         fprintf(stream, "<g><title>");
@@ -420,7 +420,7 @@ static void print_plan(plan_view *view, const char *whose)
     for (size_t i = 0; i < view->count && i < LARGEST; i++) {
         const taper_plan_item *item = &view->items[i];
         printf("  %12zu %8u ", item->bytes, item->born);
-        if (item->outlives) {
+        if (item->outlives_run) {
             printf("%8s %12s", "-", "outlives");
         } else {
             printf("%8u %12zu", item->died, item->offset);

@@ -134,7 +134,7 @@ static bool read_cpu(PyObject *given, uint64_t *mask)
     if (wanted == NULL) {
         return false;
     }
-    for (size_t i = 0; (name = taper_cpu_set(i, mask)) != NULL; i++) {
+    for (size_t i = 0; (name = taper_instruction_set(i, mask)) != NULL; i++) {
         if (strcmp(name, wanted) == 0) {
             return true;
         }
@@ -214,7 +214,7 @@ static PyObject *get_cpu(PyObject *self, void *unused)
     PyObject *const names = PyList_New(0);
     uint64_t mask;
     const char *name;
-    for (size_t i = 0; names != NULL && (name = taper_cpu_set(i, &mask)) != NULL; i++) {
+    for (size_t i = 0; names != NULL && (name = taper_instruction_set(i, &mask)) != NULL; i++) {
         PyObject *const text =
             (mask & ~TAPER_CPU_NONE & ~features) == 0 ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
         const bool done = text != NULL && (text == Py_None || PyList_Append(names, text) == 0);

@@ -43,7 +43,7 @@ static PyObject *cpu_sets(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const char *name;
     uint64_t mask;
-    for (size_t i = 0; list != NULL && (name = taper_cpu_set(i, &mask)) != NULL; i++) {
+    for (size_t i = 0; list != NULL && (name = taper_instruction_set(i, &mask)) != NULL; i++) {
         PyObject *const text = PyUnicode_FromString(name);
         if (text == NULL || PyList_Append(list, text) != 0) {
             Py_CLEAR(list);

@@ -42,8 +42,8 @@ static rates rates_of(const taper_gpu_state *s, size_t threads)
         r.flops *= (double)threads;
         r.bytes *= (double)threads;
     }
-    r.flops = s->most_flops > 0 ? s->most_flops * share_of_flops : r.flops;
-    r.bytes = s->most_bytes > 0 ? s->most_bytes * share_of_bytes : r.bytes;
+    r.flops = s->peak_flops > 0 ? s->peak_flops * share_of_flops : r.flops;
+    r.bytes = s->peak_bytes > 0 ? s->peak_bytes * share_of_bytes : r.bytes;
     return r;
 }
 

@@ -96,12 +96,12 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
         TAPER_TRY(measure(s, FLOATING, count, count, &seconds[0]));
         more = count < floating && seconds[0] < long_enough;
     }
-    s->most_flops = seconds[0] > 0 ? (double)count * FLOPS_OF_THREAD / seconds[0] : 0;
+    s->peak_flops = seconds[0] > 0 ? (double)count * FLOPS_OF_THREAD / seconds[0] : 0;
     count = moving < FEWEST ? moving : FEWEST;
     for (bool more = true; more; count = more ? next_of(count, moving) : count) {
         TAPER_TRY(measure(s, MOVING, count * VECTORS_OF_THREAD, count, &seconds[1]));
         more = count < moving && seconds[1] < long_enough;
     }
-    s->most_bytes = seconds[1] > 0 ? (double)count * VECTORS_OF_THREAD * 32 / seconds[1] : 0;
+    s->peak_bytes = seconds[1] > 0 ? (double)count * VECTORS_OF_THREAD * 32 / seconds[1] : 0;
     return TAPER_OK;
 }

@@ -190,8 +190,8 @@ static void tell_times(const taper_segment *segment, const taper_run *run, taper
                                     .seconds = r->seconds[i],
                                     .flops = w->operations,
                                     .bytes = bytes_of(r, w),
-                                    .most_flops = s->most_flops,
-                                    .most_bytes = s->most_bytes});
+                                    .peak_flops = s->peak_flops,
+                                    .peak_bytes = s->peak_bytes});
         }
         least[i] = r->runs == 0 || r->seconds[i] < least[i] ? r->seconds[i] : least[i];
         all += least[i];

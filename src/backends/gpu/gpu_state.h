@@ -60,7 +60,7 @@ typedef struct taper_gpu_state {
     uint32_t group_x, group_y; // threads of a workgroup
     uint32_t row;              // so many that lie in a row run at once, however long it is; 0: any of a workgroup may
     bool measured;             // what it can do at most was (gpu_peak.h)
-    double most_flops, most_bytes; // in a second; 0: not known
+    double peak_flops, peak_bytes; // in a second; 0: not known
     bool estimates;                // who is slower by far as estimated is not tried (gpu_estimate.h)
     unsigned learned;              // recordings that were measured; the mean logarithm of what both ways took, as
     double log_device, log_plain;  // part of what was estimated

@@ -36,7 +36,7 @@ typedef struct taper_part {
     const struct taper_node *node; // of the layer
     const char *kernel;            // static
     double seconds, flops, bytes;  // bytes: of all that it reads and writes
-    double most_flops, most_bytes; // that the device does in a second; 0: not known
+    double peak_flops, peak_bytes; // that the device does in a second; 0: not known
 } taper_part;
 
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
