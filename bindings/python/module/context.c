@@ -139,8 +139,8 @@ static bool read_cpu(PyObject *given, uint64_t *mask)
             return true;
         }
     }
-    binding_refuse(PyExc_ValueError, "cpu: there is no instruction set \"%U\" here; taper.cpu_sets() lists them",
-                   given);
+    binding_refuse(PyExc_ValueError,
+                   "cpu: there is no instruction set \"%U\" here; taper.build()[\"cpu_sets\"] lists them", given);
     return false;
 }
 
