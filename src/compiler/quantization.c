@@ -154,7 +154,7 @@ static taper_status observe(taper_quantization *q, uint32_t value, taper_val see
         status = observe_tensor(q, v, flat, error);
     }
     taper_obj_release(&flat->head);
-    q->calibrated = true;
+    q->learned = true;
     return status;
 }
 
@@ -176,6 +176,7 @@ void taper_quantize_ranges(taper_quantization *q)
         v->qparams = v->observer.seen ? taper_qparams_of(low, high) : (taper_qparams){1, 0};
     }
     q->ranged = true;
+    q->learned = false;
 }
 
 // ---- rewriting
@@ -185,7 +186,7 @@ static taper_status rewrite(taper_quantization *q, taper_compilation *compilatio
     if (!q->planned || graph->value_count != q->value_count) {
         TAPER_FAIL(compilation->error, TAPER_ERROR_INTERNAL, "the model is not the one that was planned");
     }
-    if (!q->ranged) {
+    if (!q->ranged || q->learned) {
         taper_quantize_ranges(q);
     }
     TAPER_TRY(taper_make_functional(q, compilation, graph));

@@ -75,7 +75,8 @@ struct taper_quantization {
     uint32_t value_count;
     taper_quantize_step *steps;
     size_t step_count, step_capacity;
-    bool planned, calibrated, ranged;
+    bool planned, ranged;
+    bool learned; // values were observed since the ranges were computed
 };
 
 static inline bool taper_is_static(const taper_quantization *q)

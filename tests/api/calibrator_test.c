@@ -106,6 +106,72 @@ static void order_of_calls(void **state)
     close_world(&w);
 }
 
+// The scale that calibration found for the input, or 0.
+static double input_scale(const taper_calibrator *calibrator)
+{
+    double scale;
+    int64_t zero_point;
+    return taper_calibrator_input(calibrator, 0, &scale, &zero_point) ? scale : 0;
+}
+
+static void finish(taper_calibrator *calibrator, taper_error *error)
+{
+    taper_draft *draft;
+    assert_int_equal(taper_calibrator_finish(calibrator, &draft, error), TAPER_OK);
+    taper_draft_release(draft);
+}
+
+// A draft is made from all calibration runs before it, those after an earlier draft included.
+static void runs_between_finishes(void **state)
+{
+    (void)state;
+    world w;
+    taper_calibrator *calibrator;
+    const taper_quantize_options options = {.mode = TAPER_QUANTIZE_FULL, .observer = TAPER_OBSERVER_MIN_MAX};
+    open_world(&w);
+    assert_int_equal(load(w.context, "s01_convnet.pt", options, &calibrator, w.error), TAPER_OK);
+    assert_int_equal(taper_calibrator_layer_count(calibrator), 0);
+    assert_int_equal(taper_calibrator_run(calibrator, &w.input, 1, w.error), TAPER_OK);
+    assert_true(input_scale(calibrator) == 0);
+    finish(calibrator, w.error);
+    const double before = input_scale(calibrator);
+    finish(calibrator, w.error);
+    assert_true(input_scale(calibrator) == before);
+    taper_tensor_info info = {.struct_size = sizeof info};
+    assert_int_equal(taper_value_get_tensor(w.input, &info, NULL), TAPER_OK);
+    for (size_t i = 0; i < info.bytes / sizeof(float); i++) {
+        ((float *)info.data)[i] *= 100;
+    }
+    assert_int_equal(taper_calibrator_run(calibrator, &w.input, 1, w.error), TAPER_OK);
+    finish(calibrator, w.error);
+    assert_true(before > 0 && input_scale(calibrator) > 10 * before);
+    taper_calibrator_release(calibrator);
+    close_world(&w);
+}
+
+// The struct of an older program ends earlier: the library writes to its members alone.
+static void layer_of_older_header(void **state)
+{
+    (void)state;
+    world w;
+    taper_calibrator *calibrator;
+    taper_quantized_layer layer;
+    open_world(&w);
+    assert_int_equal(load(w.context, "s01_convnet.pt", (taper_quantize_options){0}, &calibrator, w.error), TAPER_OK);
+    assert_int_equal(taper_calibrator_run(calibrator, &w.input, 1, w.error), TAPER_OK);
+    memset(&layer, 0x55, sizeof layer);
+    layer.struct_size = offsetof(taper_quantized_layer, kept_float);
+    assert_int_equal(taper_calibrator_layer(calibrator, 0, &layer, w.error), TAPER_OK);
+    assert_int_equal(layer.struct_size, offsetof(taper_quantized_layer, kept_float));
+    assert_int_equal(layer.operator_length, strlen("aten::conv2d"));
+    const unsigned char *after = (const unsigned char *)&layer;
+    for (size_t i = offsetof(taper_quantized_layer, kept_float); i < sizeof layer; i++) {
+        assert_int_equal(after[i], 0x55);
+    }
+    taper_calibrator_release(calibrator);
+    close_world(&w);
+}
+
 static void wrong_options(void **state)
 {
     (void)state;
@@ -217,8 +283,14 @@ static void memory_for_dynamic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_calls),  cmocka_unit_test(wrong_options),   cmocka_unit_test(budgets),
-        cmocka_unit_test(memory_for_core), cmocka_unit_test(memory_for_full), cmocka_unit_test(memory_for_dynamic),
+        cmocka_unit_test(order_of_calls),
+        cmocka_unit_test(runs_between_finishes),
+        cmocka_unit_test(layer_of_older_header),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(budgets),
+        cmocka_unit_test(memory_for_core),
+        cmocka_unit_test(memory_for_full),
+        cmocka_unit_test(memory_for_dynamic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
