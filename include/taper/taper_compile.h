@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The compiler: opens models optimized, and prepares model files. A program that calls taper_model_open, or passes
- * taper_compiler() to a load of taper.h, links the compiler. The program can also read a model file, rewrite it as
- * PyTorch's optimize_for_mobile does, quantize it, and save it for any lite interpreter. Opening, optimizing and saving
- * are stable; passes by name, graphs as text and quantization are experimental. The conventions of taper.h hold here.
+ * The compiler: it opens models optimized, and it prepares model files. A program that calls taper_model_open, or
+ * passes taper_compiler() to a load function of taper.h, links the compiler. Such a program can also read a model file,
+ * rewrite it as PyTorch's optimize_for_mobile does, quantize it and save it. A lite interpreter, Taper's or PyTorch
+ * Mobile's, runs the saved file. Opening, optimizing and saving are stable. Passes by name, graphs as text and
+ * quantization are experimental. The conventions of taper.h hold here.
  */
 #ifndef TAPER_TAPER_COMPILE_H
 #define TAPER_TAPER_COMPILE_H
@@ -16,186 +17,216 @@ extern "C" {
 
 /* ---- opening a model ---- */
 
-/* Loads a model as taper_model_load does and optimizes it, whether or not options->compiler is set. options NULL: the
- * model is put in evaluation mode too, as PyTorch Mobile's loaders for apps do. */
+/* Loads a model as taper_model_load does and optimizes it, whether or not options->compiler is set. options NULL means
+ * all members 0 and the flag TAPER_LOAD_EVALUATION, because PyTorch Mobile's loaders for apps call eval() too. If
+ * options is not NULL, its flags decide. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_open(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_model **model,
                                                        taper_error *error);
 
-/* Returns the compiler, for taper_load_options.compiler of other loads. It is static and never NULL. */
+/* Returns the compiler, for taper_load_options.compiler of the other load functions. The compiler is static and never
+ * NULL. */
 TAPER_API const struct taper_compiler *taper_compiler(void);
 
-/* Returns the number of passes, in the order in which they run. One pass may run several times. */
+/* Returns the number of passes. Passes are numbered from 0 in the order in which they first run; a pass may run several
+ * times. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_compiler_pass_count(void);
-/* Returns the name of pass `index`, for disabled_passes. */
+/* Returns the name of pass `index`, for disabled_passes, or NULL if index is too large. The text is static. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_name(size_t index);
-/* Returns what the pass does, in one line; "" in a build without drafts. */
+/* Returns a line of static text that says what pass `index` does, or NULL if index is too large. A build without drafts
+ * has "" for each pass. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t index);
-/* Returns when the pass runs, TAPER_PASS_ bits joined by |. */
 #define TAPER_PASS_AT_LOAD 1  /* while a model is loaded */
 #define TAPER_PASS_IN_DRAFT 2 /* while a draft is optimized */
+/* Returns the stages in which pass `index` runs, as TAPER_PASS_ bits joined by |, or 0 if index is too large. */
 TAPER_API TAPER_EXPERIMENTAL int taper_compiler_pass_stages(size_t index);
 
-/* Returns 1 if disabled_passes may contain this name of `length` bytes: a pass, or one of PyTorch's
- * MobileOptimizerType. */
+/* Returns 1 if disabled_passes may contain the name of `length` bytes, and 0 otherwise. The name may be that of a pass
+ * or one of PyTorch's MobileOptimizerType. */
 TAPER_API int taper_compiler_has_pass(const char *name, size_t length);
 
-/* ---- drafts: models that are rewritten and saved, and not run ---- */
+/* ---- drafts: models that are rewritten and then saved ---- */
 
-/* One thread at a time may use a draft. */
+/* A model that can be rewritten. One thread at a time may use a draft. A draft holds a reference to its context. */
 typedef struct taper_draft taper_draft;
 
-/* Loads a draft. options->compiler must be set. disabled_passes, device, precision and the flags TAPER_LOAD_REFERENCE
- * and TAPER_LOAD_LISTING are checked and have no effect. */
+/* Loads a draft. options must not be NULL, and options->compiler must be taper_compiler(); otherwise the function fails
+ * with TAPER_ERROR_ARGUMENT. The members device, settings, precision and disabled_passes, and the flags
+ * TAPER_LOAD_REFERENCE and TAPER_LOAD_LISTING, have no effect on a draft. The function still fails if a device, a
+ * setting or a precision is wrong. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_draft **draft,
                                                        taper_error *error);
-/* The bytes must stay valid and unchanged until the draft is released. */
+/* Loads a draft from memory. The bytes must stay valid and unchanged until the draft is released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               const taper_load_options *options, taper_draft **draft,
                                                               taper_error *error);
 TAPER_API void taper_draft_release(taper_draft *draft);
 
-/* How a model is converted for NNAPI. Zeros are the defaults. */
+/* The form in which a conversion writes the parts of a model that NNAPI runs. Each part becomes a module, which
+ * contains a network of NNAPI operations. An image is a tensor of four dimensions. */
 typedef enum taper_nnapi_layout {
-    TAPER_NNAPI_NHWC = 0,        /* images are NHWC inside the modules; layers are fused */
-    TAPER_NNAPI_PYTORCH = 1,     /* as PyTorch's converter does it, with images as they come: nothing is fused */
-    TAPER_NNAPI_PYTORCH_NHWC = 2 /* as PyTorch's converter does it, with images that are marked nnapi_nhwc */
+    TAPER_NNAPI_NHWC = 0,        /* networks compute images in NHWC, and layers are fused */
+    TAPER_NNAPI_PYTORCH = 1,     /* networks as PyTorch's converter writes them for NCHW inputs; nothing is fused */
+    TAPER_NNAPI_PYTORCH_NHWC = 2 /* networks as PyTorch's converter writes them for inputs with the attribute
+                                    nnapi_nhwc, for all images; nothing is fused */
 } taper_nnapi_layout;
+/* The sizes of forward's inputs that a converted model accepts. */
 typedef enum taper_nnapi_sizes {
-    TAPER_NNAPI_FIXED_SIZES = 0, /* inputs have the sizes of the sample */
-    TAPER_NNAPI_ANY_BATCH = 1,   /* the first size of each input is free; needs TAPER_NNAPI_NHWC */
-    TAPER_NNAPI_ANY_SIZES = 2    /* height and width of images are free too; needs TAPER_NNAPI_NHWC */
+    TAPER_NNAPI_FIXED_SIZES = 0, /* the sizes of the sample inputs only */
+    TAPER_NNAPI_ANY_BATCH = 1,   /* any first size of each input; needs TAPER_NNAPI_NHWC */
+    TAPER_NNAPI_ANY_SIZES = 2    /* any first size of each input, any height and width of images; needs
+                                    TAPER_NNAPI_NHWC */
 } taper_nnapi_sizes;
+/* Settings of a conversion for NNAPI. A member that is 0 has its default. */
 typedef struct taper_nnapi_conversion {
     size_t struct_size; /* sizeof(taper_nnapi_conversion) */
     taper_nnapi_layout layout;
     taper_nnapi_sizes sizes;
-    int level;                         /* Android API level whose operations may be used, 27 to 31; 0: 29 */
-    taper_nnapi_preference preference; /* what the driver is asked for */
-    int relax_f32_to_f16;              /* 1: the driver may compute floats as halves */
+    int level;                         /* newest Android API level whose operations may be used, 27 to 31; 0: 29 */
+    taper_nnapi_preference preference; /* preference that the driver gets; 0: sustained speed */
+    int relax_f32_to_f16;              /* 1: the driver may compute floats with the precision of float16 */
 } taper_nnapi_conversion;
 
-/* Reads settings of a conversion: NAME=VALUE with commas between; layout=nhwc, pytorch or pytorch_nhwc; flexible=none,
- * batch or sizes; level=27 to 31; preference=low_power, fast_single_answer or sustained_speed; relax_f32_to_f16=0 or 1.
- * Set conversion->struct_size first. NULL is no text. */
+/* Fills *conversion from text of the form NAME=VALUE,NAME=VALUE. Set conversion->struct_size first. A setting that the
+ * text does not name gets its default; NULL and "" name none. Names and values:
+ *   layout=nhwc, pytorch or pytorch_nhwc
+ *   flexible=none, batch or sizes (the member sizes)
+ *   level=27 to 31
+ *   preference=low_power, fast_single_answer or sustained_speed
+ *   relax_f32_to_f16=0 or 1 */
 TAPER_API TAPER_MUST_USE taper_status taper_nnapi_conversion_parse(const char *text, taper_nnapi_conversion *conversion,
                                                                    taper_error *error);
 
-/* Where an operator of forward runs in a converted model. Valid during the call that reports it. */
+/* Says whether NNAPI or the CPU runs an operator of forward in a converted model. The struct and its texts are valid
+ * only during the callback that receives them. */
 typedef struct taper_placement {
-    size_t struct_size;        /* of the struct that the library fills */
-    const char *operator_name; /* "aten::conv2d" */
-    uint32_t value;            /* number of its result */
-    int segment;               /* number of the device's module that contains it; -1: it stays with the CPU */
-    const char *reason;        /* why it stays with the CPU; NULL: it does not */
-    double work;               /* multiplications and additions, with free sizes counted as 1 */
+    size_t struct_size;        /* size of the struct in the library, which sets it; compare it before reading members
+                                  that a later version added */
+    const char *operator_name; /* name of the operator: "aten::conv2d" */
+    uint32_t value;            /* number of the operator's first result in the graph: 12 for %12 */
+    int segment;               /* number of the NNAPI module that contains the operator; -1: the CPU runs it */
+    const char *reason;        /* reason why the CPU runs the operator; NULL: NNAPI runs it */
+    double work;               /* multiplications and additions of the operator, with free sizes counted as 1 */
 } taper_placement;
 
 typedef struct taper_optimize_options {
     size_t struct_size; /* sizeof(taper_optimize_options) */
-    /* The device that the file is prepared for: TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN or TAPER_DEVICE_METAL, whose
-     * packed weights the file then contains, or TAPER_DEVICE_NNAPI: what NNAPI has operations for becomes modules of
-     * PyTorch's own NNAPI classes. Every lite interpreter runs such a file: PyTorch's on Android, Taper's everywhere.
-     * 0: the CPU. */
+    /* Device that the file is prepared for; 0: the CPU. For TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN and
+     * TAPER_DEVICE_METAL the file contains weights packed for that device. For TAPER_DEVICE_NNAPI, operators that NNAPI
+     * supports become modules of PyTorch's own NNAPI classes. Every lite interpreter runs a file for NNAPI: PyTorch's
+     * on Android, Taper's everywhere. */
     taper_device_kind device;
-    /* Methods that the file keeps besides forward and those of bundled inputs. Each must exist. All methods of an
-     * exported program are kept. */
+    /* Names of further methods that the file keeps. It always keeps forward and the methods of bundled inputs, and all
+     * methods of an exported program. A name that the model does not have is an error. NULL: no further methods. */
     const char *const *preserve;
     size_t preserve_count;
-    /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), that are left out. */
+    /* Names of passes that do not run, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"). NULL: all passes run. */
     const char *const *disabled_passes;
     size_t disabled_pass_count;
-    /* For NNAPI: one value for each argument of forward; the modules are made for its sizes. A size of 0 is any size.
-     * The caller keeps the values during the call. */
+    /* Sample values for the arguments of forward, in their order; NNAPI needs them. The converted model accepts tensors
+     * of the samples' sizes, and of any size in place of a 0. The caller keeps the values valid during the call. */
     taper_value *const *inputs;
     size_t input_count;
-    const taper_nnapi_conversion *nnapi; /* NULL: the defaults */
-    /* For NNAPI: called for each operator of forward. NULL: nothing is reported. */
+    const taper_nnapi_conversion *nnapi; /* settings of the conversion for NNAPI; NULL: the defaults */
+    /* Callback of a conversion for NNAPI, called for each operator of forward that has a result. NULL: none. */
     void (*report)(void *user, const taper_placement *placement);
     void *report_user; /* passed to report */
 } taper_optimize_options;
 
-/* Optimizes a draft, once. After a failure the draft can only be released. */
+/* Optimizes a draft. options NULL means all members 0. A second call fails with TAPER_ERROR_ARGUMENT. After a failure
+ * the draft can only be released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *options,
                                                            taper_error *error);
 
-/* Adds a sample to the inputs that are bundled with a method (NULL: "forward"), as torch.utils.bundled_inputs does: the
- * saved model has get_all_bundled_inputs and the methods that belong to it. The draft keeps the values and does not
- * copy them: they must not be changed. */
+/* Bundles one sample, the inputs of one call, with a method (NULL: "forward"). Inputs at the end that have defaults may
+ * be missing. The saved model then has the methods that torch.utils.bundled_inputs adds, such as
+ * get_all_bundled_inputs. The draft holds references to the values and does not copy them: do not change their contents
+ * until the draft is released. The function fails with TAPER_ERROR_ARGUMENT if the loaded model has bundled inputs
+ * (call taper_draft_unbundle first), or if the draft was saved with bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, const char *method,
                                                          taper_value *const *inputs, size_t count, taper_error *error);
 
-/* Removes the inputs that the loaded model carries and their methods, so that others can be bundled. Call it before the
- * draft is optimized or saved. It does nothing if the model carries none. */
+/* Removes the bundled inputs of the loaded model and the methods that return them. Other inputs can then be bundled.
+ * Call the function before taper_draft_bundle and before the draft is optimized; later calls fail with
+ * TAPER_ERROR_ARGUMENT. It does nothing if the model has no bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_unbundle(taper_draft *draft, taper_error *error);
 
-/* Returns the draft as a model, for the functions that describe one: methods, arguments, extra files. It cannot be run
- * and belongs to the draft. */
+/* Returns the draft as a model, for the functions that describe a model: its methods, arguments and extra files. The
+ * draft owns the returned model, which cannot be run. */
 TAPER_API const taper_model *taper_draft_model(const taper_draft *draft);
 
 typedef struct taper_save_options {
     size_t struct_size; /* sizeof(taper_save_options) */
-    int bytecode;       /* version of the bytecode, 4 to 8; 0: 8. A flatbuffer has 9 */
+    int bytecode;       /* version of the bytecode, 4 to 8; 0: 8. Ignored for a flatbuffer, which has version 9 */
     int flatbuffer;     /* 1: write a flatbuffer; 0: write a zip archive */
-    const char *name;   /* name of the folder in the archive; NULL: "model" */
-    /* Name of an extra file that is added, or that replaces the one of that name; NULL: none. */
+    const char *name;   /* name of the folder in the archive; NULL: "archive" */
+    /* Name of an extra file, which is added to the file or replaces its extra file of that name; NULL: none. */
     const char *extra_name;
-    const void *extra_data; /* contents of that file */
+    const void *extra_data; /* contents of the extra file; NULL: the file of that name is removed */
     size_t extra_size;      /* bytes at extra_data */
-    /* 1: the archive records where in its source each operator of a TorchScript model comes from, so that errors show
-     * the calls of modules that led there. A lite model keeps what it has of this in any case. */
+    /* 1: the archive stores the source position of each operator of a TorchScript model. The details of errors then
+     * list the calls of modules that led to the operator. A lite model keeps the positions that it has, whatever this
+     * member is. A flatbuffer cannot store positions: the save fails with TAPER_ERROR_ARGUMENT. */
     int debug_info;
 } taper_save_options;
 
-/* Receives the next bytes of a file and returns 0, or another number if it cannot write them. */
+/* Receives the next `size` bytes of a file or a text. Returns 0, or another number if it cannot write them; the
+ * function that called it then stops and fails with TAPER_ERROR_FILE. The bytes are valid only during the call. */
 typedef int (*taper_save_function)(void *user, const void *data, size_t size);
-/* Writes the draft as a file. Nothing is written before the whole model is known to be writable. */
+/* Writes the draft as a file, by calls of write. options NULL means all members 0. The bytecode of all methods
+ * is made before the first call of write. A save that fails later may have written a part of the file: discard it. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options,
                                                        taper_save_function write, void *user, taper_error *error);
-/* Writes the draft as a file in memory. Free the bytes with taper_saved_free before the draft is released. */
+/* Writes the draft as a file in memory, at *bytes, and sets *size to its size in bytes. options NULL means all members
+ * 0. Free the bytes with taper_saved_free before the draft is released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options,
                                                               void **bytes, size_t *size, taper_error *error);
-/* Does nothing if bytes is NULL. */
+/* Frees what taper_draft_save_memory made; size is the size that it set. bytes NULL: the function does nothing. */
 TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 
-/* Makes a model that runs as the draft stands; its values have the numbers that taper_draft_print shows. The draft is
- * released, also on failure. A draft that was optimized or has bundled inputs cannot be finished: save and load it. */
+/* Turns a draft, in its present state, into a model that can be run. The values of the model's graphs have the numbers
+ * that taper_draft_print shows. The function always releases the draft, also on failure: do not use or release the
+ * draft afterwards. It fails with TAPER_ERROR_UNSUPPORTED if the draft was optimized or has bundled inputs. Save such a
+ * draft and load the file. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_finish(taper_draft *draft, taper_model **model,
                                                                             taper_error *error);
 
-/* Returns the number of nodes of all methods as the draft stands. */
+/* Returns the number of nodes in the graphs of all methods, in the draft's present state. Constants are not counted. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_draft_node_count(const taper_draft *draft);
-/* Lists the operators that the draft calls as it stands, and sets *count to their number. */
+/* Lists the operators that the draft calls in its present state, and sets *count to their number. The draft keeps the
+ * list for the next two functions; a later call replaces the list. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error);
-/* Returns the name of operator `index` of that list. The text is valid until the next name is asked for. */
+/* Returns the name of operator `index` of the list, or NULL if index is too large. The draft owns the text, which is
+ * valid until the next call of this function. */
 TAPER_API const char *taper_draft_operator_name(taper_draft *draft, size_t index);
-/* Returns the number of places that call operator `index` of that list. */
+/* Returns the number of places that call operator `index` of the list, or 0 if index is too large. */
 TAPER_API size_t taper_draft_operator_calls(const taper_draft *draft, size_t index);
 
-/* Writes the graph of a method (NULL: "forward") as text, in pieces. */
+/* Writes the graph of a method (NULL: "forward") as text, in one or more calls of write. The text has no zero byte at
+ * its end. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_print(taper_draft *draft, const char *method,
                                                                            taper_save_function write, void *user,
                                                                            taper_error *error);
 
 /* ---- quantization after training ----
- * A calibrator runs a float model on samples of its inputs and makes a draft whose forward computes with 8-bit
- * integers, as PyTorch's quantize_fx and quantize_dynamic make one for the QNNPACK engine. */
+ * A calibrator runs a float model on sample inputs. It then makes a draft whose forward computes with 8-bit integers,
+ * as the models of PyTorch's quantize_fx and quantize_dynamic do for the QNNPACK engine. */
 
-/* A calibrator makes one call at a time. If a callback of the host, within a call, calls taper_calibrator_run,
- * taper_calibrator_compare or taper_calibrator_finish of the same calibrator, these fail with TAPER_ERROR_ARGUMENT. The
- * callback must not release the calibrator. */
+/* One thread at a time may use a calibrator. During one of its calls a callback of the program must not release the
+ * calibrator. If the callback calls taper_calibrator_run, taper_calibrator_compare or taper_calibrator_finish, that
+ * call fails with TAPER_ERROR_ARGUMENT. A calibrator holds a reference to its context. */
 typedef struct taper_calibrator taper_calibrator;
 
 typedef enum taper_quantize_mode {
-    TAPER_QUANTIZE_CORE = 0,   /* integers inside; inputs and results are float tensors */
-    TAPER_QUANTIZE_FULL = 1,   /* inputs and results are quint8 tensors */
-    TAPER_QUANTIZE_DYNAMIC = 2 /* linear and recurrent layers quantize their inputs in each run; needs no samples */
+    TAPER_QUANTIZE_CORE = 0,   /* integers inside the model; inputs and results are float tensors */
+    TAPER_QUANTIZE_FULL = 1,   /* integers inside the model; inputs and results are quint8 tensors */
+    TAPER_QUANTIZE_DYNAMIC = 2 /* linear and recurrent layers quantize inputs in each run; needs no samples */
 } taper_quantize_mode;
 
-/* How the range is chosen that the integers of a value cover. */
+/* The method that chooses the range of numbers that the integers of a value cover. */
 typedef enum taper_observer_kind {
-    TAPER_OBSERVER_HISTOGRAM = 0,      /* the range with the least squared error, PyTorch's default */
+    TAPER_OBSERVER_HISTOGRAM = 0,      /* the range with the least squared error; PyTorch's default */
     TAPER_OBSERVER_MIN_MAX = 1,        /* the least and the greatest element of all samples */
     TAPER_OBSERVER_MOVING_AVERAGE = 2, /* a moving average of each sample's least and greatest element */
     TAPER_OBSERVER_PERCENTILE = 3      /* the range that contains `percentile` of the elements */
@@ -207,70 +238,81 @@ typedef struct taper_quantize_options {
     taper_observer_kind observer;
     double percentile;   /* percent of a value's elements that the range covers; 0: 99.99 */
     int per_channel;     /* 1: the weights of a layer have a scale for each output channel */
-    int bias_correction; /* 1: biases are changed by what the rounding of weights changes on average */
+    int bias_correction; /* 1: each bias is corrected by the mean error that rounded weights cause in the result */
     int equalize;        /* 1: the weights of neighbouring layers are scaled to similar ranges */
-    /* Layers that stay float: names as in taper_quantized_layer, or names of modules that contain such layers. Each
-     * must exist. */
+    /* Names of layers that stay float, as in taper_quantized_layer, or of modules that contain such layers. If a layer
+     * of that name is not found, taper_calibrator_run fails with TAPER_ERROR_ARGUMENT. With TAPER_QUANTIZE_DYNAMIC the
+     * load fails instead. NULL: none. */
     const char *const *keep_float;
     size_t keep_float_count;
-    /* Methods that the file keeps besides forward and those of bundled inputs. Each must exist. */
+    /* Names of further methods that the file keeps, besides forward and the methods of bundled inputs. A name that the
+     * model does not have is an error. NULL: none. */
     const char *const *preserve;
     size_t preserve_count;
-    /* Budgets of the runs that calibrate and compare, copied; NULL: no limits. */
+    /* Budgets of each run that calibrates or compares; the calibrator copies them. NULL: no limits. */
     const taper_session_options *budgets;
 } taper_quantize_options;
 
-/* Loads a float model for calibration; load is as for a draft. taper_calibrator_finish and taper_calibrator_compare
- * read the file again. */
+/* Loads a float model for calibration. load: as options of taper_draft_load; its methods have no effect. options NULL
+ * means all members 0; texts in options are copied. taper_calibrator_finish and taper_calibrator_compare read the file
+ * again: it must stay in place and unchanged until the calibrator and the drafts that it made are released. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,
                                                                                const taper_load_options *load,
                                                                                const taper_quantize_options *options,
                                                                                taper_calibrator **calibrator,
                                                                                taper_error *error);
-/* The bytes must stay valid and unchanged until the calibrator and the drafts that it made are released. */
+/* Loads a float model from memory. The bytes must stay valid and unchanged until the calibrator and the drafts that it
+ * made are released. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status
 taper_calibrator_load_memory(taper_context *context, const void *bytes, size_t size, const taper_load_options *load,
                              const taper_quantize_options *options, taper_calibrator **calibrator, taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL void taper_calibrator_release(taper_calibrator *calibrator);
-/* Returns the float model, which belongs to the calibrator. */
+/* Returns the float model, which the calibrator owns. */
 TAPER_API TAPER_EXPERIMENTAL taper_model *taper_calibrator_model(const taper_calibrator *calibrator);
 
-/* Runs forward on float inputs and records the ranges of its values. */
+/* Runs forward on float inputs and records the ranges of its values. With TAPER_QUANTIZE_DYNAMIC it does nothing. After
+ * taper_calibrator_compare it fails with TAPER_ERROR_ARGUMENT. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_run(taper_calibrator *calibrator,
                                                                               taper_value *const *inputs, size_t count,
                                                                               taper_error *error);
-/* Makes the quantized model, as a draft to be saved. It may be called any number of times. */
+/* Makes a draft of the quantized model from all calls of taper_calibrator_run so far. The caller releases the draft.
+ * The function may be called any number of times. It fails with TAPER_ERROR_ARGUMENT before the first calibration,
+ * except with TAPER_QUANTIZE_DYNAMIC. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_finish(taper_calibrator *calibrator,
                                                                                  taper_draft **draft,
                                                                                  taper_error *error);
 
-/* Runs the float and the quantized model on float inputs and adds the differences to the figures below. No calibration
- * is possible after it. */
+/* Runs the float and the quantized model on float inputs. It adds the differences to the figures that
+ * taper_calibrator_layer and taper_calibrator_sqnr return. Afterwards taper_calibrator_run fails. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_compare(taper_calibrator *calibrator,
                                                                                   taper_value *const *inputs,
                                                                                   size_t count, taper_error *error);
 
-/* A layer, or another operator, that was quantized or was kept float. */
+/* Describes a layer, or another operator, that is quantized or is kept float. The calibrator owns the texts. */
 typedef struct taper_quantized_layer {
-    size_t struct_size;        /* of the struct that the library fills */
-    const char *name;          /* its module, "features.0.0", or "add_3"; belongs to the calibrator */
-    const char *operator_name; /* operator_length bytes, "aten::conv2d"; belongs to the calibrator */
-    size_t operator_length;
-    int kept_float;     /* 1: it was not quantized */
-    double scale;       /* of its result; 0: the result has no scale of its own */
-    int64_t zero_point; /* of its result */
-    double sqnr; /* signal-to-quantization-noise ratio of its result in dB over all comparisons; NaN: not compared */
+    size_t struct_size;        /* sizeof(taper_quantized_layer) */
+    const char *name;          /* name of the module, "features.0.0"; without one, operator and number: "add_3" */
+    const char *operator_name; /* name of the operator, operator_length bytes without a zero byte: "aten::conv2d" */
+    size_t operator_length;    /* bytes at operator_name */
+    int kept_float;            /* 1: the layer stays float */
+    double scale;              /* scale of the result; 0 before a finish or a comparison, and if the result has none */
+    int64_t zero_point;        /* zero point of the result */
+    double sqnr; /* signal-to-quantization-noise ratio of the result in dB, over all comparisons; NaN: not compared */
 } taper_quantized_layer;
+/* Returns the number of layers that the calibrator found, or 0 before the first call of taper_calibrator_run. With
+ * TAPER_QUANTIZE_DYNAMIC the layers are known when the calibrator is loaded. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_calibrator_layer_count(const taper_calibrator *calibrator);
+/* Fills *layer; set layer->struct_size first. The function writes no more than struct_size bytes. It fails with
+ * TAPER_ERROR_ARGUMENT if index is too large. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_layer(const taper_calibrator *calibrator,
                                                                                 size_t index,
                                                                                 taper_quantized_layer *layer,
                                                                                 taper_error *error);
-/* Returns the signal-to-quantization-noise ratio of the results of forward in dB over all comparisons, or NaN before
- * the first. */
+/* Returns the signal-to-quantization-noise ratio of forward's results in dB, over all comparisons, or NaN before the
+ * first comparison. */
 TAPER_API TAPER_EXPERIMENTAL double taper_calibrator_sqnr(const taper_calibrator *calibrator);
-/* For TAPER_QUANTIZE_FULL, after a finish or a comparison: sets *scale and *zero_point to what calibration found for
- * input `index` of forward and returns 1. Returns 0 if that input stays as it is. */
+/* Sets *scale and *zero_point to those of input `index` of forward and returns 1, if that input is quantized. Returns 0
+ * if it is not, before the first finish or comparison, and in modes other than TAPER_QUANTIZE_FULL. */
 TAPER_API TAPER_EXPERIMENTAL int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
                                                         int64_t *zero_point);
 
