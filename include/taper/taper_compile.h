@@ -101,8 +101,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_nnapi_conversion_parse(const char *t
 /* Says whether NNAPI or the CPU runs an operator of forward in a converted model. The struct and its texts are valid
  * only during the callback that receives them. */
 typedef struct taper_placement {
-    size_t struct_size;        /* size of the struct in the library, which sets it; compare it before reading members
-                                  that a later version added */
+    size_t struct_size;        /* size that the library knows; the library sets it */
     const char *operator_name; /* name of the operator: "aten::conv2d" */
     uint32_t value;            /* number of the operator's first result in the graph: 12 for %12 */
     int segment;               /* number of the NNAPI module that contains the operator; -1: the CPU runs it */
