@@ -44,9 +44,10 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
  * If none helps, the detail gets one line for each input tensor. The line names the layer that refused, if known:
  *   input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0
  *
- * The method runs several times in new sessions, each time for at most ten seconds. Its prints are dropped. Operators
- * that the program registered are called again. The function returns TAPER_OK if it could try the changes, also if it
- * found nothing. It does nothing if error is NULL or has another status than TAPER_ERROR_ARGUMENT.
+ * The method runs several times in new sessions, each time for at most ten seconds. Its prints are dropped, and the
+ * inputs stay as they are. Operators that the program registered are called again. The function returns TAPER_OK if it
+ * could try the changes, also if it found nothing. It does nothing if error is NULL or has another status than
+ * TAPER_ERROR_ARGUMENT.
  *
  * A library built without drafts (CMake: TAPER_WITH_DRAFTS) and without programs (TAPER_BUILD_TOOLS) may lack this
  * function. A program that calls the function then does not link. */
