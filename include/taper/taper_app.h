@@ -49,8 +49,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
  * could try the changes, also if it found nothing. It does nothing if error is NULL or has another status than
  * TAPER_ERROR_ARGUMENT.
  *
- * A library built without drafts (CMake: TAPER_WITH_DRAFTS) and without programs (TAPER_BUILD_TOOLS) may lack this
- * function. A program that calls the function then does not link. */
+ * In a library built without drafts (CMake: TAPER_WITH_DRAFTS) and without programs (TAPER_BUILD_TOOLS) the function
+ * may return TAPER_ERROR_UNSUPPORTED, and then leaves the error as it is. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_session_advise(taper_session *session,
                                                                               const char *method,
                                                                               taper_value *const *inputs, size_t count,

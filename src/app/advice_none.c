@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A build without drafts and programs cannot say in which layer something happened, and gives no advice: the bindings
-// call this function in every build.
+// The function for builds that cannot name the layer in which a call failed. The bindings call it in every build.
 #include <taper/taper_app.h>
 
 #include "base/arguments.h"
