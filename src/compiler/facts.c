@@ -21,7 +21,7 @@ static taper_type_kind kind_of_constant(taper_val value)
                                         : TAPER_TYPE_ANY;
 }
 
-taper_type_kind taper_known_kind(const taper_ir_value *value)
+taper_type_kind taper_known_type_kind(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
     if (node == NULL) {
@@ -49,7 +49,7 @@ bool taper_known_not_none(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
     if (node == NULL) {
-        return taper_known_kind(value) != TAPER_TYPE_ANY;
+        return taper_known_type_kind(value) != TAPER_TYPE_ANY;
     }
     switch ((taper_node_kind)node->kind) {
     case TAPER_NODE_CONSTANT:
@@ -82,7 +82,7 @@ bool taper_takes_complex_number(const taper_node *node)
     for (size_t i = 1; i < node->input_count; i++) {
         const taper_val *value = taper_node_constant_in(node, i);
         const bool number = i < node->schema->arg_count && node->schema->args[i].type->kind == TAPER_TYPE_NUMBER;
-        const bool known = value != NULL || taper_known_kind(taper_node_in(node, i)) != TAPER_TYPE_ANY;
+        const bool known = value != NULL || taper_known_type_kind(taper_node_in(node, i)) != TAPER_TYPE_ANY;
         if (value != NULL ? value->tag == TAPER_COMPLEX : number && !known) {
             return true;
         }

@@ -6,7 +6,7 @@
 #include "compiler/pass.h"
 
 // TAPER_TYPE_INT, FLOAT, BOOL or STRING where the value is sure to be one; otherwise TAPER_TYPE_ANY.
-taper_type_kind taper_known_kind(const taper_ir_value *value);
+taper_type_kind taper_known_type_kind(const taper_ir_value *value);
 bool taper_known_not_none(const taper_ir_value *value);
 // Whether an argument behind the first is a complex number, or may be one.
 bool taper_takes_complex_number(const taper_node *node);

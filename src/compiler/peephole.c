@@ -39,7 +39,8 @@ static int unchanged_number(const taper_node *node)
         return is_bool(node, 1, false) ? 0 : is_bool(node, 0, false) ? 1 : -1;
     }
     // What is of the kind already.
-    const taper_type_kind kind = node->input_count == 1 ? taper_known_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
+    const taper_type_kind kind =
+        node->input_count == 1 ? taper_known_type_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
     const taper_op *const conversion = kind == TAPER_TYPE_INT     ? TAPER_OP(aten_Int_Scalar)
                                        : kind == TAPER_TYPE_FLOAT ? TAPER_OP(aten_Float_Scalar)
                                                                   : NULL;
@@ -67,7 +68,7 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
     const bool is = taper_node_calls(node, TAPER_OP(aten___is__));
     if (is || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
         if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
-            taper_known_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
+            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
             return taper_peephole_constant(p, node, taper_val_bool(is), done);
         }
         for (size_t i = 0; i < 2; i++) {
@@ -110,7 +111,7 @@ static taper_status branches(taper_peephole *p, taper_node *node)
             TAPER_TRY(taper_constant_before(node, a->constant, &value, p->compilation->error));
         } else if (a != NULL && b != NULL && a->constant.tag == TAPER_BOOLEAN && b->constant.tag == TAPER_BOOLEAN &&
                    a->constant.as.b && !b->constant.as.b &&
-                   taper_known_kind(taper_node_in(node, 0)) == TAPER_TYPE_BOOL) {
+                   taper_known_type_kind(taper_node_in(node, 0)) == TAPER_TYPE_BOOL) {
             value = taper_node_in(node, 0);
         }
         if (value != NULL) {

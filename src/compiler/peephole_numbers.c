@@ -25,7 +25,7 @@ static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *
 {
     const taper_node *constant = taper_value_constant(value);
     if (constant == NULL || constant->constant.tag != TAPER_TENSOR) {
-        if (taper_known_kind(value) == TAPER_TYPE_INT) {
+        if (taper_known_type_kind(value) == TAPER_TYPE_INT) {
             *n = (number){value, is_natural(value)};
         }
         return TAPER_OK;
@@ -111,7 +111,7 @@ static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_va
     const taper_node *node = tensor->node;
     bool written = true;
     *n = (number){NULL, false};
-    if (taper_value_constant(tensor) != NULL || taper_known_kind(tensor) == TAPER_TYPE_INT) {
+    if (taper_value_constant(tensor) != NULL || taper_known_type_kind(tensor) == TAPER_TYPE_INT) {
         return leaf(p, before, tensor, n);
     }
     if (node == NULL || node->kind != TAPER_NODE_OP || depth == MOST_DEPTH) {

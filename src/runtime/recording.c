@@ -109,7 +109,7 @@ static void put(const taper_recording *r, uint32_t use, uint32_t end, taper_val 
 }
 
 // What is made in each run goes to its register, what nobody wants any more goes.
-static void finish(const taper_recording *r, taper_step *step, taper_val *registers)
+static void finish(const taper_recording *r, taper_recorded_step *step, taper_val *registers)
 {
     if (step->fresh) {
         put(r, step->use, step->use_end, step->ret);
@@ -122,7 +122,8 @@ static void finish(const taper_recording *r, taper_step *step, taper_val *regist
 }
 
 // In bands; *last: the last of them, whose result is made; *blamed: the one that failed.
-static taper_status run_together(taper_step *first, taper_session *session, taper_step **last, taper_step **blamed)
+static taper_status run_together(taper_recorded_step *first, taper_session *session, taper_recorded_step **last,
+                                 taper_recorded_step **blamed)
 {
     taper_call *calls[TAPER_BANDS_MOST];
     size_t at = 0;
@@ -146,7 +147,7 @@ static taper_status run_steps(const taper_recording *r, taper_session *session, 
     taper_run *run = &session->run;
     uint64_t before = 0;
     taper_status status = TAPER_OK;
-    for (taper_step *step = r->steps; step < r->steps + r->step_count; step++) {
+    for (taper_recorded_step *step = r->steps; step < r->steps + r->step_count; step++) {
         if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
             run->work_left = 0; // at once
         }
@@ -166,7 +167,7 @@ static taper_status run_steps(const taper_recording *r, taper_session *session, 
         if (step->fresh) {
             taper_planner_skip(session->planner, step->birth);
         }
-        taper_step *last = step, *blamed = step;
+        taper_recorded_step *last = step, *blamed = step;
         status = step->bands != NULL ? run_together(step, session, &last, &blamed) : TAPER_DECLINED;
         if (status == TAPER_DECLINED) {
             last = blamed = step;

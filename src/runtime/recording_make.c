@@ -111,7 +111,7 @@ static bool walk(making *m)
         m->instructions++;
         m->arg_count += s->in->in_count;
         if (m->to != NULL) {
-            taper_step *step = &m->to->steps[i];
+            taper_recorded_step *step = &m->to->steps[i];
             step->call.args = m->args;
             m->args += s->in->in_count;
             step->empty = (uint32_t)emptied;
@@ -233,7 +233,7 @@ static void make_shell(taper_shell *shell, const taper_noted_step *step, const t
     shell->offset = birth->offset;
 }
 
-static void make_step(taper_step *to, taper_noted_step *from, taper_shell *shell, uint32_t *use)
+static void make_step(taper_recorded_step *to, taper_noted_step *from, taper_shell *shell, uint32_t *use)
 {
     to->call = from->call;
     to->prepared = from->prepared;

@@ -7,7 +7,7 @@
 #include "runtime/program.h"
 
 // A call, made before.
-typedef struct taper_step {
+typedef struct taper_recorded_step {
     taper_call call;
     taper_val ret;
     taper_prepared *prepared; // a reference
@@ -18,7 +18,7 @@ typedef struct taper_step {
     uint32_t out, birth;
     uint32_t use, use_end, empty, empty_end; // parts of uses and emptied
     const taper_bands *bands;                // it and those behind it are run together; NULL: it alone
-} taper_step;
+} taper_recorded_step;
 
 // A result that nobody outside sees.
 typedef struct taper_shell {
@@ -46,7 +46,7 @@ struct taper_recording {
     bool waits;                              // perhaps: for packs
     unsigned copies;                         // taper_heap_copies when the constants were last looked at
     char *arena;                             // where the shells lie
-    taper_step *steps;
+    taper_recorded_step *steps;
     taper_shell *shells;
     taper_outside *outside;
     taper_val **uses; // arguments of calls that take a value made in each run
