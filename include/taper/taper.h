@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Taper runs PyTorch Mobile's model files. This header is what a program needs to run one: it loads a model, calls the
- * model's methods with values, and reads the values that come back. taper_compile.h opens a model optimized, which is
- * the usual way to load one.
+ * Taper runs PyTorch Mobile's model files. A program that runs a model needs only this header. Its functions load a
+ * model, call the model's methods with values, and read the returned values. The usual way to load is taper_model_open
+ * of taper_compile.h, which also optimizes the model.
+ *
+ * Words
+ * - "The program" is the code that calls Taper. A callback is a function of the program that Taper calls.
+ * - "CPU memory" is the memory that the CPU addresses, as opposed to the memory of a device.
  *
  * Conventions
  * - A function that can fail returns a taper_status and takes an optional taper_error; NULL is a valid taper_error.
- * - Objects are opaque. A create, load, open or new function returns one reference; the release or destroy function
- *   drops that reference. Both accept NULL.
- * - A function that fails sets its output pointers to NULL and keeps nothing of its arguments.
+ * - Objects are opaque. A function that makes an object returns one reference to it through an output pointer. The
+ *   caller drops the reference with the release function of that type.
+ * - A taper_error and a taper_session have no count of references: their destroy functions free them. Release and
+ *   destroy functions accept NULL.
+ * - A function that fails holds no reference to its arguments. It sets each output pointer to an object to NULL. Its
+ *   other outputs then mean nothing. A function that differs says so.
+ * - A function that takes values or text reads them during the call only, unless it says that it holds them.
  * - Sizes of tensors are counted in elements, strides in elements, sizes of storages in bytes. Dimensions are in
  *   PyTorch's order.
- * - Several threads may use one context or one model at once. One thread at a time may use a session, except for
- *   taper_session_cancel. Any thread may release a value.
- * - A callback of the host must not use the object whose function has called it, unless this header says what happens
- *   then; the section "sessions" does. An allocator must call no function of this library except taper_session_cancel
- *   and taper_session_trim.
+ * - Several threads may use one context or one model at the same time. Only one thread at a time may use a session or
+ *   an error. The exception is taper_session_cancel, which any thread may call.
+ * - Any thread may retain and release a value. Several threads may read one value at the same time unless a run
+ *   changes it. Attributes of a session and results that stay with a device are different; see the section "sessions".
+ * - A callback must not use the object whose function called it. The section "sessions" says which calls of a session
+ *   are exceptions.
+ * - An allocator must call no function of this library except taper_session_cancel and taper_session_trim.
  *
- * What stays the same between versions
+ * Versions
  * - Until 1.0 a minor version may change anything, and the soname of the library contains that version:
- *   libtaper.so.0.2. From 1.0 on functions, structs and numbers stay as they are, except those that are marked
- *   TAPER_EXPERIMENTAL.
- * - A struct that begins with struct_size grows at its end only. Set struct_size to sizeof the struct. A library that
- *   knows fewer members ignores the others. A library that knows more members reads 0 for those that you do not have,
- *   and 0 always means what older versions did. taper_allocator, taper_thread_pool and taper_device_setting never
- * change. An enum may get more values.
- * - A function that is declared here and not implemented yet returns TAPER_ERROR_UNSUPPORTED; the message says what to
- *   do instead.
+ *   libtaper.so.0.2. From 1.0 on functions, structs and numbers stay as they are. The exceptions are those that are
+ *   marked TAPER_EXPERIMENTAL.
+ * - A struct that begins with struct_size grows at its end only. The program sets struct_size to sizeof the struct. If
+ *   it is larger than the library knows, the library ignores the members at the end. If it is smaller, the library
+ *   takes 0 for the members that are not there. The value 0 selects what the library did before it had the member.
+ * - A struct without struct_size never changes. An enum may get more values.
+ * - A function that is declared but does not work yet fails with TAPER_ERROR_UNSUPPORTED. The message says what to do
+ *   instead.
+ * - A library that was built without some of its parts may lack functions. A program that calls one of them does not
+ *   link.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
@@ -38,6 +50,7 @@
 extern "C" {
 #endif
 
+/* A program that uses Taper as a DLL of Windows defines TAPER_SHARED. Elsewhere TAPER_SHARED has no effect. */
 #if defined(TAPER_SHARED) && defined(_WIN32)
 #define TAPER_API __declspec(dllimport)
 #elif defined(__GNUC__)
@@ -58,7 +71,7 @@ extern "C" {
 #define TAPER_EXPERIMENTAL
 #endif
 
-/* Marks a name of the previous release. It goes with the next one. */
+/* Marks a name of the previous release. The next release removes it. */
 #if defined(__GNUC__)
 #define TAPER_DEPRECATED(instead) __attribute__((deprecated(instead)))
 #elif defined(_MSC_VER)
@@ -71,7 +84,7 @@ extern "C" {
 #define TAPER_VERSION_MINOR 2
 #define TAPER_VERSION_PATCH 0
 
-/* Returns the version of the library, "0.2.0", as static text. */
+/* Returns the version of the library as static text, for example "0.2.0". */
 TAPER_API const char *taper_version(void);
 
 /* ---- status and errors ------------------------------------------------------------------------------------- */
@@ -80,7 +93,8 @@ typedef enum taper_status {
     TAPER_OK = 0,
     TAPER_ERROR_ARGUMENT = 1,    /* the caller passed something wrong; the message names it */
     TAPER_ERROR_FILE = 2,        /* the model file is damaged, is no model, or could not be read */
-    TAPER_ERROR_UNSUPPORTED = 3, /* valid and not supported here; the message names the operator and the way out */
+    TAPER_ERROR_UNSUPPORTED = 3, /* valid, but this build or version does not support it; the message names what is
+                                    missing and says what to do instead */
     TAPER_ERROR_RESOURCE = 4,    /* memory, a limit or a budget is used up */
     TAPER_ERROR_DEVICE = 5,      /* an accelerator failed */
     TAPER_ERROR_RAISED = 6,      /* the model raised an exception; the message is the text of the exception */
@@ -88,36 +102,51 @@ typedef enum taper_status {
     TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
 } taper_status;
 
-/* Collects what went wrong: a message of one line, a detail of several lines (all missing operators, the modules in
- * which an exception was raised), and the byte offset in the file if there is one. The caller owns it and may use it
- * for any number of calls. */
+/* Describes a failure. An error holds the status, a message of one line and a detail of several lines. The detail
+ * lists all missing operators, for example, or the modules in which an exception was raised. An error also holds the
+ * byte offset of the fault in the file, if the fault has one.
+ * The caller owns the error and may pass it to any number of calls, one thread at a time. A call that fails replaces
+ * its contents. A call that succeeds does not clear them: test the status that the call returns. */
 typedef struct taper_error taper_error;
 
-/* Returns NULL if there is no memory. Every function accepts that as its error. */
+/* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that was given this error; TAPER_OK if error is NULL. */
+/* Returns the status of the last call that failed with this error, or TAPER_OK if none did. Returns TAPER_OK for NULL.
+ */
 TAPER_API taper_status taper_error_status(const taper_error *error);
-/* Returns the message, never NULL. The text is valid until error is used again. The same holds for the detail. */
+/* Returns the message, never NULL. The text is valid until the error is passed to a function that can fail, or is
+ * destroyed. The functions of this section do not end it. */
 TAPER_API const char *taper_error_message(const taper_error *error);
-/* Returns "" if there is no detail. */
+/* Returns the detail, or "" if there is none. The text is valid as long as the message is. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
 /* Returns the offset in bytes at which the file is wrong, or -1 if it is not known. */
 TAPER_API int64_t taper_error_offset(const taper_error *error);
 
 /* ---- contexts ----------------------------------------------------------------------------------------------- */
 
-/* Provides all memory through one callback, as Lua's allocator does: new_size 0 frees ptr, ptr NULL allocates, and
- * old_size is always the exact size of ptr. reallocate returns memory that is aligned for every C type, or NULL if it
- * cannot. Any thread may call it. A NULL reallocate is TAPER_ERROR_ARGUMENT. */
+/* Provides the memory of a context and of all objects that are made with it. Errors and short texts for messages come
+ * from malloc.
+ * If ptr is NULL, reallocate returns new_size bytes; old_size is 0. If new_size is 0, it frees ptr and returns NULL.
+ * Otherwise it changes the size of ptr from old_size to new_size bytes, keeps the contents and returns the new
+ * address. old_size is always the exact size of ptr. The returned memory is aligned for every C type.
+ * If reallocate cannot provide the memory, it returns NULL, and ptr stays valid.
+ * Taper may call reallocate from any thread, and from several threads at once. user must stay valid until the context
+ * and all its models, sessions and values are gone.
+ * taper_context_create fails with TAPER_ERROR_ARGUMENT if reallocate is NULL. */
 typedef struct taper_allocator {
     void *user; /* passed to reallocate */
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
-/* Provides threads. run calls task(argument, i) once for every i in [0, count), in any order and on any threads, and
- * returns when all calls have returned. Taper calls run from one thread at a time: a session that finds the pool in use
- * computes in its own thread. A NULL callback is TAPER_ERROR_ARGUMENT. */
+/* Provides threads.
+ * thread_count returns the number of threads that run uses, the thread that calls run included. Taper calls it once,
+ * in taper_context_create, and uses at most 1024 threads.
+ * run calls task(argument, i) once for every i in [0, count), in any order and on any threads. It returns when all
+ * these calls have returned. Taper never calls run while another call of run is in progress. If a session finds the
+ * pool in use, it computes in the thread that called the session.
+ * user must stay valid until the context and all its models and sessions are gone.
+ * taper_context_create fails with TAPER_ERROR_ARGUMENT if a callback is NULL. */
 typedef struct taper_thread_pool {
     void *user; /* passed to both callbacks */
     size_t (*thread_count)(void *user);
@@ -125,33 +154,39 @@ typedef struct taper_thread_pool {
 } taper_thread_pool;
 
 typedef enum taper_log_level {
-    TAPER_LOG_PRINT = 0,   /* the model's print() */
-    TAPER_LOG_WARNING = 1, /* the model's warnings.warn(), and what the host should know */
+    TAPER_LOG_PRINT = 0,   /* text of the model's print() */
+    TAPER_LOG_WARNING = 1, /* text of the model's warnings.warn(), and what the program should know */
     TAPER_LOG_INFO = 2     /* remarks for developers: what runs where, and why */
 } taper_log_level;
 
-/* Receives a piece of text. The text may contain zero bytes and does not end with one. */
+/* Receives `length` bytes of text. The text has no zero byte at its end, may contain zero bytes, and is valid during
+ * the call. Lines end with a newline; one line may come in several calls. Taper may call the function from any thread,
+ * and from several threads at once. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
-    const taper_allocator *allocator; /* copied; NULL: malloc */
-    const taper_thread_pool *pool;    /* copied; NULL: a pool of Taper's own */
-    unsigned threads;                 /* threads of Taper's own pool, the caller's included. 0: the number of big
-                                         physical cores that affinity allows, at most the CPU quota of the control
-                                         group, rounded up */
-    taper_log_function log;           /* NULL: prints go to stdout and warnings to stderr */
-    void *log_user;                   /* passed to log */
+    const taper_allocator *allocator; /* allocator of the context; Taper copies the struct. NULL: malloc */
+    const taper_thread_pool *pool;    /* threads of the context; Taper copies the struct. NULL: a pool of Taper's own */
+    unsigned threads;                 /* number of threads of Taper's own pool, the thread that calls included; at most
+                                         1024. 0: the number of big physical cores that the process's affinity allows,
+                                         but at most its CPU quota (control groups), which is rounded up */
+    taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, all else to stderr */
+    void *log_user;                   /* passed to log; as long-lived as the context, its models and sessions */
     uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
-    /* An existing directory of the app's own, copied; NULL: Taper writes no file. Taper keeps there, between processes,
-     * what takes long to make on a machine: packed weights and what NNAPI's drivers make of a network. For each model
-     * there is a file taper-….packs, about as large as the model, and a small file ….checked that lists what was found
-     * undamaged; a thread writes both after the first runs. Android names the files of its drivers. All of these files
-     * may be deleted at any time. Only files of the process's own user are read. */
+    /* Path of a directory that exists and that only this program uses. Taper copies the path. NULL: Taper writes no
+     * files.
+     * Taper keeps things there that take long to make, for later processes. These are packed weights, compiled
+     * networks of NNAPI's drivers, and measurements and compiled shaders of GPUs.
+     * Taper writes two files for each model. taper-….packs holds packed weights and is about as large as the model.
+     * taper-….checked is small and lists the packed weights whose checksums were right. A background thread writes
+     * both after the first runs. Android chooses the names of the files that NNAPI's drivers write.
+     * All of these files may be deleted at any time. Taper reads only files that the user of the process owns. */
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE allows the portable kernels only. taper_instruction_set lists all sets. */
+/* Bits of cpu_mask. TAPER_CPU_NONE alone allows only the portable kernels; beside other bits it has no effect.
+ * taper_instruction_set lists all sets. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
@@ -164,30 +199,35 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* Holds what models and sessions of one host share: memory, threads, devices. */
+/* Holds what the models, sessions and values of a program share: the allocator, the threads, the log and the devices.
+ * A program usually creates one. */
 typedef struct taper_context taper_context;
 
-/* options NULL means all members 0. */
+/* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
-/* Models, sessions and values keep their context, so it may be released before them. */
+/* Drops the reference. The program may release the context before its models, sessions and values: they hold what they
+ * need of it. */
 TAPER_API void taper_context_release(taper_context *context);
-/* Returns the number of threads that a run may use. */
+/* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
-/* Changes the number of threads of Taper's own pool to `threads`, or to the default if it is 0: at most 64, or as many
- * as the pool was created with. Any thread may call this function; runs under way follow it too. Results do not depend
- * on the number of threads. */
+/* Sets the number of threads of Taper's own pool; 0 means the default. Numbers above the maximum count as the maximum:
+ * 64, or the number at creation if that was larger. Any thread may call this function; runs in progress follow it too.
+ * Results do not depend on the number of threads. The function has no effect on a pool that the program provides. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
-/* Changes taper_context_options.cache_dir for models that are loaded and devices that are first used after this call.
- * NULL turns the cache off. Any thread may call this function. */
+/* Changes taper_context_options.cache_dir for models that are loaded, and devices that are first used, after this
+ * call. Taper copies the path. NULL turns the cache off. The function fails with TAPER_ERROR_ARGUMENT if path is no
+ * directory; then the former directory stays in use. Any thread may call this function. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context *context, const char *path,
                                                                   taper_error *error);
-/* Returns the instruction sets that the context uses, as bits of cpu_mask. */
+/* Returns the instruction sets that the context uses, as bits of cpu_mask. TAPER_CPU_NONE is never among them. */
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 
-/* Returns the name of instruction set number `index`, of those that this CPU has and this build has kernels for:
- * "scalar" (the portable kernels alone), "avx2", "neondot", …; NULL after the last. If mask is not NULL, *mask becomes
- * the cpu_mask that allows this set and the sets that it needs. Masks of several sets are joined by |. */
+/* Lists the instruction sets that this CPU has and this build has kernels for. Returns the name of set number `index`
+ * as static text, for example "avx2" or "neondot". "scalar" means the portable kernels alone. Returns NULL if index is
+ * past the last set.
+ * If mask is not NULL, *mask becomes the cpu_mask that allows this set and the sets that it needs. The program joins
+ * the masks of several sets by |. */
 TAPER_API const char *taper_instruction_set(size_t index, uint64_t *mask);
 /* The name that taper_instruction_set had in 0.1. */
 TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_cpu_set(size_t index, uint64_t *mask)
