@@ -237,8 +237,9 @@ TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_c
 
 /* ---- devices ------------------------------------------------------------------------------------------------ */
 
-/* The kinds of devices that programs and files name. A build has some of them, and a machine has some of those; CUDA
- * and MPS are names that Taper knows and no build has. taper_device.h lists the devices of a machine. */
+/* A kind of device. Model files may name any of them. A build supports some kinds, and a machine has devices of some
+ * of these. No build supports CUDA or MPS: Taper only knows their names. taper_device.h lists the devices of a
+ * machine. */
 typedef enum taper_device_kind {
     TAPER_DEVICE_CPU = 1,
     TAPER_DEVICE_NNAPI = 2,
@@ -248,57 +249,63 @@ typedef enum taper_device_kind {
     TAPER_DEVICE_MPS = 6
 } taper_device_kind;
 
-/* The bit of a kind, where a member is a set of kinds. */
+/* The bit that stands for `kind` in a set of kinds, such as taper_load_options.barred_devices. */
 #define TAPER_DEVICE_BIT(kind) (UINT32_C(1) << (kind))
 
-/* Chooses a device. taper_device_parse (taper_device.h) makes one of text such as "vulkan:1". */
+/* Chooses a device. taper_device_parse (taper_device.h) makes a choice from text such as "vulkan:1". */
 typedef struct taper_device_choice {
     size_t struct_size; /* sizeof(taper_device_choice) */
     taper_device_kind kind;
-    unsigned index; /* number of the device among those of its kind, from 0: accelerators of NNAPI come before its GPUs,
-                       GPUs with memory of their own before others. A Vulkan driver that computes on the CPU is used
-                       only if its number or name is given */
-    int required;   /* 1: the load fails if there is no such device, and the run fails if the device cannot do its part.
-                       0: the CPU does it, and the log says so */
-    char name[128]; /* name by which the system knows the device, instead of index; a part of the name is enough for
-                       GPUs. "": index decides */
+    /* Number of the device among the devices of its kind, from 0.
+     * NNAPI: accelerators come first, then GPUs, then other devices, then CPUs.
+     * Vulkan: GPUs with memory of their own come first. Drivers that compute on the CPU come last. If only such a
+     * driver exists, number 0 is absent unless the option TAPER_GPU_SOFTWARE is 1.
+     * Metal: the order is that of the system. */
+    unsigned index;
+    /* 1: the load fails with TAPER_ERROR_UNSUPPORTED if the device is absent or can compute no part of the model. A
+     * run fails if the device cannot compute a part that it took when the model was loaded.
+     * 0: the CPU computes instead, and the log says so. */
+    int required;
+    /* The system's name of the device. If it is not "", it chooses the device, and index is ignored. For a GPU a part
+     * of the name is enough, in small or capital letters. For NNAPI it must be the whole name. */
+    char name[128];
 } taper_device_choice;
 
-/* What can be set about a device. taper_device_option (taper_device.h) describes each of them: its values, its default
- * and what it does. */
+/* An option of a device. taper_device_option (taper_device.h) describes each option: its values, its default and what
+ * it does. An option for which the program gives no value has its default. */
 typedef enum taper_option {
-    TAPER_NNAPI_PREFERENCE = 1,       /* a taper_nnapi_preference */
-    TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 0 or 1 */
-    TAPER_NNAPI_LEVEL = 3,            /* 27 to 31 */
-    TAPER_GPU_SOFTWARE = 16,          /* 0 or 1, as all that follow */
-    TAPER_GPU_CHECKS = 17,
-    TAPER_GPU_HALF = 18,
-    TAPER_GPU_ESTIMATE = 19,
-    TAPER_GPU_BACKGROUND = 20,
-    TAPER_GPU_TIMES = 21,
-    TAPER_GPU_TEXELS = 22,
-    TAPER_GPU_ALIAS = 23,
-    TAPER_GPU_TILES = 24,
-    TAPER_GPU_SHARE = 25,
-    TAPER_GPU_TEAMS = 26,
-    TAPER_GPU_WINOGRAD = 27
+    TAPER_NNAPI_PREFERENCE = 1,       /* what drivers optimize for; a taper_nnapi_preference */
+    TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 1: drivers may compute floats as halves */
+    TAPER_NNAPI_LEVEL = 3,            /* highest Android API level whose functions are used; 27 to 31 */
+    TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other */
+    TAPER_GPU_CHECKS = 17,            /* 1: results of a first run are compared with the CPU's */
+    TAPER_GPU_HALF = 18,              /* 1: weights and values are halves */
+    TAPER_GPU_ESTIMATE = 19,          /* 1: parts that seem slower than on the CPU are not tried */
+    TAPER_GPU_BACKGROUND = 20,        /* 1: the CPU computes until a thread has made the pipelines */
+    TAPER_GPU_TIMES = 21,             /* 1: every tenth run logs the time of each dispatch */
+    TAPER_GPU_TEXELS = 22,            /* 1: buffers are read as texels */
+    TAPER_GPU_ALIAS = 23,             /* 1: memory is used again within a run */
+    TAPER_GPU_TILES = 24,             /* 1: tiles are large */
+    TAPER_GPU_SHARE = 25,             /* 1: threads of a subgroup load weights for each other */
+    TAPER_GPU_TEAMS = 26,             /* 1: threads share a result if there are few results */
+    TAPER_GPU_WINOGRAD = 27           /* 1: 3x3 convolutions use Winograd's transforms */
 } taper_option;
 
 typedef struct taper_device_setting {
     taper_option option;
-    int64_t value;
+    int64_t value; /* value of the option */
 } taper_device_setting;
 
-/* What NNAPI's drivers are asked for. */
+/* The execution preference that Taper passes to NNAPI's drivers. */
 typedef enum taper_nnapi_preference {
-    TAPER_NNAPI_DEFAULT =
-        0, /* fast single answers for a model that runs, sustained speed for a file that is converted */
+    TAPER_NNAPI_DEFAULT = 0, /* FAST_SINGLE_ANSWER if Taper runs the model on NNAPI; SUSTAINED_SPEED in a file that
+                                taper_draft_optimize converts for NNAPI */
     TAPER_NNAPI_LOW_POWER = 1,
     TAPER_NNAPI_FAST_SINGLE_ANSWER = 2,
     TAPER_NNAPI_SUSTAINED_SPEED = 3
 } taper_nnapi_preference;
 
-/* The dtype in which weights of convolutions, linear layers and recurrent layers are kept and multiplied. */
+/* The dtype in which weights of convolutions, linear layers and recurrent layers are stored and multiplied. */
 typedef enum taper_precision {
     TAPER_PRECISION_FP32 = 0,
     TAPER_PRECISION_FP16 = 1,
@@ -307,8 +314,8 @@ typedef enum taper_precision {
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-/* The numbers are those of PyTorch's ScalarType (c10/core/ScalarType.h). Later dtypes will have PyTorch's numbers too.
- */
+/* The dtype of the elements of a tensor. The numbers are those of PyTorch's ScalarType (c10/core/ScalarType.h). Later
+ * dtypes will have PyTorch's numbers too. */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
     TAPER_I8 = 1,
@@ -318,51 +325,58 @@ typedef enum taper_dtype {
     TAPER_F16 = 5,
     TAPER_F32 = 6,
     TAPER_F64 = 7,
-    TAPER_C32 = 8,
-    TAPER_C64 = 9,
-    TAPER_C128 = 10,
+    TAPER_C32 = 8,   /* complex32: two halves */
+    TAPER_C64 = 9,   /* complex64: two floats */
+    TAPER_C128 = 10, /* complex128: two doubles */
     TAPER_BOOL = 11,
-    TAPER_QI8 = 12,
-    TAPER_QU8 = 13,
-    TAPER_QI32 = 14,
+    TAPER_QI8 = 12,  /* qint8 */
+    TAPER_QU8 = 13,  /* quint8 */
+    TAPER_QI32 = 14, /* qint32 */
     TAPER_BF16 = 15,
-    TAPER_QU4X2 = 16,
-    TAPER_QU2X4 = 17
+    TAPER_QU4X2 = 16, /* quint4x2: two elements of 4 bits in a byte */
+    TAPER_QU2X4 = 17  /* quint2x4: four elements of 2 bits in a byte */
 } taper_dtype;
 
-/* Returns the bytes of an element, or 0 if the dtype is not known or an element is smaller than a byte. */
+/* Returns the size of an element in bytes, or 0 if the dtype is not known or an element is smaller than a byte. */
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);
-/* Returns PyTorch's name of the dtype, "float32". */
+/* Returns PyTorch's name of the dtype as static text, for example "float32". Returns "unknown dtype" if the dtype is
+ * not known. */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype);
 
 /* The largest number of dimensions of a tensor in this version. Nothing in these headers depends on it. */
 #define TAPER_MAX_RANK 16
 
+/* The kind of a value. */
 typedef enum taper_kind {
     TAPER_KIND_NONE = 0,
     TAPER_KIND_BOOL,
     TAPER_KIND_INT,
-    TAPER_KIND_DOUBLE,
+    TAPER_KIND_DOUBLE, /* a float of Python */
     TAPER_KIND_COMPLEX,
-    TAPER_KIND_DEVICE,
+    TAPER_KIND_DEVICE, /* a torch.device */
     TAPER_KIND_STRING,
     TAPER_KIND_TENSOR,
     TAPER_KIND_LIST,
     TAPER_KIND_TUPLE,
     TAPER_KIND_DICT,
-    TAPER_KIND_OBJECT,
-    TAPER_KIND_OTHER
+    TAPER_KIND_OBJECT, /* an instance of a class, for example a module */
+    TAPER_KIND_OTHER   /* any other value, for example a torch.Generator */
 } taper_kind;
 
-/* A reference to a number, which never changes, or to a tensor, list, dict or object, which several values may share.
- * References are counted. */
+/* A handle to a value of a model: None, a number, a string, a tensor, a list, tuple or dict, an object and others. The
+ * handle counts references.
+ * Several handles may refer to the same tensor, list, dict or object. A change that is made through one of them is
+ * seen through all. Numbers and strings never change. */
 typedef struct taper_value taper_value;
 
+/* Drops a reference. */
 TAPER_API void taper_value_release(taper_value *value);
-/* Adds a reference and returns value. */
+/* Adds a reference and returns value. Returns NULL if value is NULL. */
 TAPER_API taper_value *taper_value_retain(taper_value *value);
+/* Returns TAPER_KIND_NONE if value is NULL. */
 TAPER_API taper_kind taper_value_kind(const taper_value *value);
 
+/* Each of these functions makes a value. *value is a new reference. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_bool(taper_context *context, int flag, taper_value **value,
                                                        taper_error *error);
@@ -372,72 +386,86 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_double(taper_context *context,
                                                          taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im,
                                                           taper_value **value, taper_error *error);
-/* Copies `length` bytes of text. */
+/* Makes a string from a copy of `length` bytes of text. The text should be UTF-8, which Taper does not check, and may
+ * contain zero bytes. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context, const char *text, size_t length,
                                                          taper_value **value, taper_error *error);
 
-/* Makes a contiguous tensor in memory that the value owns. The elements are not initialized. */
+/* Makes a contiguous tensor in memory that the value owns. The elements are not initialized. The function fails with
+ * TAPER_ERROR_ARGUMENT if the dtype is quantized or not known, or a size is negative. It fails with
+ * TAPER_ERROR_UNSUPPORTED if rank is above TAPER_MAX_RANK. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank,
                                                          const int64_t *sizes, taper_value **value, taper_error *error);
 
-/* Describes a tensor. The value owns the pointers: they are valid while the value is held. An operator that resizes
- * the tensor in place changes what they point to. */
+/* Describes a tensor. The value owns what the pointers point to. They are valid as long as the caller holds a
+ * reference to the value.
+ * There is one exception. If a run resizes the tensor in place or gives it other memory, data is no longer valid.
+ * sizes and strides then show the new numbers. Call taper_value_get_tensor again after such a run. */
 typedef struct taper_tensor_info {
     size_t struct_size;     /* sizeof(taper_tensor_info) */
-    taper_dtype dtype;      /* of an element */
+    taper_dtype dtype;      /* dtype of an element */
     size_t rank;            /* number of dimensions */
-    const int64_t *sizes;   /* rank of them, in elements */
-    const int64_t *strides; /* rank of them, in elements */
+    const int64_t *sizes;   /* rank sizes, in elements */
+    const int64_t *strides; /* rank strides, in elements */
     void *data;             /* address of element [0, 0, …] */
-    size_t bytes;           /* from data to the end of the storage */
-    int quantized;          /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel */
-    double scale;           /* if quantized is 1 */
-    int64_t zero_point;     /* if quantized is 1 */
-    int read_only;          /* 1: data must not be written to, because it belongs to the model or is a constant input;
-                               taper_value_make_writable gives the tensor other memory */
-    int requires_grad; /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
+    size_t bytes;           /* bytes from data to the end of the storage */
+    int quantized;      /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel. No function of
+                           this version returns the scales of channels */
+    double scale;       /* scale of the tensor if quantized is 1 */
+    int64_t zero_point; /* zero point of the tensor if quantized is 1 */
+    int read_only;      /* 1: the program must not write to data; see taper_value_make_writable */
+    int requires_grad;  /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
 } taper_tensor_info;
 
-/* Makes a tensor in the caller's memory [data, data + bytes), which must stay valid until Taper calls release(user):
- * when the last value and the last result that use it are gone, in the thread that releases the last of them. release
- * may be NULL if the caller keeps the memory longer than every value. If the function fails, the memory stays the
- * caller's and release is not called. strides NULL means contiguous.
- * read_only 1: nothing ever writes to the memory. A run that writes to the tensor in place writes to a copy; inputs of
- * that run that are the same value share the copy, and lists, tuples and dicts that contain the tensor are copied too.
- * read_only 0: the caller sees what the model writes, as in PyTorch.
+/* Makes a tensor that uses the program's memory [data, data + bytes). Results of runs may use this memory too. strides
+ * NULL means contiguous.
+ * The memory must stay valid until Taper calls release(user). Taper calls it when the last value that uses the memory
+ * is released, in the thread that releases it. If release is NULL, the program keeps the memory valid until then. If
+ * the function fails, Taper does not call release.
+ * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If the
+ * value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses copies
+ * of lists, tuples and dicts that contain the tensor.
+ * read_only 0: the program sees what the model writes, as in PyTorch.
  * One value may be an input of several sessions in several threads at once if it is read-only or no model writes to
- * it. */
+ * it.
+ * The function fails with TAPER_ERROR_ARGUMENT if an element would be outside the memory. data must be aligned to the
+ * size of an element; 8 bytes are enough. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
                                                               void *user, taper_value **value, taper_error *error);
-/* Makes a contiguous quantized tensor of a copy of the integers in data. dtype is TAPER_QU8, TAPER_QI8 or TAPER_QI32.
- */
+/* Makes a contiguous quantized tensor from integers: the function copies data. bytes must be the size of all elements.
+ * dtype is TAPER_QU8, TAPER_QI8 or TAPER_QI32. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype,
                                                                    size_t rank, const int64_t *sizes, const void *data,
                                                                    size_t bytes, double scale, int64_t zero_point,
                                                                    taper_value **value, taper_error *error);
-/* Makes a quantized tensor of the elements of a float tensor. It rounds as aten::quantize_per_tensor does. */
+/* Makes a quantized tensor from a float tensor. The elements are rounded as aten::quantize_per_tensor rounds them.
+ * *quantized is a new reference. The function fails with TAPER_ERROR_UNSUPPORTED if this build lacks that operator. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_quantize(taper_context *context, const taper_value *value,
                                                            taper_dtype dtype, double scale, int64_t zero_point,
                                                            taper_value **quantized, taper_error *error);
-/* Fills *out; set out->struct_size first. A value that is no tensor is TAPER_ERROR_ARGUMENT. */
+/* Fills *out; set out->struct_size first. The function fails with TAPER_ERROR_ARGUMENT if value is no tensor. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
                                                              taper_error *error);
-/* Call this function before you write to the data of a tensor whose info says read_only. A tensor whose bytes are the
- * model's (an attribute, or a result that is one) gets bytes of its own; all tensors of that session on the same
- * storage see them, as in PyTorch. Pointers of before stay valid for reading while the value is held: ask for the new
- * ones. The session must not be running. It fails for a constant input of the caller's. */
+/* Makes the data of a tensor writable. Call this function before you write to a tensor whose info has read_only 1.
+ * If the memory belongs to the model, the tensor gets a copy of its own. Such a tensor is an attribute, or a result
+ * that is an attribute. All tensors of the session that share its storage then use the copy, as in PyTorch. Pointers
+ * that the program obtained before stay valid for reading as long as the value; call taper_value_get_tensor for the
+ * new ones. The session that the tensor comes from must not be running.
+ * The function does nothing if the tensor is writable. It fails with TAPER_ERROR_ARGUMENT if the program made the
+ * tensor with read_only 1. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
-/* Moves a tensor, or a value that contains tensors, to a device. *moved is a new reference, which is to the value
- * itself if it is there already. device->required is ignored. In this version every device except the CPU is
- * TAPER_ERROR_UNSUPPORTED. A result that stays with a device (taper_session_options.results_stay) is copied to the host
- * when it is read, not by this function. */
+/* Moves a tensor, or a value that contains tensors, to a device. *moved is a new reference. If the value is on the
+ * device already, *moved is the value itself. device->required is ignored.
+ * In this version the function fails with TAPER_ERROR_UNSUPPORTED for every device except the CPU. For the CPU it
+ * copies nothing. A result that stays with a device (taper_session_options.results_stay) is copied to CPU memory when
+ * it is read, not by this function. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value,
                                                                                const taper_device_choice *device,
                                                                                taper_value **moved, taper_error *error);
 
-/* Each of these functions fails with TAPER_ERROR_ARGUMENT if the value is of another kind. */
+/* Each of these functions reads a value. It fails with TAPER_ERROR_ARGUMENT if the value is of another kind. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
                                                           taper_error *error);
@@ -445,13 +473,17 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *
                                                              taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im,
                                                               taper_error *error);
-/* *text belongs to the value and ends with a zero byte. *length does not count that byte. */
+/* The value owns *text, which ends with a zero byte. *length does not count that byte. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
                                                              size_t *length, taper_error *error);
 
-/* Containers retain their items and do not copy them. The type of a list's items is written as in TorchScript: "int",
- * "Tensor", "Tuple[Tensor, int]". With NULL, or with a type that names a class or a named tuple, the items are checked
- * when a method takes the list. */
+/* Each of these functions makes a container. *value is a new reference. The container holds references to its items
+ * and does not copy them. An item must not be NULL.
+ * element_type is the type of a list's items as TorchScript writes it, "Tensor" or "Tuple[Tensor, int]" for example.
+ * The function fails with TAPER_ERROR_ARGUMENT if an item has another type. The items are not checked if element_type
+ * is NULL, or contains Any, a class or a named tuple. Then they are checked when a method receives the list. key_type
+ * and value_type of a dict work in the same way.
+ * If a dict is given two equal keys, the last value counts. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type,
                                                        taper_value *const *items, size_t count, taper_value **value,
                                                        taper_error *error);
@@ -463,22 +495,26 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        taper_error *error);
 /* Returns the number of items of a list or tuple, of pairs of a dict, of attributes of an object; otherwise 0. */
 TAPER_API size_t taper_value_count(const taper_value *value);
-/* Returns an address that identifies the list, tensor, dict or object: all values that refer to the same one return
- * the same address while one of them is held. Returns NULL for None and numbers. A value may contain one part several
- * times; a program that walks through a value recognizes by the address what it has met. */
+/* Returns an address that identifies the tensor, list, tuple, dict or object that the value refers to. Values that
+ * refer to the same one have the same address. The address has this meaning as long as one of these values exists.
+ * Returns NULL for None, bools, numbers and devices.
+ * A value may contain the same object several times. A program that walks through a value recognizes by its address an
+ * object that it visited before. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
-/* Returns a new reference to item `index`. The items of a dict or object are its values, in the order in which they
- * were inserted. */
+/* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
+ * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);
-/* Returns a new reference to the key of pair `index` of a dict. */
+/* Gets the key of pair `index` of a dict; *key is a new reference. The function fails with TAPER_ERROR_ARGUMENT if
+ * there is no pair `index`. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
                                                       taper_error *error);
-/* Returns the name of field `index` of a named tuple, or of attribute `index` of an object; NULL for a plain tuple. The
- * value owns the text. */
+/* Returns the name of field `index` of a named tuple, or of attribute `index` of an object. Returns NULL for any other
+ * value, or if there is no such field. The value owns the text. */
 TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
-/* Writes the type of the value as PyTorch prints it ("List[Tensor]", "__torch__.M"), as snprintf does: at most `size`
- * bytes with the zero byte at the end. Returns the full length without that byte, or 0 if there is no memory. */
+/* Writes the name of the value's type to text, as PyTorch prints it, for example "List[Tensor]" or "__torch__.M".
+ * Writes at most `size` bytes, the zero byte at the end included, as snprintf does. Returns the full length without
+ * that byte, or 0 if memory is exhausted. */
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
 /* ---- models -------------------------------------------------------------------------------------------------- */
