@@ -4,41 +4,33 @@
  * model, call the model's methods with values, and read the returned values. The usual way to load is taper_model_open
  * of taper_compile.h, which also optimizes the model.
  *
- * Words
- * - "The program" is the code that calls Taper. A callback is a function of the program that Taper calls.
- * - "CPU memory" is the memory that the CPU addresses, as opposed to the memory of a device.
- *
  * Conventions
+ * - "The program" is the code that calls Taper. A callback is a function of the program that Taper calls. "CPU memory"
+ *   is the memory that the CPU addresses, as opposed to the memory of a device.
  * - A function that can fail returns a taper_status and takes an optional taper_error; NULL is a valid taper_error.
  * - Objects are opaque. A function that makes an object returns one reference to it through an output pointer. The
  *   caller drops the reference with the release function of that type.
- * - A taper_error and a taper_session have no count of references: their destroy functions free them. Release and
- *   destroy functions accept NULL.
+ * - An error and a session have no count of references: destroy frees them. Release and destroy functions accept NULL.
  * - A function that fails holds no reference to its arguments. It sets each output pointer to an object to NULL. Its
  *   other outputs then mean nothing. A function that differs says so.
  * - A function that takes values or text reads them during the call only, unless it says that it holds them.
- * - Sizes of tensors are counted in elements, strides in elements, sizes of storages in bytes. Dimensions are in
- *   PyTorch's order.
+ * - Sizes and strides of tensors are counted in elements, storages in bytes. Dimensions are in PyTorch's order.
  * - Several threads may use one context or one model at the same time. Only one thread at a time may use a session or
  *   an error. The exception is taper_session_cancel, which any thread may call.
  * - Any thread may retain and release a value. Several threads may read one value at the same time unless a run
  *   changes it. Attributes of a session and results that stay with a device are different; see the section "sessions".
- * - A callback must not use the object whose function called it. The section "sessions" says which calls of a session
- *   are exceptions.
+ * - A callback must not use the object whose function called it. The section "sessions" has exceptions.
  * - An allocator must call no function of this library except taper_session_cancel and taper_session_trim.
  *
  * Versions
  * - Until 1.0 a minor version may change anything, and the soname of the library contains that version:
- *   libtaper.so.0.2. From 1.0 on functions, structs and numbers stay as they are. The exceptions are those that are
- *   marked TAPER_EXPERIMENTAL.
+ *   libtaper.so.0.2. From 1.0 on all that is not marked TAPER_EXPERIMENTAL stays as it is.
  * - A struct that begins with struct_size grows at its end only. The program sets struct_size to sizeof the struct. If
  *   it is larger than the library knows, the library ignores the members at the end. If it is smaller, the library
  *   takes 0 for the members that are not there. The value 0 selects what the library did before it had the member.
  * - A struct without struct_size never changes. An enum may get more values.
- * - A function that is declared but does not work yet fails with TAPER_ERROR_UNSUPPORTED. The message says what to do
- *   instead.
- * - A library that was built without some of its parts may lack functions. A program that calls one of them does not
- *   link.
+ * - A function that does not work yet fails with TAPER_ERROR_UNSUPPORTED. The message says what to do instead.
+ * - A library that was built without some parts may lack functions. A program that calls one of them does not link.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
@@ -112,11 +104,9 @@ typedef struct taper_error taper_error;
 /* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that failed with this error, or TAPER_OK if none did. Returns TAPER_OK for NULL.
- */
+/* Returns the status of the last call that failed with this error. Returns TAPER_OK if none did, or for NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
-/* Returns the message, never NULL. The text is valid until the error is passed to a function that can fail, or is
- * destroyed. The functions of this section do not end it. */
+/* Returns the message, never NULL. It is valid until the error is destroyed or passed to a function that can fail. */
 TAPER_API const char *taper_error_message(const taper_error *error);
 /* Returns the detail, or "" if there is none. The text is valid as long as the message is. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
@@ -125,8 +115,7 @@ TAPER_API int64_t taper_error_offset(const taper_error *error);
 
 /* ---- contexts ----------------------------------------------------------------------------------------------- */
 
-/* Provides the memory of a context and of all objects that are made with it. Errors and short texts for messages come
- * from malloc.
+/* Provides the memory of a context and of all objects made with it. Errors and texts of messages come from malloc.
  * If ptr is NULL, reallocate returns new_size bytes; old_size is 0. If new_size is 0, it frees ptr and returns NULL.
  * Otherwise it changes the size of ptr from old_size to new_size bytes, keeps the contents and returns the new
  * address. old_size is always the exact size of ptr. The returned memory is aligned for every C type.
@@ -159,9 +148,8 @@ typedef enum taper_log_level {
     TAPER_LOG_INFO = 2     /* remarks for developers: what runs where, and why */
 } taper_log_level;
 
-/* Receives `length` bytes of text. The text has no zero byte at its end, may contain zero bytes, and is valid during
- * the call. Lines end with a newline; one line may come in several calls. Taper may call the function from any thread,
- * and from several threads at once. */
+/* Receives `length` bytes of text, which may contain zero bytes and are valid during the call. Lines end with a
+ * newline; a line may come in several calls. Taper calls from any thread, and from several at once. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
@@ -174,19 +162,17 @@ typedef struct taper_context_options {
     taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, all else to stderr */
     void *log_user;                   /* passed to log; as long-lived as the context, its models and sessions */
     uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
-    /* Path of a directory that exists and that only this program uses. Taper copies the path. NULL: Taper writes no
-     * files.
+    /* Path of an existing directory that only this program uses. Taper copies the path. NULL: Taper writes no files.
      * Taper keeps things there that take long to make, for later processes. These are packed weights, compiled
      * networks of NNAPI's drivers, and measurements and compiled shaders of GPUs.
      * Taper writes two files for each model. taper-….packs holds packed weights and is about as large as the model.
      * taper-….checked is small and lists the packed weights whose checksums were right. A background thread writes
      * both after the first runs. Android chooses the names of the files that NNAPI's drivers write.
-     * All of these files may be deleted at any time. Taper reads only files that the user of the process owns. */
+     * All files may be deleted at any time. Taper reads only files of the process's own user. */
     const char *cache_dir;
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE alone allows only the portable kernels; beside other bits it has no effect.
- * taper_instruction_set lists all sets. */
+/* Bits of cpu_mask. TAPER_CPU_NONE adds nothing to other bits; alone it allows only the portable kernels. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
@@ -199,15 +185,13 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* Holds what the models, sessions and values of a program share: the allocator, the threads, the log and the devices.
- * A program usually creates one. */
+/* Holds what models, sessions and values share: allocator, threads, log and devices. A program usually creates one. */
 typedef struct taper_context taper_context;
 
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
-/* Drops the reference. The program may release the context before its models, sessions and values: they hold what they
- * need of it. */
+/* Drops the reference. Models, sessions and values hold what they need of the context. */
 TAPER_API void taper_context_release(taper_context *context);
 /* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
@@ -220,14 +204,12 @@ TAPER_API void taper_context_set_threads(taper_context *context, unsigned thread
  * directory; then the former directory stays in use. Any thread may call this function. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context *context, const char *path,
                                                                   taper_error *error);
-/* Returns the instruction sets that the context uses, as bits of cpu_mask. TAPER_CPU_NONE is never among them. */
+/* Returns the instruction sets that the context uses, as bits of cpu_mask, without TAPER_CPU_NONE. */
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 
 /* Lists the instruction sets that this CPU has and this build has kernels for. Returns the name of set number `index`
- * as static text, for example "avx2" or "neondot". "scalar" means the portable kernels alone. Returns NULL if index is
- * past the last set.
- * If mask is not NULL, *mask becomes the cpu_mask that allows this set and the sets that it needs. The program joins
- * the masks of several sets by |. */
+ * as static text, for example "avx2", or NULL after the last. "scalar" means the portable kernels alone.
+ * If mask is not NULL, *mask becomes the cpu_mask of this set and those it needs. Masks may be joined by |. */
 TAPER_API const char *taper_instruction_set(size_t index, uint64_t *mask);
 /* The name that taper_instruction_set had in 0.1. */
 TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_cpu_set(size_t index, uint64_t *mask)
@@ -238,8 +220,7 @@ TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_c
 /* ---- devices ------------------------------------------------------------------------------------------------ */
 
 /* A kind of device. Model files may name any of them. A build supports some kinds, and a machine has devices of some
- * of these. No build supports CUDA or MPS: Taper only knows their names. taper_device.h lists the devices of a
- * machine. */
+ * of these; taper_device.h lists them. CUDA and MPS are names that no build supports. */
 typedef enum taper_device_kind {
     TAPER_DEVICE_CPU = 1,
     TAPER_DEVICE_NNAPI = 2,
@@ -314,8 +295,7 @@ typedef enum taper_precision {
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-/* The dtype of the elements of a tensor. The numbers are those of PyTorch's ScalarType (c10/core/ScalarType.h). Later
- * dtypes will have PyTorch's numbers too. */
+/* The dtype of an element. The numbers, also those of dtypes to come, are those of PyTorch's c10/core/ScalarType.h. */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
     TAPER_I8 = 1,
@@ -339,14 +319,12 @@ typedef enum taper_dtype {
 
 /* Returns the size of an element in bytes, or 0 if the dtype is not known or an element is smaller than a byte. */
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);
-/* Returns PyTorch's name of the dtype as static text, for example "float32". Returns "unknown dtype" if the dtype is
- * not known. */
+/* Returns PyTorch's name of the dtype, for example "float32", or "unknown dtype". The text is static. */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype);
 
 /* The largest number of dimensions of a tensor in this version. Nothing in these headers depends on it. */
 #define TAPER_MAX_RANK 16
 
-/* The kind of a value. */
 typedef enum taper_kind {
     TAPER_KIND_NONE = 0,
     TAPER_KIND_BOOL,
@@ -363,13 +341,11 @@ typedef enum taper_kind {
     TAPER_KIND_OTHER   /* any other value, for example a torch.Generator */
 } taper_kind;
 
-/* A handle to a value of a model: None, a number, a string, a tensor, a list, tuple or dict, an object and others. The
- * handle counts references.
+/* A handle to a value: None, a number, a string, a tensor, a list, tuple or dict, an object. It counts references.
  * Several handles may refer to the same tensor, list, dict or object. A change that is made through one of them is
  * seen through all. Numbers and strings never change. */
 typedef struct taper_value taper_value;
 
-/* Drops a reference. */
 TAPER_API void taper_value_release(taper_value *value);
 /* Adds a reference and returns value. Returns NULL if value is NULL. */
 TAPER_API taper_value *taper_value_retain(taper_value *value);
@@ -386,8 +362,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_double(taper_context *context,
                                                          taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im,
                                                           taper_value **value, taper_error *error);
-/* Makes a string from a copy of `length` bytes of text. The text should be UTF-8, which Taper does not check, and may
- * contain zero bytes. */
+/* Makes a string from a copy of `length` bytes of text: UTF-8, which is not checked. Zero bytes are allowed. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context, const char *text, size_t length,
                                                          taper_value **value, taper_error *error);
 
@@ -397,10 +372,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context,
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank,
                                                          const int64_t *sizes, taper_value **value, taper_error *error);
 
-/* Describes a tensor. The value owns what the pointers point to. They are valid as long as the caller holds a
- * reference to the value.
- * There is one exception. If a run resizes the tensor in place or gives it other memory, data is no longer valid.
- * sizes and strides then show the new numbers. Call taper_value_get_tensor again after such a run. */
+/* Describes a tensor. The value owns what the pointers point to. They are valid as long as the value is held. There is
+ * one exception. If a run resizes the tensor in place or gives it other memory, data is no longer valid. sizes and
+ * strides then show the new numbers. Call taper_value_get_tensor again after such a run. */
 typedef struct taper_tensor_info {
     size_t struct_size;     /* sizeof(taper_tensor_info) */
     taper_dtype dtype;      /* dtype of an element */
@@ -409,25 +383,22 @@ typedef struct taper_tensor_info {
     const int64_t *strides; /* rank strides, in elements */
     void *data;             /* address of element [0, 0, …] */
     size_t bytes;           /* bytes from data to the end of the storage */
-    int quantized;      /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel. No function of
-                           this version returns the scales of channels */
-    double scale;       /* scale of the tensor if quantized is 1 */
+    int quantized; /* 0: not quantized; 1: one scale for the tensor; 2: one for each channel, returned by no function */
+    double scale;  /* scale of the tensor if quantized is 1 */
     int64_t zero_point; /* zero point of the tensor if quantized is 1 */
     int read_only;      /* 1: the program must not write to data; see taper_value_make_writable */
     int requires_grad;  /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
 } taper_tensor_info;
 
-/* Makes a tensor that uses the program's memory [data, data + bytes). Results of runs may use this memory too. strides
- * NULL means contiguous.
- * The memory must stay valid until Taper calls release(user). Taper calls it when the last value that uses the memory
- * is released, in the thread that releases it. If release is NULL, the program keeps the memory valid until then. If
- * the function fails, Taper does not call release.
+/* Makes a tensor that uses the program's memory [data, data + bytes). strides NULL means contiguous.
+ * The memory must stay valid until Taper calls release(user). Taper calls it when the last value or result that uses
+ * the memory is released, in the thread that releases it. If release is NULL, the program keeps the memory valid until
+ * then. If the function fails, Taper does not call release.
  * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If the
  * value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses copies
  * of lists, tuples and dicts that contain the tensor.
  * read_only 0: the program sees what the model writes, as in PyTorch.
- * One value may be an input of several sessions in several threads at once if it is read-only or no model writes to
- * it.
+ * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to it.
  * The function fails with TAPER_ERROR_ARGUMENT if an element would be outside the memory. data must be aligned to the
  * size of an element; 8 bytes are enough. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
@@ -450,17 +421,15 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *
                                                              taper_error *error);
 /* Makes the data of a tensor writable. Call this function before you write to a tensor whose info has read_only 1.
  * If the memory belongs to the model, the tensor gets a copy of its own. Such a tensor is an attribute, or a result
- * that is an attribute. All tensors of the session that share its storage then use the copy, as in PyTorch. Pointers
- * that the program obtained before stay valid for reading as long as the value; call taper_value_get_tensor for the
- * new ones. The session that the tensor comes from must not be running.
- * The function does nothing if the tensor is writable. It fails with TAPER_ERROR_ARGUMENT if the program made the
- * tensor with read_only 1. */
+ * that is an attribute. All tensors of the session that share its storage then use the copy, as in PyTorch. Earlier
+ * pointers stay valid for reading as long as the value; taper_value_get_tensor returns the new ones. The session that
+ * the tensor comes from must not be running.
+ * A writable tensor stays as it is. The call fails with TAPER_ERROR_ARGUMENT for a tensor made with read_only 1. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
 /* Moves a tensor, or a value that contains tensors, to a device. *moved is a new reference. If the value is on the
  * device already, *moved is the value itself. device->required is ignored.
  * In this version the function fails with TAPER_ERROR_UNSUPPORTED for every device except the CPU. For the CPU it
- * copies nothing. A result that stays with a device (taper_session_options.results_stay) is copied to CPU memory when
- * it is read, not by this function. */
+ * copies nothing, also if a result stays with a device (taper_session_options.results_stay). */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value,
                                                                                const taper_device_choice *device,
                                                                                taper_value **moved, taper_error *error);
@@ -482,8 +451,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *
  * element_type is the type of a list's items as TorchScript writes it, "Tensor" or "Tuple[Tensor, int]" for example.
  * The function fails with TAPER_ERROR_ARGUMENT if an item has another type. The items are not checked if element_type
  * is NULL, or contains Any, a class or a named tuple. Then they are checked when a method receives the list. key_type
- * and value_type of a dict work in the same way.
- * If a dict is given two equal keys, the last value counts. */
+ * and value_type of a dict work in the same way. If a dict is given two equal keys, the last value counts. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type,
                                                        taper_value *const *items, size_t count, taper_value **value,
                                                        taper_error *error);
@@ -495,158 +463,174 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        taper_error *error);
 /* Returns the number of items of a list or tuple, of pairs of a dict, of attributes of an object; otherwise 0. */
 TAPER_API size_t taper_value_count(const taper_value *value);
-/* Returns an address that identifies the tensor, list, tuple, dict or object that the value refers to. Values that
- * refer to the same one have the same address. The address has this meaning as long as one of these values exists.
- * Returns NULL for None, bools, numbers and devices.
- * A value may contain the same object several times. A program that walks through a value recognizes by its address an
- * object that it visited before. */
+/* Returns an address that identifies the tensor, list, tuple, dict or object to which the value refers. Values that
+ * refer to the same one have the same address while one of them exists. Returns NULL for None, bools, numbers and
+ * devices. A value may contain one object several times; a walk through it recognizes objects by their address. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
  * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);
-/* Gets the key of pair `index` of a dict; *key is a new reference. The function fails with TAPER_ERROR_ARGUMENT if
- * there is no pair `index`. */
+/* Gets key `index` of a dict; *key is a new reference. Fails with TAPER_ERROR_ARGUMENT if there is none. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
                                                       taper_error *error);
 /* Returns the name of field `index` of a named tuple, or of attribute `index` of an object. Returns NULL for any other
  * value, or if there is no such field. The value owns the text. */
 TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
 /* Writes the name of the value's type to text, as PyTorch prints it, for example "List[Tensor]" or "__torch__.M".
- * Writes at most `size` bytes, the zero byte at the end included, as snprintf does. Returns the full length without
- * that byte, or 0 if memory is exhausted. */
+ * Writes at most `size` bytes with the final zero byte, as snprintf does. Returns the full length without that byte,
+ * or 0 if memory is exhausted. */
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
 /* ---- models -------------------------------------------------------------------------------------------------- */
 
+/* A loaded model. Runs do not change it: what they change belongs to sessions. */
 typedef struct taper_model taper_model;
+/* The optimizer. taper_compiler() of taper_compile.h returns it. */
 struct taper_compiler;
 
-/* Bits of taper_load_options.flags. */
-#define TAPER_LOAD_EVALUATION                                                                                          \
-    (UINT64_C(1) << 0)                     /* call Module.eval() first: `training` of all modules becomes False,       \
-                                              so that dropout and batch norm do what they do in use. PyTorch           \
-                                              Mobile's loaders for apps did so with TorchScript files. Drafts are      \
-                                              in this mode whenever they are optimized */
-#define TAPER_LOAD_COPY (UINT64_C(1) << 1) /* read the file into memory and do not map it (see SECURITY.md) */
-#define TAPER_LOAD_VERIFY                                                                                              \
-    (UINT64_C(1) << 2) /* compare the checksums of all records first, those of weights too.                            \
-                          A flatbuffer has no checksums: TAPER_ERROR_UNSUPPORTED */
-#define TAPER_LOAD_NO_GUARDS                                                                                           \
-    (UINT64_C(1) << 3) /* exported programs (.pt2): do not check inputs against the sizes that                         \
-                          the program was exported for, and leave out its assertions */
-#define TAPER_LOAD_LOW_MEMORY                                                                                          \
-    (UINT64_C(1) << 4)                          /* compute a layer directly if a faster way needs more memory for its  \
-                                                   weights: Winograd's transforms of 3x3 convolutions take 1.8 to 4    \
-                                                   times the memory of the weights. Results differ by rounding */
-#define TAPER_LOAD_REFERENCE (UINT64_C(1) << 5) /* use the portable reference operators only: slow, for checking */
-#define TAPER_LOAD_LISTING                                                                                             \
-    (UINT64_C(1) << 6) /* load only to look at the file: operators that this build lacks are                           \
-                          listed and not refused, objects are as they were saved, without                              \
-                          their __setstate__, and the model makes no session */
+/* Bits of taper_load_options.flags.
+ * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all
+ * elements, and batch norm uses its running statistics. PyTorch Mobile's loaders for apps did the same with
+ * TorchScript files. taper_model_open sets it if its options are NULL, taper_draft_optimize always.
+ * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped, and nobody may change or shorten
+ * it while the model or one of its values exists. If it becomes shorter, the system may end the process.
+ * TAPER_LOAD_VERIFY: compare the checksums of all records first, those of weights included. A flatbuffer has no
+ * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
+ * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
+ * exported for, and leave out the program's assertions.
+ * TAPER_LOAD_LOW_MEMORY: use no algorithm that needs more memory for the weights of a layer than the weights take.
+ * Winograd's for 3x3 convolutions, for example, takes 1.8 to 4 times that memory. Results differ by rounding.
+ * TAPER_LOAD_REFERENCE: use only the portable reference operators. They are slow and serve for checks.
+ * TAPER_LOAD_LISTING: load the model only to look at it. Operators that this build lacks are listed and accepted.
+ * Objects are as saved: their __setstate__ is not called. taper_session_create fails for the model. */
+#define TAPER_LOAD_EVALUATION (UINT64_C(1) << 0)
+#define TAPER_LOAD_COPY (UINT64_C(1) << 1)
+#define TAPER_LOAD_VERIFY (UINT64_C(1) << 2)
+#define TAPER_LOAD_NO_GUARDS (UINT64_C(1) << 3)
+#define TAPER_LOAD_LOW_MEMORY (UINT64_C(1) << 4)
+#define TAPER_LOAD_REFERENCE (UINT64_C(1) << 5)
+#define TAPER_LOAD_LISTING (UINT64_C(1) << 6)
 
+/* Says how a model is loaded. Taper reads what the pointers point to during the call only. */
 typedef struct taper_load_options {
     size_t struct_size; /* sizeof(taper_load_options) */
-    /* taper_compiler() of taper_compile.h: the model is optimized while it is loaded. NULL: the model runs as it was
-     * saved, which is several times slower. taper_model_open sets this member. */
+    /* The optimizer, taper_compiler() of taper_compile.h: the model is optimized while it is loaded. NULL: the model
+     * runs as it was saved, which is several times slower. taper_model_open ignores this member and optimizes. */
     const struct taper_compiler *compiler;
     uint64_t flags; /* TAPER_LOAD_ bits, joined by | */
-    /* Where the model runs; borrowed during the call. NULL: on the CPU, or on the device that the file was prepared or
-     * converted for, if this build and this machine have it. A kind that this version does not know is
-     * TAPER_ERROR_ARGUMENT. If the device is absent, the CPU runs the model and the log says so in one line, unless
-     * device->required is set. The CPU also does what the device cannot do, what the device does slower than the CPU in
-     * the first runs, and what fails there; the log says so (TAPER_LOG_INFO). */
+    /* The device that runs the model. NULL: the CPU, or the device that the file was prepared or converted for. The
+     * file chooses its device if compiler is set and this build and machine have the device.
+     * If the device is absent, the CPU runs the model, and one line of the log says so, unless device->required is 1.
+     * The load fails with TAPER_ERROR_ARGUMENT if this version does not know the kind.
+     * If the device is present, the CPU still runs the operators that the device cannot compute. If required is 0, the
+     * CPU also runs what fails on the device, and what is slower there in the first runs. The log says so. */
     const taper_device_choice *device;
-    /* Kinds of devices that a file may not choose, TAPER_DEVICE_BIT()s joined by |, if device is NULL. */
+    /* Kinds of devices that the file must not choose if device is NULL; a set of TAPER_DEVICE_BIT() joined by |. */
     uint32_t barred_devices;
-    /* The precision of weights. On the CPU fp16 and bf16 halve the memory of weights, and are faster if the CPU
-     * multiplies halves; values between layers stay fp32, and so do other operators (docs/numerics.md). Vulkan and
-     * Metal keep fp16 weights and values, compute in fp32, and refuse bf16. NNAPI's drivers decide how they compute. */
+    /* The precision of weights.
+     * On the CPU fp16 and bf16 halve the memory of weights. They are faster if the CPU has instructions for them.
+     * Values between layers stay fp32, and so do all other operators (docs/numerics.md).
+     * With fp16 Vulkan and Metal store weights and values as halves, and compute in fp32. They refuse bf16. Drivers of
+     * NNAPI decide themselves how they compute. */
     taper_precision precision;
-    const taper_device_setting
-        *settings; /* of the device; borrowed during the call. docs/gpu.md explains those of GPUs */
+    /* Settings of the device that runs the model; docs/gpu.md explains those of GPUs. The load fails with
+     * TAPER_ERROR_ARGUMENT if an option belongs to another kind of device, or if there are more than 31. */
+    const taper_device_setting *settings;
     size_t setting_count;
-    /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), that are left out. */
+    /* Names of passes that are not run (taper_compiler_pass_name of taper_compile.h). Names of PyTorch's
+     * MobileOptimizerType, for example "CONV_BN_FUSION", are valid too. Unknown names are ignored. */
     const char *const *disabled_passes;
     size_t disabled_pass_count;
-    /* The methods of a TorchScript model to load besides forward and those of bundled inputs; the others are treated as
-     * absent, and names that the model does not have are ignored. NULL: all methods. */
+    /* For TorchScript models: names of methods to load in addition to forward and the methods of bundled inputs. All
+     * others count as absent. Names that the model does not have are ignored. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
-    /* Limits of what the load may cost; for a draft, of all that is done with it. memory_limit counts bytes without the
-     * file's own; 0: 88 MB and 12 bytes for each byte of the file. step_limit counts steps of a few nanoseconds, which
-     * are counted and not timed, so that a file loads on every machine or on none; 0: 200 million and 400 for each byte
-     * of the file. A load that needs more is TAPER_ERROR_RESOURCE. */
+    /* Limits of a load. They also limit later work on a draft. A load that exceeds one fails with
+     * TAPER_ERROR_RESOURCE.
+     * memory_limit: bytes to allocate, without the file itself. 0: 88 MB plus 12 bytes for each byte of the file.
+     * step_limit: steps of work; a step takes a few nanoseconds. Steps are counted and not timed, so that a file loads
+     * on every machine or on none. 0: 200 million plus 400 for each byte of the file. */
     uint64_t memory_limit, step_limit;
 } taper_load_options;
 
-/* These functions load a model. options must not be NULL: taper_model_open of taper_compile.h loads a model the usual
- * way, optimized; the functions here load it as the options say. */
+/* The four functions that follow load a model; *model is a new reference. options must not be NULL; the model is
+ * optimized if options->compiler is set. taper_model_open (taper_compile.h) loads with default options and optimizes.
+ * taper_model_load loads the file at path, which must be a regular file. It fails with TAPER_ERROR_FILE if the file
+ * cannot be opened. See TAPER_LOAD_COPY for what may happen to the file later. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_model **model,
                                                        taper_error *error);
 /* Loads a model from memory and never writes to it. The bytes must stay valid and unchanged until Taper calls
- * release(user): when the model and all values that use the bytes are gone, in the thread that releases the last of
- * them. release may be NULL if the caller keeps the bytes longer. If the function fails, the bytes stay the caller's
- * and release is not called. */
+ * release(user). Taper calls it when the model and all values that use the bytes are released, in the thread that
+ * releases the last of them. If release is NULL, the program keeps the bytes valid until then. If the function fails,
+ * Taper keeps no pointer to the bytes and does not call release. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               void (*release)(void *user), void *user,
                                                               const taper_load_options *options, taper_model **model,
                                                               taper_error *error);
-/* Loads a model from a part of an open file, as Android hands out assets. length 0 means to the end of the file. The
- * caller may close the descriptor after the call. */
+/* Loads a model from a part of an open file, for example an asset of Android. The part begins at byte `offset` and has
+ * `length` bytes; length 0 means to the end of the file. The file must be a regular one; its position does not change.
+ * Fails with TAPER_ERROR_ARGUMENT if the part exceeds the file. The caller may close the descriptor after the call. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
                                                           uint64_t length, const taper_load_options *options,
                                                           taper_model **model, taper_error *error);
-/* Fills all `size` bytes of buffer from `offset` of the file and returns 0, or another number if it cannot. */
+/* Copies `size` bytes of the file, from byte `offset` on, to buffer. Returns 0, or another number if it cannot. */
 typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
-/* Loads a model of `size` bytes that read provides. read is called only during this call. */
+/* Loads a model of `size` bytes that read provides. Taper calls read only during this call, in the thread that called.
+ * The function fails with TAPER_ERROR_FILE if read fails. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read,
                                                                 void *user, uint64_t size,
                                                                 const taper_load_options *options, taper_model **model,
                                                                 taper_error *error);
-/* Sessions keep their model, so it may be released before them. */
+/* Drops the reference. A session holds a reference to its model, so the program may release the model first. */
 TAPER_API void taper_model_release(taper_model *model);
 
-/* Returns the version of the file's bytecode, or 0 if the file is TorchScript (.pt). */
+/* Returns the version of the file's bytecode, or 0 if it has none: TorchScript (.pt), exported programs (.pt2). */
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
+/* Returns the version of PyTorch's operators that the file uses; for an exported program the newest that is known. */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
-/* Returns the name of the root class, "__torch__.Net". The model owns this text and all others below. */
+/* Returns the name of the root class, for example "__torch__.Net". The model owns all texts returned below. */
 TAPER_API const char *taper_model_name(const taper_model *model);
-/* Returns the version of PyTorch that exported the program ("2.8.0"), "" if the file does not say it, or NULL if the
- * model is no exported program. */
+/* Returns the version of PyTorch that exported a .pt2 file, "2.8.0", or "" if it is not known. NULL: another model. */
 TAPER_API const char *taper_model_exported_by(const taper_model *model);
-/* Returns the device that the model runs on, as text: "cpu" or "vulkan:1". */
+/* Returns the name of the device that the model runs on, for example "cpu" or "vulkan:1". */
 TAPER_API const char *taper_model_device(const taper_model *model);
 /* Returns 1 if the model was saved in training mode and was loaded without TAPER_LOAD_EVALUATION. */
 TAPER_API int taper_model_is_training(const taper_model *model);
-/* Returns 1 if training mode is on in an operator for which it matters: dropout drops elements, batch norm uses the
+/* Returns 1 if an operator works in training mode, or may do so: dropout drops elements, batch norm uses the
  * statistics of the batch. Returns 0 if the results are those of evaluation mode. */
 TAPER_API int taper_model_uses_training(const taper_model *model);
-/* The name that taper_model_uses_training had in 0.1. */
+/* Deprecated: taper_model_uses_training by its name of version 0.1. */
 TAPER_DEPRECATED("call taper_model_uses_training") static inline int taper_model_trains(const taper_model *model)
 {
     return taper_model_uses_training(model);
 }
 
+/* Returns the number of methods of the root object. */
 TAPER_API size_t taper_model_method_count(const taper_model *model);
+/* Returns the name of method `index`, or NULL if there is no such method. */
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
-/* Returns the number of arguments of a method (NULL: "forward") without self, or -1 if the file has no schema: bytecode
- * 3 and 4 have none. */
+
+/* The parameter `method` of the functions that follow is the name of a method; NULL means "forward". */
+
+/* Returns the number of arguments of a method, without self. Returns -1 if there is no such method, or if the file has
+ * no schema. Files of bytecode 3 and 4 have none. */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
-/* Returns the number of arguments that have no default value, or -1 if the file has no schema. */
+/* Returns the number of arguments that have no default value. Returns -1 in the same cases. */
 TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
-/* Returns NULL if there is no such method, no such argument or no schema. */
+/* Returns the name of argument `index`; self is not counted. Returns NULL if there is none or no schema. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
 
-/* A declared type, "Dict[str, List[Tensor]]" say. It belongs to its model and never changes. */
+/* A declared type, for example "Dict[str, List[Tensor]]". The model owns it; it never changes, and any thread may read
+ * it. A type may have item types, which taper_type_item returns. */
 typedef struct taper_type taper_type;
 
 typedef enum taper_type_kind {
-    TAPER_TYPE_ANY = 0, /* any value; also a Union */
+    TAPER_TYPE_ANY = 0, /* any value */
     TAPER_TYPE_NONE,
     TAPER_TYPE_TENSOR,
-    TAPER_TYPE_INT,
+    TAPER_TYPE_INT, /* int; also ScalarType, Layout, MemoryFormat, QScheme and SymInt */
     TAPER_TYPE_FLOAT,
     TAPER_TYPE_BOOL,
     TAPER_TYPE_COMPLEX,
@@ -659,136 +643,150 @@ typedef enum taper_type_kind {
     TAPER_TYPE_ANY_TUPLE, /* a tuple of any items */
     TAPER_TYPE_LIST,      /* item 0: the type of the items */
     TAPER_TYPE_OPTIONAL,  /* item 0: the type of a value that is not None */
-    TAPER_TYPE_FUTURE,    /* item 0; also RRef and Await: the name says which */
+    TAPER_TYPE_FUTURE,    /* item 0: the type of the value; also RRef and Await: the name says which */
     TAPER_TYPE_DICT,      /* item 0: the type of the keys; item 1: the type of the values */
-    TAPER_TYPE_TUPLE,     /* one item for each item; a named tuple has a name and names of fields */
-    TAPER_TYPE_UNION,     /* one item for each member */
+    TAPER_TYPE_TUPLE,     /* item i: the type of element i; a named tuple has a name and names of fields */
+    TAPER_TYPE_UNION,     /* item i: the type of member i */
     TAPER_TYPE_CLASS,     /* the name is that of the class */
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema */
 } taper_type_kind;
 
-/* Return NULL if there is no such method, no such argument or no schema. */
+/* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the same types as the file writes them, for people. */
+/* Return the same types as text for people, spelled as in the file, or NULL in the same cases. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
 /* A NULL type is TAPER_TYPE_ANY and has no items. */
 TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
 TAPER_API size_t taper_type_count(const taper_type *type);
-/* Returns item `index`, or NULL if there are fewer. */
+/* Returns the type of item `index`, or NULL if there are fewer. */
 TAPER_API const taper_type *taper_type_item(const taper_type *type, size_t index);
-/* Returns the name of a class, a named tuple or an opaque type; otherwise NULL. */
+/* Returns the name of a class, named tuple, opaque type, TAPER_TYPE_FUTURE or type variable; otherwise NULL. */
 TAPER_API const char *taper_type_name(const taper_type *type);
 /* Returns the name of field `index` of a named tuple; otherwise NULL. */
 TAPER_API const char *taper_type_field(const taper_type *type, size_t index);
-/* Writes the type as PyTorch prints it, as snprintf does: at most `size` bytes with the zero byte at the end. Returns
- * the full length without that byte, or 0 if there is no memory. taper_value_list and taper_value_dict take such text.
- */
+/* Writes the type to text as PyTorch prints it and taper_value_list accepts it. Writes at most `size` bytes with the
+ * final zero byte, as snprintf does. Returns the full length without that byte, or 0 if memory is exhausted. */
 TAPER_API size_t taper_type_text(const taper_type *type, char *text, size_t size);
 
-/* Files that were saved beside the model with _extra_files. */
+/* Returns the number of extra files: those that were saved in the model's file with _extra_files. */
 TAPER_API size_t taper_model_extra_count(const taper_model *model);
+/* Returns the name of extra file `index`, or NULL if there are fewer. */
 TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
-/* *data belongs to the model. */
+/* Gets the contents of an extra file, which the model owns; no zero byte follows them. Fails with TAPER_ERROR_ARGUMENT
+ * if there is no such file, and with TAPER_ERROR_UNSUPPORTED if it is compressed and too large to unpack. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,
                                                         size_t *size, taper_error *error);
 
-/* Names of the operators that the model calls ("aten::add.Tensor"), sorted, and of the classes of torch.classes that it
- * names and this build lacks ("__torch__.torch.classes.my_ext.Options"). */
+/* Returns the length of a sorted list of names. It has the operators that the model calls, "aten::add.Tensor" say, and
+ * the classes that it names and this build lacks, "__torch__.torch.classes.my_ext.Options" say. */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
+/* Returns name `index` of the list, or NULL if there are fewer. */
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
-/* Returns the number of places in the code that call the operator. */
+/* Returns the number of places in the code that call the operator or name the class. */
 TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t index);
-/* Returns 1 if the model calls the operator and this build does not have it. */
+/* Returns 1 if this build lacks the operator or the class. */
 TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index);
 
 /* ---- sessions ------------------------------------------------------------------------------------------------ */
 
-/* One user's state of a model: its buffers and attributes, its memory, its random numbers. */
+/* One user's state of a model: its buffers and attributes, its memory, its random numbers.
+ * A session runs one call at a time. Two threads must not call a session at the same time. Taper does not always
+ * detect this; if it does not, the behaviour is undefined.
+ * During a call of a session, Taper may call functions that the program supplied: registered operators, log, observer,
+ * release functions, allocator and thread pool. If such a callback calls the same session, functions that return a
+ * taper_status fail with TAPER_ERROR_ARGUMENT and change nothing. Functions without a status say below what they do
+ * then. The callback may use other sessions, also of the same model. */
 typedef struct taper_session taper_session;
 
 typedef struct taper_session_options {
-    size_t struct_size;          /* sizeof(taper_session_options) */
-    uint64_t instruction_budget; /* instructions that a run may execute; 0: no limit */
-    double time_budget;          /* seconds that a run may take, checked between operators; 0: no limit */
-    size_t memory_budget;        /* bytes of the values that are alive at once; 0: no limit */
-    /* 1: a result that the device computed stays with the device until the host reads it, so that a run that is given
-     * the result takes it from there; the state of a recurrent model, for example. Until then the result belongs to the
-     * session: one thread at a time reads it or gives it to another session, and not while the session runs.
-     * 0: all results are copied to the host, and any thread may use them. */
+    size_t struct_size; /* sizeof(taper_session_options) */
+    /* Three budgets of a run. A run that exceeds one fails with TAPER_ERROR_RESOURCE; the session stays usable. */
+    uint64_t instruction_budget; /* bytecode instructions that a run may execute; 0: no limit */
+    double time_budget;   /* seconds that a run may take, checked between operators and within long ones; 0: no limit */
+    size_t memory_budget; /* bytes of the values that exist at the same time; 0: no limit */
+    /* 1: a result that the device computed stays in the device's memory until the program reads it. A run that gets
+     * the result as input takes it from there. This suits the state of a recurrent model, for example. Until the
+     * result is read, only one thread at a time may read it or give it to another session. The session must not be
+     * running then. The result may exist longer than its session.
+     * 0: all results are copied to CPU memory, and any thread may use them. */
     int results_stay;
 } taper_session_options;
 
-/* options NULL means all members 0. */
+/* Creates a session. options NULL means all members 0. The session holds a reference to its model. The function fails
+ * with TAPER_ERROR_ARGUMENT if the model was loaded with TAPER_LOAD_LISTING. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,
                                                            taper_session **session, taper_error *error);
 
-/* A session runs one call at a time. A callback of the host (an operator that it registered, a log, an observer, a
- * release function, a thread pool) may be called within a call of a session. If the callback calls the same session,
- * functions that return a taper_status fail with TAPER_ERROR_ARGUMENT and change nothing. Functions without a status
- * say below what they do then. The callback may use other sessions, also of the same model. Threads must take turns
- * with a session: a call from another thread is not always noticed. */
-
-/* Within a call of the session this function returns at once, and the session is destroyed when that call ends; the
- * result of the call is the caller's all the same. The session must not be used after this call. */
+/* Destroys the session, which the program must not use after this call. If a callback calls this function during a
+ * call of the session, the session is destroyed when that call ends. That call still returns its result. */
 TAPER_API void taper_session_destroy(taper_session *session);
 
-/* Calls a method (NULL: "forward"). Missing inputs at the end take their default values. *result is a new reference.
- * The first run of a session plans its memory. The first run of a model packs the weights of each layer and drops them
- * again, so that its result is there soon; the second run keeps them, which takes longer than later runs. */
+/* Calls a method; method NULL means "forward". *result is a new reference. inputs are the arguments without self; none
+ * may be NULL, and taper_value_none makes None. Arguments at the end that are not given take their default values. An
+ * int is accepted for a float; other types fail with TAPER_ERROR_ARGUMENT. result must not point into inputs.
+ * The first run of a session plans its memory. The first run of a model packs weights layer by layer and frees the
+ * packed copies, so that its result is there soon. The second run keeps them; it takes longer than later runs. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
 
-/* Memory of the caller's for one result, contiguous. This struct never changes. */
+/* The program's memory for one result, in which the elements are contiguous. This struct never changes. */
 typedef struct taper_output {
-    taper_dtype dtype;
-    size_t rank;
-    const int64_t *sizes; /* rank of them, in elements */
-    void *data;           /* for as many elements as the sizes say */
-    size_t bytes;         /* at data; at least what the elements take */
+    taper_dtype dtype;    /* dtype of the result; not a quantized one */
+    size_t rank;          /* number of dimensions */
+    const int64_t *sizes; /* rank sizes, in elements */
+    void *data;           /* memory for the elements */
+    size_t bytes;         /* size of that memory in bytes; at least that of all elements */
 } taper_output;
 
-/* Calls a method as taper_session_run does and leaves the results in the caller's memory: a tensor in outputs[0], or
- * the tensors of a tuple or list, one in each output. It fails with TAPER_ERROR_ARGUMENT, and the memory is as it was,
- * if there are more or fewer results than outputs, if a result is no tensor or has another dtype or other sizes than
- * its output, or if a result shares its memory with an input, with an attribute or constant of the model, or with
- * another result. Outputs must not overlap each other or an input; that fails before the run. If the run itself fails,
- * the contents of the memory are undefined.
- * From the third run with like inputs on, the operator that computes a result writes it to the caller's memory, if no
- * branch of the method depends on elements of tensors or on attributes that it sets, the result is no view, and data is
- * aligned to 64 bytes. Otherwise the result is copied. */
+/* Calls a method as taper_session_run does, but writes the results to the program's memory. If the result is a tensor,
+ * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. At most 256 outputs.
+ * The function fails with TAPER_ERROR_ARGUMENT before the run if two outputs overlap, or if an output overlaps an
+ * input tensor. Taper does not detect an overlap with a tensor inside a list, tuple or dict; there must be none.
+ * After the run it fails with TAPER_ERROR_ARGUMENT, and the memory is unchanged, in these cases:
+ * - the number of results is not output_count;
+ * - a result is not a tensor, or its dtype or sizes are not those of its output;
+ * - a result shares memory with an input, with another result, or with an attribute or constant of the model.
+ * If the run itself fails, the contents of the memory are undefined.
+ * Usually a result is copied to the program's memory. The operator that computes it writes it there directly if all of
+ * this is true:
+ * - it is at least the third run with tensors of the same sizes and with the same numbers;
+ * - data is aligned to 64 bytes, and the result is not a view;
+ * - there are at most 8 outputs, and the session has no observer (taper_inspect.h);
+ * - no branch of the method depends on elements of tensors, or on attributes that the method sets. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run_into(taper_session *session, const char *method,
                                                              taper_value *const *inputs, size_t count,
                                                              const taper_output *outputs, size_t output_count,
                                                              taper_error *error);
-/* Stops the run in progress, or the next one, with TAPER_ERROR_CANCELLED. Any thread and any callback may call this. */
+/* Stops the run in progress, which fails with TAPER_ERROR_CANCELLED. If no run is in progress, the next run fails with
+ * it. Only a run that fails so ends the request. Any thread and any callback may call this function. */
 TAPER_API void taper_session_cancel(taper_session *session);
-/* Returns a new reference to an attribute of the root object; a path with dots leads into submodules
- * ("layer1.0.weight"), and "" is the root object. */
+/* Gets an attribute of the root object; *value is a new reference. A path with dots leads into submodules, for example
+ * "layer1.0.weight". "" is the root object. Fails with TAPER_ERROR_ARGUMENT if there is no such attribute.
+ * Later runs may change the value. One thread at a time may read it while the session does not run. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path,
                                                               taper_value **value, taper_error *error);
-/* Returns cached memory to the allocator. Within a call of the session this happens when that call ends. */
+/* Returns memory kept for later runs to the allocator; if the session is in a call, this happens when it ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-/* Seeds the random numbers of the session, as torch.manual_seed does. Within a run the rest of the run draws from the
- * new seed. */
+/* Seeds the random numbers as torch.manual_seed does. During a run the rest of it draws from the new seed. */
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {
     size_t struct_size;       /* sizeof(taper_memory_info) */
-    uint64_t allocator_calls; /* calls of the allocator in the last run */
-    size_t arena_bytes;       /* planned memory of values within a run */
-    size_t pool_bytes;        /* blocks that are kept for reuse, and those in use */
-    size_t packed_bytes;      /* packed weights of the model */
-    uint64_t banded_calls;    /* operators of the last run that were computed a few rows at a time, one after the other,
-                                 so that the values between them stay in the cache */
-    uint64_t placed_results;  /* results of the last taper_session_run_into that operators wrote to the caller's memory;
-                                 the others were copied */
+    uint64_t allocator_calls; /* number of calls of the allocator in the last run */
+    size_t arena_bytes;       /* bytes of the arena: the memory that is planned for values within a run */
+    size_t pool_bytes;        /* bytes of the session's other blocks, those in use and those kept for reuse */
+    size_t packed_bytes;      /* bytes of the packed weights of the model */
+    uint64_t banded_calls;    /* number of operators that the last run computed together, a few rows at a time, to keep
+                                 values in the CPU's cache */
+    uint64_t placed_results;  /* number of results of the last taper_session_run_into that operators wrote to the
+                                 program's memory directly; the others were copied */
 } taper_memory_info;
-/* Fills *info; set info->struct_size first. Within a run the sizes are those of that moment, and the counts are those
- * of the run before. */
+/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are those of
+ * that moment, and the counts are those of the run before. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus

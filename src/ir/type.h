@@ -61,7 +61,7 @@ TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind 
                                             const taper_type *const *items, const char *const *fields, size_t count,
                                             const taper_type **made, taper_error *error);
 // Parses a type string of a file. Named tuples are written "__torch__.Q[NamedTuple, [[f, T],[g, T]]]" and entered in
-// the table, so that a later bare "__torch__.Q" means the same. "Union[…]" is ANY.
+// the table, so that a later bare "__torch__.Q" means the same.
 TAPER_MUST_USE taper_status taper_type_parse(taper_types *types, const char *text, size_t length,
                                              const taper_type **type, taper_error *error);
 // The same, with the named tuples of one file kept to themselves: two files may mean different things by one name.
