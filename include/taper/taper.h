@@ -744,8 +744,8 @@ typedef struct taper_output {
 
 /* Calls a method as taper_session_run does, but writes the results to the program's memory. If the result is a tensor,
  * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. At most 256 outputs.
- * The function fails with TAPER_ERROR_ARGUMENT before the run if two outputs overlap, or if an output overlaps an
- * input tensor. Taper does not detect an overlap with a tensor inside a list, tuple or dict; there must be none.
+ * The function fails with TAPER_ERROR_ARGUMENT before the run if two outputs overlap, or if an output overlaps a
+ * tensor in an input. It may overlook a tensor in an input of more than 65536 parts.
  * After the run it fails with TAPER_ERROR_ARGUMENT, and the memory is unchanged, in these cases:
  * - the number of results is not output_count;
  * - a result is not a tensor, or its dtype or sizes are not those of its output;

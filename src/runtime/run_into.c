@@ -6,7 +6,16 @@
 #include "ir/tensor.h"
 #include "runtime/planner.h"
 
-// ---- what the host gives
+// ---- what the program gives
+
+enum { MOST = 256, MOST_LOOKS = 1 << 16 };
+
+typedef struct destination {
+    const taper_output *outputs;
+    size_t needed[MOST]; // bytes of the elements of each
+    size_t count;
+    bool is_apart; // no output overlaps anything in the inputs
+} destination;
 
 static taper_status check_output(const taper_output *output, size_t index, size_t *needed, taper_error *error)
 {
@@ -40,23 +49,53 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a_bytes != 0 && b_bytes != 0 && (x <= y ? y - x < a_bytes : x - y < b_bytes);
 }
 
-static taper_status check_apart(const taper_output *outputs, const size_t *needed, size_t count,
-                                taper_value *const *inputs, size_t input_count, taper_error *error)
+// Looks for a tensor in an input that an output overlaps. A value may have more paths than parts, so looks are counted.
+typedef struct search {
+    const destination *to;
+    size_t left;  // looks that are left; 0: there were too few
+    size_t found; // the output that overlaps a tensor; to->count: none so far
+} search;
+
+static void look(search *s, taper_val value, int depth)
 {
-    for (size_t i = 0; i < count; i++) {
+    if (s->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
+        s->left = 0;
+        return;
+    }
+    s->left--;
+    if (value.tag == TAPER_TENSOR) {
+        const taper_storage *storage = value.as.tensor->storage;
+        for (size_t i = 0; i < s->to->count && s->found == s->to->count; i++) {
+            if (overlap(s->to->outputs[i].data, s->to->needed[i], storage->data, storage->bytes)) {
+                s->found = i;
+            }
+        }
+    } else if (value.tag >= TAPER_LIST && value.tag <= TAPER_OBJECT) {
+        size_t count;
+        const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+        for (size_t i = 0; i < count && s->found == s->to->count && s->left != 0; i++) {
+            look(s, items[i], depth + 1);
+        }
+    }
+}
+
+static taper_status check_apart(destination *to, taper_value *const *inputs, size_t input_count, taper_error *error)
+{
+    for (size_t i = 0; i < to->count; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (overlap(outputs[i].data, needed[i], outputs[k].data, needed[k])) {
+            if (overlap(to->outputs[i].data, to->needed[i], to->outputs[k].data, to->needed[k])) {
                 TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "outputs %zu and %zu overlap", k, i);
             }
         }
-        for (size_t k = 0; k < input_count; k++) {
-            const taper_val input = inputs[k]->val;
-            const taper_storage *storage = input.tag == TAPER_TENSOR ? input.as.tensor->storage : NULL;
-            if (storage != NULL && overlap(outputs[i].data, needed[i], storage->data, storage->bytes)) {
-                TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output %zu overlaps input %zu", i, k);
-            }
+    }
+    search s = {.to = to, .left = MOST_LOOKS, .found = to->count};
+    for (size_t k = 0; k < input_count; k++) {
+        look(&s, inputs[k]->val, 0);
+        if (s.found != to->count) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output %zu overlaps input %zu", s.found, k);
         }
     }
+    to->is_apart = s.left != 0;
     return TAPER_OK;
 }
 
@@ -175,8 +214,10 @@ static bool is_whole(const taper_tensor *t, size_t bytes)
 }
 
 static taper_status take_results(taper_session *session, const taper_function *function, const results *r,
-                                 const taper_output *outputs, const size_t *needed, size_t count, taper_error *error)
+                                 const destination *to, taper_error *error)
 {
+    const taper_output *const outputs = to->outputs;
+    const size_t *const needed = to->needed, count = to->count;
     if (r->count != count) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the method gives %zu results, there are %zu outputs", r->count, count);
     }
@@ -199,15 +240,16 @@ static taper_status take_results(taper_session *session, const taper_function *f
 
 // ---- the run
 
+// An operator that wrote to memory which another one still reads would give other results: then all are copied.
 static taper_status run_into(taper_session *session, const taper_function *function, const char *method,
-                             taper_value *const *inputs, size_t count, const taper_output *outputs,
-                             const size_t *needed, size_t output_count, taper_error *error)
+                             taper_value *const *inputs, size_t count, const destination *to, taper_error *error)
 {
     taper_lease leases[TAPER_MOST_LENT];
-    const size_t lent = session->observe != NULL || output_count > TAPER_MOST_LENT ? 0 : output_count;
+    const taper_output *const outputs = to->outputs;
+    const size_t lent = session->observe != NULL || to->count > TAPER_MOST_LENT || !to->is_apart ? 0 : to->count;
     for (size_t i = 0; i < lent; i++) {
         const bool aligned = (uintptr_t)outputs[i].data % TAPER_ALIGNMENT == 0;
-        leases[i] = (taper_lease){outputs[i].data, aligned ? needed[i] : 0, layout_of(&outputs[i])};
+        leases[i] = (taper_lease){outputs[i].data, aligned ? to->needed[i] : 0, layout_of(&outputs[i])};
     }
     session->placed_results = 0;
     taper_planner_lend(session->planner, leases, lent);
@@ -225,7 +267,7 @@ static taper_status run_into(taper_session *session, const taper_function *funct
         status = r.items[i].tag == TAPER_TENSOR ? taper_tensor_settle(r.items[i].as.tensor, error) : TAPER_OK;
     }
     if (status == TAPER_OK) {
-        status = take_results(session, function, &r, outputs, needed, output_count, error);
+        status = take_results(session, function, &r, to, error);
     }
     taper_value_release(value);
     return status;
@@ -234,23 +276,24 @@ static taper_status run_into(taper_session *session, const taper_function *funct
 taper_status taper_session_run_into(taper_session *session, const char *method, taper_value *const *inputs,
                                     size_t count, const taper_output *outputs, size_t output_count, taper_error *error)
 {
-    enum { MOST = 256 };
-    size_t needed[MOST];
+    destination to; // most of it stays unused
     TAPER_NEED(session, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     TAPER_NEED_ARRAY(outputs, output_count, error);
     if (output_count > MOST) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there are more than %d outputs", MOST);
     }
+    to.outputs = outputs;
+    to.count = output_count;
     for (size_t i = 0; i < output_count; i++) {
-        TAPER_TRY(check_output(&outputs[i], i, &needed[i], error));
+        TAPER_TRY(check_output(&outputs[i], i, &to.needed[i], error));
     }
-    TAPER_TRY(check_apart(outputs, needed, output_count, inputs, count, error));
+    TAPER_TRY(check_apart(&to, inputs, count, error));
     TAPER_TRY(taper_session_enter(session, error));
     const taper_function *function;
     taper_status status = taper_session_find(session, method, &function, error);
     if (status == TAPER_OK) {
-        status = run_into(session, function, method, inputs, count, outputs, needed, output_count, error);
+        status = run_into(session, function, method, inputs, count, &to, error);
     }
     taper_session_leave(session);
     return status;

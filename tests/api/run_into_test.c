@@ -263,10 +263,48 @@ static void wrong_outputs(void **state)
     close_world(&w);
 }
 
+// Runs with one input that overlaps the output somewhere inside, and releases it.
+static void overlaps(world *w, taper_value *input)
+{
+    const taper_output output = {TAPER_F32, 2, two_by_three, w->data, 24};
+    assert_int_equal(taper_session_run_into(w->session, "given", &input, 1, &output, 1, w->error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_string_equal(taper_error_message(w->error), "output 0 overlaps input 0");
+    assert_true(w->data[0] == 2);
+    taper_value_release(input);
+}
+
+// A tensor in a container is found as one that is an input itself is, also in a value with more paths than parts.
+static void overlaps_inside(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w, true);
+    taper_value *list, *tuple, *dict, *key;
+    assert_int_equal(taper_value_list(w.context, NULL, &w.x, 1, &list, w.error), TAPER_OK);
+    assert_int_equal(taper_value_tuple(w.context, &list, 1, &tuple, w.error), TAPER_OK);
+    assert_int_equal(taper_value_int(w.context, 7, &key, w.error), TAPER_OK);
+    assert_int_equal(taper_value_dict(w.context, NULL, NULL, &key, &w.x, 1, &dict, w.error), TAPER_OK);
+    overlaps(&w, list);
+    overlaps(&w, tuple);
+    overlaps(&w, dict);
+    taper_value *paths = key;
+    for (int i = 0; i < 60; i++) {
+        taper_value *const twice[] = {paths, paths};
+        assert_int_equal(taper_value_list(w.context, NULL, twice, 2, &paths, w.error), TAPER_OK);
+        taper_value_release(twice[0]);
+    }
+    const taper_output output = {TAPER_F32, 2, two_by_three, w.memory, 24};
+    assert_int_equal(taper_session_run_into(w.session, "given", &paths, 1, &output, 1, w.error), TAPER_ERROR_ARGUMENT);
+    assert_non_null(strstr(taper_error_message(w.error), "should be Tensor"));
+    taper_value_release(paths);
+    close_world(&w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layers), cmocka_unit_test(kinds_of_results),
-                                       cmocka_unit_test(refused), cmocka_unit_test(changes_its_mind),
-                                       cmocka_unit_test(wrong_outputs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layers),        cmocka_unit_test(kinds_of_results),
+                                       cmocka_unit_test(refused),       cmocka_unit_test(changes_its_mind),
+                                       cmocka_unit_test(wrong_outputs), cmocka_unit_test(overlaps_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
