@@ -743,7 +743,7 @@ typedef struct taper_output {
 } taper_output;
 
 /* Calls a method as taper_session_run does, but writes the results to the program's memory. If the result is a tensor,
- * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. At most 256 outputs.
+ * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. There are at most 256.
  * The function fails with TAPER_ERROR_ARGUMENT before the run if two outputs overlap, or if an output overlaps a
  * tensor in an input. It may overlook a tensor in an input of more than 65536 parts.
  * After the run it fails with TAPER_ERROR_ARGUMENT, and the memory is unchanged, in these cases:
@@ -753,7 +753,7 @@ typedef struct taper_output {
  * If the run itself fails, the contents of the memory are undefined.
  * Usually a result is copied to the program's memory. The operator that computes it writes it there directly if all of
  * this is true:
- * - it is at least the third run with tensors of the same sizes and with the same numbers;
+ * - it is the third run or a later one in which all tensors have the same sizes and all number inputs are equal;
  * - data is aligned to 64 bytes, and the result is not a view;
  * - there are at most 8 outputs, and the session has no observer (taper_inspect.h);
  * - no branch of the method depends on elements of tensors, or on attributes that the method sets. */
