@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/picture.h"
+#include "base/arena.h"
 
 enum { WEIGHT_BITS = 32 - 8 - 2 };
 

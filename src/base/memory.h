@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory from the host's allocator, and arenas over it. Nothing else in src/ calls malloc (status.c and the fallback
+// Memory from the host's allocator. Nothing else in src/ calls malloc (status.c and the fallback
 // below excepted).
 #ifndef TAPER_BASE_MEMORY_H
 #define TAPER_BASE_MEMORY_H
@@ -21,19 +21,5 @@ TAPER_MUST_USE taper_status taper_grow(const taper_allocator *allocator, void **
                                        size_t item_size, taper_error *error);
 #define TAPER_GROW(allocator, array, capacity, want, error)                                                            \
     taper_grow((allocator), (void **)&(array), &(capacity), (want), sizeof *(array), (error))
-
-// Bump allocation, freed all at once. Aligned for any C type.
-typedef struct taper_arena {
-    const taper_allocator *allocator;
-    struct taper_arena_chunk *chunk;
-    size_t used, total;
-} taper_arena;
-
-void taper_arena_init(taper_arena *arena, const taper_allocator *allocator);
-void taper_arena_free(taper_arena *arena);
-void *taper_arena_alloc(taper_arena *arena,
-                        size_t size); // zeroed; NULL when out of memory; size 0 gives a valid pointer
-void *taper_arena_array(taper_arena *arena, size_t count, size_t item_size);   // checks the product
-char *taper_arena_string(taper_arena *arena, const char *text, size_t length); // a NUL-terminated copy
 
 #endif

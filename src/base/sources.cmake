@@ -1,4 +1,5 @@
 list(APPEND TAPER_SOURCES
+    src/base/arena.c
     src/base/arguments.c
     src/base/budget.c
     src/base/hash.c

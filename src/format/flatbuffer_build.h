@@ -7,6 +7,7 @@
 #ifndef TAPER_FORMAT_FLATBUFFER_BUILD_H
 #define TAPER_FORMAT_FLATBUFFER_BUILD_H
 
+#include "base/arena.h"
 #include "format/sink.h"
 #include "ir/type_table.h"
 

@@ -5,7 +5,7 @@
 #ifndef TAPER_FORMAT_MODULE_H
 #define TAPER_FORMAT_MODULE_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "ir/tensor_def.h"
 #include "platform/platform.h"
 

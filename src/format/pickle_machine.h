@@ -8,6 +8,7 @@
 #ifndef TAPER_FORMAT_PICKLE_MACHINE_H
 #define TAPER_FORMAT_PICKLE_MACHINE_H
 
+#include "base/arena.h"
 #include "base/reader.h"
 #include "ir/tensor_def.h"
 

@@ -5,6 +5,7 @@
 #ifndef TAPER_FORMAT_PICKLE_WRITE_H
 #define TAPER_FORMAT_PICKLE_WRITE_H
 
+#include "base/arena.h"
 #include "base/pointer_map.h"
 #include "format/sink.h"
 #include "ir/tensor_def.h"

@@ -9,7 +9,7 @@
 #ifndef TAPER_IR_GRAPH_H
 #define TAPER_IR_GRAPH_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "ir/value.h"
 
 typedef enum taper_node_kind {

@@ -3,6 +3,7 @@
 #ifndef TAPER_IR_SCHEMA_H
 #define TAPER_IR_SCHEMA_H
 
+#include "base/arena.h"
 #include "ir/tensor_def.h"
 
 typedef struct taper_schema_arg {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/atomic.h"
 #include "base/budget.h"
 #include "base/limits.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "tests/api/fixture.h"
 
 static void sizes(void **state)

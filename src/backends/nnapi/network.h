@@ -6,7 +6,7 @@
 #define TAPER_BACKENDS_NETWORK_H
 
 #include "backends/nnapi/neural_networks.h"
-#include "base/memory.h"
+#include "base/arena.h"
 #include "ir/tensor_def.h"
 
 typedef struct taper_network_operand {

@@ -11,6 +11,7 @@
 #ifndef TAPER_FRONTEND_NNAPI_SERIALIZED_H
 #define TAPER_FRONTEND_NNAPI_SERIALIZED_H
 
+#include "base/arena.h"
 #include "base/reader.h"
 #include "ir/tensor_def.h"
 

@@ -4,7 +4,7 @@
 #ifndef TAPER_TORCHSCRIPT_ATOMS_H
 #define TAPER_TORCHSCRIPT_ATOMS_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 
 // X(identifier in C, text)
 #define TAPER_TS_KNOWN_NAMES(X)                                                                                        \
