@@ -38,7 +38,8 @@ if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one mo
          src/runtime/type_api.c)
 endif()
 if(TAPER_WITH_OPERATORS)
-    list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/runtime/generator.c src/runtime/operator.c)
+    list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/ops/list/registered_add.c src/runtime/generator.c
+         src/runtime/operator.c)
 endif()
 if(TAPER_PROFILE STREQUAL "full")
     list(APPEND TAPER_SOURCES src/runtime/cpu_peak.c)

@@ -8,7 +8,7 @@
 
 #include "ir/storage.h"
 #include "ops/call/fit.h"
-#include "ops/list/op_rows.h"
+#include "ops/list/op_table.h"
 
 typedef struct registered {
     taper_op op; // the first: operators are known by its address
@@ -18,8 +18,6 @@ typedef struct registered {
     size_t name_length; // of "my_ops::warp" in text
     char text[];
 } registered;
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 static _Atomic(registered *) first;
 static taper_spin adding = ATOMIC_FLAG_INIT;
@@ -55,7 +53,7 @@ const char *taper_registered_text(const taper_op *op)
 
 bool taper_registered_names(const char *name)
 {
-    static const char letters[] = LETTERS ".";
+    static const char letters[] = TAPER_NAME_LETTERS ".";
     const size_t length = strlen(name);
     for (registered *r = atomic_load_explicit(&first, memory_order_acquire); r != NULL;
          r = atomic_load_explicit(&r->next, memory_order_acquire)) {
@@ -70,118 +68,6 @@ bool taper_registered_names(const char *name)
 
 // ---- adding
 
-static taper_status bad(const char *schema, const char *why, taper_error *error)
-{
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is no schema for an operator: %s", schema, why);
-}
-
-// What the parser of our own schemas need not expect.
-static const char *bad_text(const char *text)
-{
-    enum { LONGEST = 2000, DIGITS = 2 };
-    const size_t length = strlen(text), space = strspn(text, LETTERS);
-    if (length > LONGEST || strspn(text, LETTERS "!\"'()*+,-.:<=>?[] |") != length) {
-        return "it is too long, or has a character that no schema has";
-    }
-    const size_t base = strncmp(text + space, "::", 2) == 0 ? strspn(text + space + 2, LETTERS) : 0;
-    const char *end = text + space + (base != 0 ? base + 2 : 0);
-    if (*end == '.') {
-        end += 1 + strspn(end + 1, LETTERS);
-    }
-    if (space == 0 || base == 0 || *end != '(' || end[-1] == '.' || strncmp(text, "taper::", 7) == 0) {
-        return "it begins with a name as in my_ops::warp( or my_ops::warp.overload(";
-    }
-    if (strchr("!(*,-.:=>[| +", text[length - 1]) != NULL) {
-        return "it ends too early";
-    }
-    for (const char *c = strchr(text, '['); c != NULL; c = strchr(c + 1, '[')) {
-        if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') { // of int[2], not of =[1, 2]
-            return "a list is too long";
-        }
-    }
-    return NULL;
-}
-
-// A type that values can be held against.
-static bool is_known(const taper_type *type)
-{
-    switch ((taper_type_kind)type->kind) {
-    case TAPER_TYPE_OPAQUE:
-    case TAPER_TYPE_VARIABLE:
-    case TAPER_TYPE_FUTURE:
-    case TAPER_TYPE_UNION:
-        return false;
-    case TAPER_TYPE_DICT:
-        if (type->count != 2) {
-            return false;
-        }
-        break;
-    default:
-        break;
-    }
-    for (uint32_t i = 0; i < type->count; i++) {
-        if (!is_known(type->items[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static taper_status check_items(const taper_schema *schema, const taper_schema_arg *items, uint32_t count,
-                                taper_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        taper_val value = items[i].default_value;
-        if (!is_known(items[i].type)) {
-            return bad(schema->text, "a type of it is not known", error);
-        }
-        if (items[i].has_default && taper_fit(&items[i], "argument", i, &value, NULL) != TAPER_OK) {
-            return bad(schema->text, "a default is not of its argument's type", error);
-        }
-    }
-    return TAPER_OK;
-}
-
-// Parses it once, with types and values that are dropped: each context parses it for itself.
-static taper_status check_schema(const char *text, taper_error *error)
-{
-    const char *const wrong = bad_text(text);
-    if (wrong != NULL) {
-        return bad(text, wrong, error);
-    }
-    taper_types *types;
-    taper_heap *heap;
-    taper_schema schema = {0};
-    taper_arena arena;
-    taper_arena_init(&arena, &taper_allocator_system);
-    TAPER_TRY(taper_types_create(&taper_allocator_system, &types, error));
-    taper_status status = taper_heap_create(&taper_allocator_system, types, &heap, error);
-    if (status == TAPER_OK) {
-        status = taper_schema_parse(&arena, heap, types, text, &schema, error);
-        if (status == TAPER_ERROR_INTERNAL) { // where the text is ours
-            char words[200];
-            snprintf(words, sizeof words, "%s", taper_error_message(error));
-            status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s", words);
-        }
-        if (status == TAPER_OK && (schema.vararg || schema.varret)) {
-            status = bad(text, "the numbers of its arguments and results are not fixed", error);
-        }
-        if (status == TAPER_OK) {
-            status = check_items(&schema, schema.args, schema.arg_count, error);
-        }
-        if (status == TAPER_OK) {
-            status = check_items(&schema, schema.rets, schema.ret_count, error);
-        }
-        for (uint32_t i = 0; i < schema.arg_count; i++) {
-            taper_val_release(schema.args[i].default_value);
-        }
-        taper_heap_close(heap);
-    }
-    taper_types_release(types);
-    taper_arena_free(&arena);
-    return status;
-}
-
 // The end of the list, unless the very name with its overload is in it.
 static _Atomic(registered *) *end_without(const registered *made)
 {
@@ -195,9 +81,9 @@ static _Atomic(registered *) *end_without(const registered *made)
     return link;
 }
 
-taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user, taper_error *error)
+taper_status taper_registered_append(const char *schema, const taper_op *op, taper_operator_function function,
+                                     void *user, taper_error *error)
 {
-    TAPER_TRY(check_schema(schema, error));
     const size_t length = strlen(schema), size = sizeof(registered) + length + 1;
     registered *made = taper_alloc_zeroed(&taper_allocator_system, size);
     if (made == NULL) {
@@ -207,23 +93,17 @@ taper_status taper_registered_add(const char *schema, taper_operator_function fu
     made->name_length = strcspn(schema, ".(");
     made->function = function;
     made->user = user;
-    made->op = taper_ops[TAPER_ROW_COUNT]; // whose facts are those of the host's
-    made->text[made->name_length] = '\0';
-    const bool own = taper_row_is_listed(made->text);
-    made->text[made->name_length] = schema[made->name_length];
-    _Atomic(registered *) *end = NULL;
-    if (!own) {
-        taper_spin_lock(&adding);
-        end = end_without(made);
-        if (end != NULL) {
-            atomic_store_explicit(end, made, memory_order_release);
-        }
-        taper_spin_unlock(&adding);
+    made->op = *op;
+    taper_spin_lock(&adding);
+    _Atomic(registered *) *end = end_without(made);
+    if (end != NULL) {
+        atomic_store_explicit(end, made, memory_order_release);
     }
+    taper_spin_unlock(&adding);
     if (end == NULL) {
         taper_free(&taper_allocator_system, made, size);
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "operator %.*s %s", (int)strcspn(schema, "("), schema,
-                   own ? "is Taper's own" : "is registered already");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "operator %.*s is registered already", (int)strcspn(schema, "("),
+                   schema);
     }
     return TAPER_OK;
 }
