@@ -32,9 +32,62 @@ static const rule_row *find_row(const taper_node *node)
     return NULL;
 }
 
-bool taper_translate_has_rule(const taper_node *node)
+// ---- channels shuffled: view as [N, groups, C / groups, H, W], transpose(1, 2), contiguous, view as [N, C, H, W]
+
+static const taper_node *only_user(const taper_node *node)
 {
-    return node->kind == TAPER_NODE_OP && find_row(node) != NULL;
+    const taper_value_use *use = node->output_count == 1 ? node->outputs[0].uses : NULL;
+    return use != NULL && use->next == NULL && use->index == 0 && use->user != NULL && use->user->kind == TAPER_NODE_OP
+               ? use->user
+               : NULL;
+}
+
+static bool is_view(const taper_node *node)
+{
+    const uint64_t shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+    return (shape == TAPER_SHAPE_GIVEN || shape == TAPER_SHAPE_FLATTEN) && find_row(node) != NULL;
+}
+
+// Nodes that shuffle channels together: the view that begins, and those behind it (*contiguous may be NULL).
+static bool is_shuffle(const taper_translator *t, const taper_node *node, const taper_node **transposed,
+                       const taper_node **contiguous, const taper_node **end)
+{
+    int64_t dims[2];
+    if (node->kind != TAPER_NODE_OP || !is_view(node)) {
+        return false;
+    }
+    taper_translator asking = {.reader = t->reader, .options = t->options, .asking = true};
+    *transposed = only_user(node);
+    if (*transposed == NULL || !taper_node_calls(*transposed, TAPER_OP(aten_transpose_int)) ||
+        taper_read_int(&asking.reader, *transposed, "dim0", 0, &dims[0]) != TAPER_OK ||
+        taper_read_int(&asking.reader, *transposed, "dim1", 0, &dims[1]) != TAPER_OK ||
+        !((dims[0] == 1 && dims[1] == 2) || (dims[0] == 2 && dims[1] == 1))) {
+        return false;
+    }
+    *end = only_user(*transposed);
+    *contiguous = NULL;
+    if (*end != NULL && taper_node_calls(*end, TAPER_OP(aten_contiguous))) {
+        *contiguous = *end;
+        *end = only_user(*contiguous);
+    }
+    if (*end == NULL || !is_view(*end)) {
+        return false;
+    }
+    const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
+                      five = taper_translate_shape(t, &node->outputs[0]),
+                      y = taper_translate_shape(t, &(*end)->outputs[0]);
+    if (x.rank != 4 || five.rank != 5 || y.rank != 4) {
+        return t->asking && x.rank < 0; // who knows
+    }
+    bool same = true;
+    size_t open = 0; // one is what is left by the others
+    for (int d = 0; d < 4; d++) {
+        same = same && x.sizes[d] == y.sizes[d];
+        open += x.sizes[d] == TAPER_UNKNOWN;
+    }
+    same = same && (!t->options->open || open <= 1);
+    return same && five.sizes[0] == x.sizes[0] && five.sizes[3] == x.sizes[2] && five.sizes[4] == x.sizes[3] &&
+           (five.sizes[1] != TAPER_UNKNOWN || t->asking);
 }
 
 // Of the nodes behind the first of a shuffle.
@@ -46,13 +99,15 @@ static bool is_inside_shuffle(const taper_translator *t, const taper_node *node)
         if (first == NULL || first->kind != TAPER_NODE_OP) {
             return false;
         }
-        if (taper_translate_shuffle(t, first, &shuffle[0], &shuffle[1], &shuffle[2]) &&
+        if (is_shuffle(t, first, &shuffle[0], &shuffle[1], &shuffle[2]) &&
             (shuffle[0] == node || shuffle[1] == node || shuffle[2] == node)) {
             return true;
         }
     }
     return false;
 }
+
+// ---- nodes
 
 static taper_status translate_node(taper_translator *t, const taper_node *node)
 {
@@ -66,7 +121,7 @@ static taper_status translate_node(taper_translator *t, const taper_node *node)
         return taper_read_refuse(&t->reader, "it is no operator");
     }
     const taper_node *shuffle[3];
-    if (taper_translate_shuffle(t, node, &shuffle[0], &shuffle[1], &shuffle[2])) {
+    if (is_shuffle(t, node, &shuffle[0], &shuffle[1], &shuffle[2])) {
         return taper_translate_channel_shuffle(t, node);
     }
     const rule_row *row = find_row(node);
@@ -148,7 +203,7 @@ static void take_in(taper_translator *t, const taper_node *node, uint8_t *marks)
         }
         t->fuse = fuse_code(with[0]);
         t->result = &with[0]->outputs[0];
-    } else if (taper_translate_shuffle(t, node, &with[0], &with[1], &with[2])) {
+    } else if (is_shuffle(t, node, &with[0], &with[1], &with[2])) {
         t->result = &with[2]->outputs[0];
     } else {
         return;

@@ -144,11 +144,7 @@ taper_translate_rule taper_translate_conv, taper_translate_quantized_conv, taper
     taper_translate_slice, taper_translate_pieces, taper_translate_unpack, taper_translate_list, taper_translate_cat,
     taper_translate_pad;
 
-// Whether the table has it.
-bool taper_translate_has_rule(const taper_node *node);
-// Nodes that shuffle channels together: the view that begins, and those behind it (*contiguous may be NULL).
-bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, const taper_node **transposed,
-                             const taper_node **contiguous, const taper_node **end);
+// Of the first of the nodes that shuffle channels together.
 taper_translate_rule taper_translate_channel_shuffle;
 
 #endif
