@@ -1,105 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: see recording.h. When one may be entered, and its replay.
+// Recordings: see recording.h. Their replay.
 #include "runtime/recording.h"
 
 #include "platform/denormals.h"
 #include "runtime/recording_parts.h"
 
-// ---- entering
-
-// What the stretch empties dies there, and when it did: nobody else holds it. *due: how many of the arena's storages
-// that are, of those whose places steps of the stretch were given.
-static bool dies_in_time(const taper_recording *r, const taper_replay *now, const taper_val *registers, size_t *due)
-{
-    const taper_emptied *end = &r->emptied[r->steps[r->step_count - 1].empty_end];
-    const uint32_t last = now->births[r->last_birth].born;
-    for (const taper_emptied *e = r->emptied; e < end; e++) {
-        const taper_val value = registers[e->reg];
-        if (value.tag != TAPER_TENSOR) {
-            if (taper_val_is_object(value)) {
-                return false; // tensors may be inside
-            }
-            continue;
-        }
-        const taper_storage *storage = value.as.tensor->storage;
-        if (storage->kind != TAPER_STORAGE_PLANNED || storage->plan_run != now->run) {
-            continue;
-        }
-        const uint32_t died = now->births[storage->plan_slot].died;
-        if (taper_refs_count(&value.as.obj->refs) != 1 || taper_refs_count(&storage->head.refs) != 1 ||
-            died < now->births[r->steps[e->step].birth].born) {
-            return false;
-        }
-        *due += died < last;
-    }
-    return true;
-}
-
-// The arena holds what it held then, as long as it did.
-static bool lives_alike(const taper_recording *r, const taper_replay *now, const taper_val *registers)
-{
-    const uint32_t first = now->births[r->births].born, last = now->births[r->last_birth].born;
-    size_t due = 0, dying = 0;
-    for (size_t i = 0; i < now->live_count; i++) {
-        const uint32_t died = now->births[now->live[i]].died;
-        if (died < first) {
-            return false;
-        }
-        due += died < last;
-    }
-    return dies_in_time(r, now, registers, &dying) && due == dying;
-}
-
-static bool constants_stand(taper_recording *r, const taper_heap *heap)
-{
-    const unsigned copies = taper_heap_copies(heap);
-    for (size_t i = 0; i < r->step_count && r->copies != copies; i++) {
-        if (!taper_prepared_stands(r->steps[i].prepared, &r->steps[i].call)) {
-            return false;
-        }
-    }
-    r->copies = copies;
-    return true;
-}
-
-static bool waits_for_packs(taper_recording *r)
-{
-    for (size_t i = 0; i < r->step_count && r->waits; i++) {
-        if (taper_prepared_waits(r->steps[i].prepared)) {
-            return true;
-        }
-    }
-    r->waits = false;
-    return false;
-}
-
 static bool may_enter(taper_recording *r, const taper_session *session, const taper_val *registers)
 {
     taper_replay now;
-    if (session->profiling || session->observe != NULL || !taper_planner_replays(session->planner, &now) ||
-        taper_planner_births(session->planner) != r->births ||
-        (session->instruction_budget != 0 && session->instructions_left < r->instructions) ||
-        !constants_stand(r, session->heap) || waits_for_packs(r)) {
-        return false;
-    }
-    for (size_t i = 0; i < r->outside_count; i++) {
-        if (!taper_guard_holds(&r->outside[i].guard, registers[r->outside[i].reg])) {
-            return false;
-        }
-    }
-    if (!lives_alike(r, &now, registers)) {
-        return false;
-    }
-    if (r->arena != now.arena) {
-        for (size_t i = 0; i < r->shell_count; i++) {
-            r->shells[i].storage.data = now.arena + r->shells[i].offset;
-        }
-        r->arena = now.arena;
-    }
-    return true;
+    return !session->profiling && session->observe == NULL && taper_planner_replays(session->planner, &now) &&
+           taper_planner_births(session->planner) == r->births &&
+           (session->instruction_budget == 0 || session->instructions_left >= r->instructions) &&
+           taper_recording_holds(r, session->heap, &now, registers);
 }
-
-// ---- replay
 
 static void put(const taper_recording *r, uint32_t use, uint32_t end, taper_val value)
 {
@@ -237,16 +150,4 @@ void taper_recorder_begin(taper_session *session)
     await(recorder, taper_planner_recordings(session->planner));
     recorder->banded = 0;
     recorder->traces = !session->model->reference && taper_planner_is_recording(session->planner);
-}
-
-void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, taper_recording *recordings)
-{
-    while (recordings != NULL) {
-        taper_recording *r = recordings;
-        recordings = r->next;
-        for (size_t i = 0; i < r->step_count; i++) {
-            taper_prepared_drop(heap, r->steps[i].prepared);
-        }
-        taper_free(allocator, r, r->bytes);
-    }
 }

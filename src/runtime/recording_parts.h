@@ -4,6 +4,7 @@
 #define TAPER_RUNTIME_RECORDING_PARTS_H
 
 #include "ops/call/bands.h"
+#include "runtime/planner.h"
 #include "runtime/program.h"
 
 // A call, made before.
@@ -38,7 +39,7 @@ typedef struct taper_emptied {
     uint32_t reg, step;
 } taper_emptied;
 
-struct taper_recording {
+typedef struct taper_recording {
     struct taper_recording *next;
     const taper_instruction *first, *end;
     size_t bytes, instructions;
@@ -53,6 +54,11 @@ struct taper_recording {
     taper_emptied *emptied;
     taper_bands *bands;
     size_t step_count, shell_count, outside_count;
-};
+} taper_recording;
+
+// Whether it may be entered, as far as values tell: constants, guards and the arena are as they were, and no call waits
+// for packs. Then its shells lie in the arena.
+bool taper_recording_holds(taper_recording *r, const taper_heap *heap, const taper_replay *now,
+                           const taper_val *registers);
 
 #endif

@@ -19,7 +19,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/value_api.c
 )
 if(NOT TAPER_PROFILE STREQUAL "one")
-    list(APPEND TAPER_SOURCES src/runtime/model_packs.c src/runtime/recording.c src/runtime/recording_make.c src/runtime/recording_trace.c)
+    list(APPEND TAPER_SOURCES src/runtime/model_packs.c src/runtime/recording.c src/runtime/recording_make.c src/runtime/recording_parts.c
+         src/runtime/recording_trace.c)
 else()
     list(APPEND TAPER_SOURCES src/runtime/recording_none.c)
 endif()
