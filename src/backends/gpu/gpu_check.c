@@ -8,37 +8,12 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_log.h"
 #include "backends/gpu/gpu_recording.h"
-#include "base/hash.h"
 #include "ir/tensor.h"
 
 // What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
 static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;
-
-// ---- what a verdict is about
-
-uint64_t taper_gpu_recording_hash(const taper_gpu_state *s, const taper_gpu_recording *r)
-{
-    uint64_t hash = s->shaders_hash;
-    const uint64_t numbers[] = {s->gpu->vendor,
-                                s->gpu->device,
-                                s->gpu->driver,
-                                s->reads_texels,
-                                s->alias,
-                                s->wide,
-                                r->program.bytes[TAPER_GPU_ARENA]};
-    hash = taper_hash(hash, numbers, sizeof numbers);
-    hash = taper_hash(hash, s->gpu->name, strlen(s->gpu->name));
-    for (size_t i = 0; i < r->program.work_count; i++) {
-        const taper_gpu_work *w = &r->program.works[i];
-        const uint32_t kernel = w->kernel;
-        hash = taper_hash(hash, &kernel, sizeof kernel);
-        hash = taper_hash(hash, w->constants, sizeof w->constants);
-        hash = taper_hash(hash, w->threads, sizeof w->threads);
-        hash = taper_hash(hash, &w->parameters, sizeof w->parameters);
-    }
-    return hash;
-}
 
 // ---- results
 
@@ -222,7 +197,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
 {
     taper_gpu_state *s = segment->device->state;
     const char *cache_dir = segment->device->cache_dir;
-    const uint64_t hash = taper_gpu_recording_hash(s, r);
+    const uint64_t hash = taper_gpu_program_hash(s, &r->program);
     bool same;
     double most;
     if (!s->checks || is_known(s, hash) || taper_gpu_is_trusted(cache_dir, hash)) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 void taper_gpu_program_free(taper_gpu_program *p)
 {
     taper_free(p->allocator, p->memories, p->memory_capacity * sizeof *p->memories);
@@ -33,4 +35,22 @@ taper_status taper_gpu_add_work(taper_gpu_program *p, taper_gpu_work **work)
         (*work)->buffers[i] = TAPER_GPU_NONE;
     }
     return TAPER_OK;
+}
+
+uint64_t taper_gpu_program_hash(const taper_gpu_state *s, const taper_gpu_program *p)
+{
+    uint64_t hash = s->shaders_hash;
+    const uint64_t numbers[] = {s->gpu->vendor, s->gpu->device, s->gpu->driver,           s->reads_texels,
+                                s->alias,       s->wide,        p->bytes[TAPER_GPU_ARENA]};
+    hash = taper_hash(hash, numbers, sizeof numbers);
+    hash = taper_hash(hash, s->gpu->name, strlen(s->gpu->name));
+    for (size_t i = 0; i < p->work_count; i++) {
+        const taper_gpu_work *w = &p->works[i];
+        const uint32_t kernel = w->kernel;
+        hash = taper_hash(hash, &kernel, sizeof kernel);
+        hash = taper_hash(hash, w->constants, sizeof w->constants);
+        hash = taper_hash(hash, w->threads, sizeof w->threads);
+        hash = taper_hash(hash, &w->parameters, sizeof w->parameters);
+    }
+    return hash;
 }

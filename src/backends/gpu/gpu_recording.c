@@ -10,6 +10,7 @@
 #include "backends/gpu/gpu_emit.h"
 #include "backends/gpu/gpu_held.h"
 #include "backends/gpu/gpu_kept.h"
+#include "backends/gpu/gpu_log.h"
 #include "backends/gpu/gpu_maker.h"
 #include "backends/gpu/gpu_peak.h"
 #include "base/hash.h"
@@ -21,33 +22,6 @@ const char taper_gpu_was_slower[] = "it was slower than the CPU when it was meas
 static taper_gpu_state *state_of(const taper_segment *segment)
 {
     return segment->device->state;
-}
-
-void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level, const char *format, ...)
-{
-    char line[512];
-    const char *op = segment->schema->text;
-    if (run->log == NULL) {
-        return;
-    }
-    size_t used = (size_t)snprintf(line, sizeof line, "%s: %.*s: ", segment->device->name, (int)strcspn(op, "("), op);
-    used = used < sizeof line / 2 ? used : sizeof line / 2;
-    va_list arguments;
-    va_start(arguments, format);
-    const int more = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
-    va_end(arguments);
-    used += more < 0 ? 0 : taper_min_size((size_t)more, sizeof line - used - 2);
-    line[used++] = '\n';
-    run->log(run->log_user, level, line, used);
-}
-
-taper_status taper_gpu_tell_trouble(const taper_segment *segment, taper_run *run)
-{
-    run->why = taper_gpu_trouble(state_of(segment)->gpu);
-    if (!atomic_load(&segment->device->owner->lost)) {
-        taper_gpu_say(segment, run, TAPER_LOG_WARNING, "%s", run->why);
-    }
-    return TAPER_DEVICE_LOST;
 }
 
 static size_t times_bytes(const taper_gpu_recording *r)
@@ -465,7 +439,7 @@ static taper_status ask_what_was_faster(const recorder *rec)
     const uint64_t threads = taper_pool_threads(rec->call->run->pool);
     taper_gpu_recording *r = rec->r;
     bool plain;
-    r->trial_hash = taper_hash(taper_gpu_recording_hash(rec->state, r), &threads, sizeof threads);
+    r->trial_hash = taper_hash(taper_gpu_program_hash(rec->state, &r->program), &threads, sizeof threads);
     if (rec->segment->required || !taper_gpu_knows_faster(rec->segment->device->cache_dir, r->trial_hash, &plain)) {
         return TAPER_OK;
     }

@@ -45,24 +45,17 @@ void taper_gpu_forget(const taper_segment *segment, void *recording);
 void taper_gpu_storages(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
-// The tensor; of a quantized one its numbers, as uint8.
+// The tensor; of a quantized one its numbers, as uint8 (gpu_submit.c).
 taper_tensor taper_gpu_plain(const taper_tensor *tensor);
-// One line, with the device's name in front.
-TAPER_COLD void taper_gpu_say(const taper_segment *segment, const taper_run *run, taper_log_level level,
-                              const char *format, ...) TAPER_PRINTF(4, 5);
-// Copies arguments in, submits, and leaves results in call->rets.
+// Copies arguments in, submits, and leaves results in call->rets (gpu_submit.c).
 TAPER_MUST_USE taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call,
                                                  taper_gpu_recording *recording);
-extern const char taper_gpu_was_slower[]; // why a call is declined
+extern const char taper_gpu_was_slower[], taper_gpu_no_such_index[]; // why a call is declined
 // What waits for pipelines is recorded when they are there. TAPER_DECLINED: not yet, or it cannot be.
 TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
                                                    taper_gpu_recording *recording);
 // The recording is no longer what the device is marked for, if it was. Under the lock.
 void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
-// TAPER_DEVICE_LOST, with why in the log.
-taper_status taper_gpu_tell_trouble(const taper_segment *segment, taper_run *run);
-// Of all that decides what it gives, and how fast: the device, its driver, the shaders, what is recorded (gpu_check.c).
-uint64_t taper_gpu_recording_hash(const taper_gpu_state *state, const taper_gpu_recording *recording);
 // The first run: the device's results, if they are the CPU's and the same once more; TAPER_DECLINED: they are not, and
 // the recording is refused from now on (gpu_check.c).
 TAPER_MUST_USE taper_status taper_gpu_check(const taper_segment *segment, taper_call *call,

@@ -81,6 +81,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_held.c
         src/backends/gpu/gpu_kept.c
         src/backends/gpu/gpu_kernels.c
+        src/backends/gpu/gpu_log.c
         src/backends/gpu/gpu_maker.c
         src/backends/gpu/gpu_moves.c
         src/backends/gpu/gpu_options.c
@@ -90,6 +91,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         src/backends/gpu/gpu_recording.c
         src/backends/gpu/gpu_running.c
         src/backends/gpu/gpu_state.c
+        src/backends/gpu/gpu_submit.c
         src/backends/gpu/gpu_trouble.c
         src/backends/gpu/gpu_view.c
         src/backends/gpu/gpu_weights.c
