@@ -117,12 +117,14 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             ${TAPER_GENERATED}/backends/gpu/vulkan_shaders.inc
             src/backends/gpu/vulkan/vulkan.c
             src/backends/gpu/vulkan/vulkan_backend.c
+            src/backends/gpu/vulkan/vulkan_copy.c
             src/backends/gpu/vulkan/vulkan_loader.c
             src/backends/gpu/vulkan/vulkan_memory.c
             src/backends/gpu/vulkan/spirv.c
             src/backends/gpu/vulkan/spirv_cut.c
             src/backends/gpu/vulkan/vulkan_pipeline.c
             src/backends/gpu/vulkan/vulkan_record.c
+            src/backends/gpu/vulkan/vulkan_shaders.c
         )
     endif()
     if(TAPER_WITH_METAL)
@@ -131,6 +133,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             src/backends/gpu/metal/metal.m
             src/backends/gpu/metal/metal_backend.c
             src/backends/gpu/metal/metal_record.m
+            src/backends/gpu/metal/metal_shaders.c
         )
         set_source_files_properties(src/backends/gpu/metal/metal.m src/backends/gpu/metal/metal_record.m PROPERTIES
             LANGUAGE C COMPILE_OPTIONS "-xobjective-c;-fno-objc-arc")

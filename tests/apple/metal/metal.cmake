@@ -35,7 +35,7 @@ endforeach()
 set(gpu ${PROJECT_SOURCE_DIR}/src/backends/gpu)
 set(backend_flags -std=c11 -g -O1 -fPIC -Wall -Wextra -Wpedantic -Werror -fobjc-runtime=gcc -isystem ${sources}/include -isystem ${headers}
     -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${TAPER_GENERATED})
-foreach(source metal.m metal_record.m metal_backend.c)
+foreach(source metal.m metal_record.m metal_backend.c metal_shaders.c)
     set(object ${kernels}/${source}.o)
     add_custom_command(OUTPUT ${object}
         COMMAND ${TAPER_CLANG} ${backend_flags} ${sanitize} -MD -MF ${object}.d -c ${gpu}/metal/${source} -o ${object}

@@ -14,21 +14,6 @@
 
 enum { MOST_DEVICES = 16, MOST_FAMILIES = 32 };
 
-taper_status taper_vulkan_check(taper_vulkan *v, const char *function, VkResult result)
-{
-    if (result == VK_SUCCESS) {
-        return TAPER_OK;
-    }
-    const char *what = result == VK_ERROR_DEVICE_LOST             ? "the device was lost"
-                       : result == VK_ERROR_OUT_OF_DEVICE_MEMORY  ? "out of the device's memory"
-                       : result == VK_ERROR_OUT_OF_HOST_MEMORY    ? "the driver is out of memory"
-                       : result == VK_ERROR_INITIALIZATION_FAILED ? "initialization failed"
-                       : result == VK_TIMEOUT                     ? "it took too long"
-                                                                  : "";
-    taper_gpu_note(&v->gpu, "%s: %s (%d)", function, what, (int)result);
-    return TAPER_DEVICE_LOST;
-}
-
 // ---- choosing
 
 static uint64_t gcd(uint64_t a, uint64_t b)

@@ -65,16 +65,18 @@ taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkRe
 enum { TAPER_VULKAN_VIEW_MORE = 256, TAPER_VULKAN_BUFFER_MORE = TAPER_VULKAN_VIEW_MORE + 4 };
 taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
 void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
-void taper_vulkan_free_copies(taper_vulkan *vulkan); // what copies are done with
 taper_status taper_vulkan_flush(taper_gpu *gpu, const taper_gpu_buffer *buffer);
 taper_status taper_vulkan_invalidate(taper_gpu *gpu, const taper_gpu_buffer *buffer);
-taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
 static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
 {
     VkBuffer handle;
     memcpy(&handle, &buffer->handles[0], sizeof handle);
     return handle;
 }
+
+// vulkan_copy.c
+taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
+void taper_vulkan_free_copies(taper_vulkan *vulkan); // what copies are done with
 
 // vulkan_pipeline.c
 taper_status taper_vulkan_make_layouts(taper_vulkan *vulkan);

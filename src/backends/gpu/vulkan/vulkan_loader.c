@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of Vulkan, out of the system's loader: nothing is linked, so a system without one runs the CPU.
+// Functions of Vulkan, out of the system's loader: nothing is linked, so a system without one runs the CPU. And how it
+// is told that one failed.
 #include "backends/gpu/vulkan/vulkan.h"
+
+#include "ir/tensor_def.h"
 
 #define LIBRARY_NAMES "libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib", "vulkan-1.dll"
 
@@ -54,4 +57,19 @@ const char *taper_vulkan_load_device(taper_vulkan *v)
     }
 #include "backends/gpu/vulkan/vulkan_functions.inc"
     return NULL;
+}
+
+taper_status taper_vulkan_check(taper_vulkan *v, const char *function, VkResult result)
+{
+    if (result == VK_SUCCESS) {
+        return TAPER_OK;
+    }
+    const char *what = result == VK_ERROR_DEVICE_LOST             ? "the device was lost"
+                       : result == VK_ERROR_OUT_OF_DEVICE_MEMORY  ? "out of the device's memory"
+                       : result == VK_ERROR_OUT_OF_HOST_MEMORY    ? "the driver is out of memory"
+                       : result == VK_ERROR_INITIALIZATION_FAILED ? "initialization failed"
+                       : result == VK_TIMEOUT                     ? "it took too long"
+                                                                  : "";
+    taper_gpu_note(&v->gpu, "%s: %s (%d)", function, what, (int)result);
+    return TAPER_DEVICE_LOST;
 }
