@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations behind an operation, and the table of operations.
+// The table of operations.
 #include "frontend/nnapi/lowering.h"
 
 #include "frontend/nnapi/codes.h"
 #include "ir/effects.h"
-
-taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value, taper_ir_value **made)
-{
-    static const int8_t bounds[4][2] = {{0, 0}, {0, 0}, {-1, 1}, {0, 6}};
-    if (code < 0 || code > 3) {
-        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "an activation %lld, known are 0 to 3", (long long)code);
-    }
-    *made = value;
-    if (code == 1) {
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_relu), made, value);
-    }
-    if (code != 0) {
-        taper_ir_value *low, *high;
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][0]), &low));
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][1]), &high));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_hardtanh), made, value, low, high);
-    }
-    return TAPER_OK;
-}
-
-// ---- operations
 
 typedef struct operation_row {
     uint32_t code, least, most; // inputs
