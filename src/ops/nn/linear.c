@@ -25,7 +25,8 @@ static void clamp_all(taper_tensor *result, double min, double max)
     }
 }
 
-taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args, taper_tensor **result)
+// input weight' + bias, clamped, as a new contiguous tensor of the working dtype of the input.
+static taper_status compute(taper_run *run, const taper_linear_args *args, taper_tensor **result)
 {
     taper_tensor *made = NULL;
     taper_tensor weight =
@@ -54,6 +55,26 @@ TAPER_KERNEL(taper_op_linear)
     taper_linear_args args;
     taper_tensor *result = NULL;
     TAPER_TRY(taper_linear_parse(call, &args));
-    TAPER_TRY(taper_linear_compute(call->run, &args, &result));
+    TAPER_TRY(compute(call->run, &args, &result));
     return taper_ret_cast(call, 0, result, (taper_dtype)args.input->dtype);
+}
+
+TAPER_KERNEL(taper_op_prepacked_linear)
+{
+    taper_linear_args args;
+    taper_tensor *result = NULL;
+    TAPER_TRY(taper_linear_parse(call, &args));
+    TAPER_TRY(compute(call->run, &args, &result));
+    if (args.weight_is_in_out || args.input->rank < 4 || !taper_tensor_suggests_channels_last(args.input)) {
+        return taper_ret_cast(call, 0, result, (taper_dtype)args.input->dtype);
+    }
+    // XNNPACK's result has the memory format of the input.
+    taper_tensor *turned = NULL;
+    taper_status status =
+        taper_ret_new_nhwc(call, 0, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, false, &turned);
+    if (status == TAPER_OK) {
+        status = taper_run_copy(call->run, turned, result);
+    }
+    taper_tensor_drop(result);
+    return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linear layers: what a call asks for, whichever schema it came by, and the reference that computes it.
+// Linear layers: what a call asks for, whichever schema it came by.
 #ifndef TAPER_OPS_LINEAR_H
 #define TAPER_OPS_LINEAR_H
 
@@ -17,7 +17,5 @@ typedef struct taper_linear_args {
 // Reads and checks the arguments of aten::linear and of prepacked::, vulkan_prepack:: and metal_prepack:: runs of
 // linear layers. The result is contiguous.
 TAPER_MUST_USE taper_status taper_linear_parse(taper_call *call, taper_linear_args *out);
-// input weight' + bias, clamped, as a new contiguous tensor of the working dtype of the input.
-TAPER_MUST_USE taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args, taper_tensor **result);
 
 #endif

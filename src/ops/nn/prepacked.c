@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of files prepared for XNNPACK, Vulkan and Metal, computed on the CPU from the states of their objects. What
-// a file puts into such a state is checked like any other argument.
+// Layers of files prepared for XNNPACK, Vulkan and Metal: what the states of their objects say, for conv.c and
+// linear.c, and the operators that make such objects. What a file puts into a state is checked like any other argument.
 #include "ops/nn/prepacked.h"
 
 #include <math.h>
 
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
-#include "ops/engine/view_move.h"
 
 // ---- states
 
@@ -239,26 +238,6 @@ taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *a
                    call->schema->args[0].name, (long long)in, TAPER_SHAPE(args->input));
     }
     return TAPER_OK;
-}
-
-TAPER_KERNEL(taper_op_prepacked_linear)
-{
-    taper_linear_args args;
-    taper_tensor *result = NULL;
-    TAPER_TRY(taper_linear_parse(call, &args));
-    TAPER_TRY(taper_linear_compute(call->run, &args, &result));
-    if (args.weight_is_in_out || args.input->rank < 4 || !taper_tensor_suggests_channels_last(args.input)) {
-        return taper_ret_cast(call, 0, result, (taper_dtype)args.input->dtype);
-    }
-    // XNNPACK's result has the memory format of the input.
-    taper_tensor *turned = NULL;
-    taper_status status =
-        taper_ret_new_nhwc(call, 0, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, false, &turned);
-    if (status == TAPER_OK) {
-        status = taper_run_copy(call->run, turned, result);
-    }
-    taper_tensor_drop(result);
-    return status;
 }
 
 // ---- packing at run time: the object holds the arguments, in the order of its class's state
