@@ -37,7 +37,7 @@ files() {
     type) echo src/ir/type.c src/ir/type_text.c ;;
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
     write) ls src/format/*_write*.c src/format/flatbuffer_build.c src/format/set_states.c src/format/sink.c | grep -v callstack ;;
-    program) echo src/frontend/bytecode.c src/frontend/bytecode_arguments.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
+    program) echo src/frontend/bytecode.c src/frontend/bytecode_arguments.c src/ir/graph.c src/runtime/model.c src/runtime/model_functions.c src/runtime/program.c src/runtime/interpreter*.c ;;
     optimize) ls src/runtime/draft*.c src/backends/nnapi/convert/*.c src/compiler/*.c src/format/lite_callstack_write.c | grep -v -e quantiz -e observer -e unpack -e name_layers -e none.c ;;
     quantize) ls src/runtime/calibrator*.c src/compiler/quantiz*.c src/compiler/observer*.c src/compiler/unpack.c src/compiler/name_layers.c | grep -v none.c ;;
     nnapi_blob) echo src/frontend/nnapi/*.c src/runtime/made_program.c ;;

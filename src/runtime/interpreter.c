@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one executor: runs a program over the registers of a frame.
-#include "frontend/torchscript/torchscript.h"
 #include "ir/tensor.h"
 #include "ops/backend.h"
+#include "ops/lang/torchbind.h"
 #include "runtime/device.h"
 #include "runtime/recording.h"
 
@@ -105,48 +105,6 @@ static taper_status fetch_args(taper_run *run, const taper_schema *schema, const
     return TAPER_OK;
 }
 
-TAPER_COLD void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error)
-{
-#if TAPER_WITH_TORCHSCRIPT
-    if (module->torchscript) {
-        taper_torchscript_trace(module, (uint32_t)node->debug, error);
-        return;
-    }
-#endif
-    size_t low = 0, high = module->debug_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->debug[middle].handle < node->debug) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (node->debug >= 0 && low < module->debug_count && module->debug[low].handle == node->debug) {
-        taper_error_add_detail(error, "Module hierarchy:%s\n", module->debug[low].text);
-    } else {
-        taper_error_add_detail(error, "in %s, instruction %u\n", node->block->graph->name, node->instruction);
-    }
-}
-
-static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const taper_val *args)
-{
-    taper_run *run = f->source->run;
-    taper_error *error = run->error;
-    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // a node of a segment
-        taper_trace_node(&f->source->model->module, run->failed, error);
-        run->failed = NULL;
-    } else {
-        // Of what is fused the layer's own arguments; what follows it has none of the caller's.
-        const bool fused = in->segment != NULL && in->in_count > in->schema->arg_count;
-        taper_call_blame(in->schema, args, fused ? in->schema->arg_count : in->in_count, error);
-        taper_trace_node(&f->source->model->module, in->node, error);
-    }
-    if (f->source->model->module.torchscript) { // once more, in the last line, where PyTorch has it and logs are cut
-        taper_error_add_detail(error, "RuntimeError: %s\n", taper_error_message(error));
-    }
-}
-
 static taper_call make_call(const frame *f, const taper_instruction *in, taper_val *args, taper_val *rets)
 {
     return (taper_call){.run = f->source->run,
@@ -211,39 +169,6 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     return status;
 }
 
-// Shows the results of a node to the host. They are settled first: the host reads them as PyTorch's.
-static taper_status show_results(const frame *f, const taper_node *node, const taper_val *values, size_t count)
-{
-    const taper_session *session = f->source->session;
-    taper_run *run = f->source->run;
-    const char *name = node->op_name != NULL              ? node->op_name
-                       : node->kind == TAPER_NODE_SEGMENT ? node->segment->schema->text
-                                                          : taper_node_kind_name((taper_node_kind)node->kind);
-    const taper_block *body = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1] : NULL; // what it replaced
-    for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_settle(run, values[i]));
-        taper_value *box = taper_box_new(run->heap, taper_val_retain(values[i]));
-        if (box == NULL) {
-            taper_val_release(values[i]);
-            return taper_fail_memory(run->error);
-        }
-        const taper_observation observation = {.struct_size = sizeof observation,
-                                               .method = f->program->graph->name,
-                                               .value = node->outputs[i].id,
-                                               .name = name,
-                                               .name_length = strcspn(name, "("),
-                                               .result = box,
-                                               .source_value =
-                                                   body != NULL ? body->results[i].value->id : node->outputs[i].id,
-                                               .node = node};
-        if (session->observe != NULL) { // it may say that it has seen enough
-            session->observe(session->observe_user, &observation);
-        }
-        taper_value_release(box);
-    }
-    return TAPER_OK;
-}
-
 static bool is_observed(const frame *f)
 {
     return f->source->session != NULL && f->source->session->observe != NULL;
@@ -267,7 +192,7 @@ static taper_status do_segment(const frame *f, const taper_instruction *in, bool
     taper_status status = run_kernel(f, in, &call);
     *declined = status == TAPER_DECLINED;
     if (status == TAPER_OK && is_observed(f)) {
-        status = show_results(f, in->node, rets, in->out_count);
+        status = taper_interpret_show(f->source, in->node, rets, in->out_count);
     }
     for (size_t i = 0; i < in->out_count; i++) {
         if (status == TAPER_OK) {
@@ -277,7 +202,7 @@ static taper_status do_segment(const frame *f, const taper_instruction *in, bool
         }
     }
     if (status != TAPER_OK && !*declined) {
-        blame(f, in, args);
+        taper_interpret_blame(f->source, in, args);
         return status;
     }
     return TAPER_OK;
@@ -306,13 +231,13 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
         status = run_kernel(f, in, &call);
     }
     if (status == TAPER_OK && is_observed(f)) {
-        status = show_results(f, in->node, rets, in->out_count);
+        status = taper_interpret_show(f->source, in->node, rets, in->out_count);
     }
     if (status != TAPER_OK) {
         for (size_t i = 0; i < in->out_count; i++) {
             taper_val_release(rets[i]);
         }
-        blame(f, in, args);
+        taper_interpret_blame(f->source, in, args);
         return status;
     }
     for (size_t i = 0; i < in->in_count; i++) {
@@ -323,6 +248,14 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
         store(f, operands[i], rets[i]);
     }
     return TAPER_OK;
+}
+
+static taper_status call_method(const frame *f, const taper_node *node, taper_val *in, size_t count, taper_val *out)
+{
+    const taper_function *function;
+    TAPER_TRY(taper_interpret_callee(f->source, node, in[0], &function));
+    return function != NULL ? taper_interpret(f->source, function, in, count, f->depth + 1, out)
+                            : taper_torchbind_call(f->source->run, in[0].as.object, node->name, in + 1, count - 1, out);
 }
 
 static taper_status do_node(const frame *f, const taper_instruction *in)
@@ -336,9 +269,11 @@ static taper_status do_node(const frame *f, const taper_instruction *in)
     for (size_t i = 0; i < in->out_count; i++) {
         rets[i] = taper_val_none();
     }
-    taper_status status = taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
+    taper_status status = in->kind == TAPER_NODE_CALL
+                              ? call_method(f, in->node, args, in->in_count, rets)
+                              : taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count);
     if (status == TAPER_OK && is_observed(f)) {
-        status = show_results(f, in->node, rets, in->out_count);
+        status = taper_interpret_show(f->source, in->node, rets, in->out_count);
     }
     for (size_t i = 0; status == TAPER_OK && i < in->in_count; i++) {
         empty(f, operands[i]);
@@ -407,7 +342,7 @@ static taper_status replay(const frame *f, const taper_instruction **in)
     if (status == TAPER_OK) {
         *in = replayed.at;
     } else if (status != TAPER_DECLINED && replayed.at != NULL) {
-        blame(f, replayed.at, replayed.args);
+        taper_interpret_blame(f->source, replayed.at, replayed.args);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions that are not operators: containers, attributes, type tests, method calls.
+// The instructions that are not operators: containers, attributes, type tests; and which function a method call means.
 #include "ops/lang/torchbind.h"
 #include "runtime/session.h"
 
@@ -120,28 +120,27 @@ static taper_status slice_tuple(const taper_frame_source *source, const taper_no
                       (size_t)(node->own.slice.end - node->own.slice.begin), out);
 }
 
-static taper_status call_method(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t count,
-                                taper_val *out, int depth)
+taper_status taper_interpret_callee(const taper_frame_source *source, const taper_node *node, taper_val self,
+                                    const taper_function **callee)
 {
-    TAPER_TRY(expect(source, in[0], TAPER_OBJECT, "a method call", "an object"));
-    const taper_object *object = in[0].as.object;
+    *callee = NULL;
+    TAPER_TRY(expect(source, self, TAPER_OBJECT, "a method call", "an object"));
+    const taper_object *object = self.as.object;
     const char *class_name = object->klass != NULL ? object->klass->name : "";
     const taper_function *function = taper_model_find(source->model, class_name, node->name);
-    if (function != NULL) {
-        if (function->program.graph == NULL) {
-            TAPER_FAIL(source->run->error, TAPER_ERROR_UNSUPPORTED, "%s.%s is called while the model loads", class_name,
-                       node->name);
-        }
-        return taper_interpret(source, function, in, count, depth + 1, out);
-    }
-    if (!taper_class_is_native(class_name)) {
+    if (function == NULL && !taper_class_is_native(class_name)) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "%s has no method %s in this file", class_name, node->name);
     }
-    return taper_torchbind_call(source->run, in[0].as.object, node->name, in + 1, count - 1, out);
+    if (function != NULL && function->program.graph == NULL) {
+        TAPER_FAIL(source->run->error, TAPER_ERROR_UNSUPPORTED, "%s.%s is called while the model loads", class_name,
+                   node->name);
+    }
+    *callee = function;
+    return TAPER_OK;
 }
 
 taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node, taper_val *in,
-                                  size_t in_count, taper_val *out, size_t out_count, int depth)
+                                  size_t in_count, taper_val *out, size_t out_count)
 {
     switch ((taper_node_kind)node->kind) {
     case TAPER_NODE_GET_ATTR:
@@ -174,8 +173,6 @@ taper_status taper_interpret_node(const taper_frame_source *source, const taper_
         *out = taper_val_bool(found);
         return TAPER_OK;
     }
-    case TAPER_NODE_CALL:
-        return call_method(source, node, in, in_count, out, depth);
     default:
         TAPER_FAIL(source->run->error, TAPER_ERROR_INTERNAL, "a node of kind %s reached the interpreter",
                    taper_node_kind_name((taper_node_kind)node->kind));

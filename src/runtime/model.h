@@ -53,8 +53,14 @@ typedef struct taper_model_operator {
     bool missing;
 } taper_model_operator;
 
+// ---- model_functions.c
+
 // The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
+// Lays out the functions of a module that was read, by name, and the root's methods.
+TAPER_MUST_USE taper_status taper_model_index_functions(taper_model *model, taper_error *error);
+
+// ---- loading
 
 // Puts its modules in evaluation mode, before their graphs are optimized or run.
 TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);

@@ -17,12 +17,6 @@ int64_t taper_model_operator_version(const taper_model *model)
     return model != NULL ? model->module.operator_version : 0;
 }
 
-const char *taper_model_name(const taper_model *model)
-{
-    const taper_val root = model != NULL ? model->module.root : taper_val_none();
-    return root.tag == TAPER_OBJECT && root.as.object->klass != NULL ? root.as.object->klass->name : "";
-}
-
 size_t taper_model_method_count(const taper_model *model)
 {
     return model != NULL ? model->method_count : 0;

@@ -85,11 +85,18 @@ void taper_session_leave(taper_session *session);
 // Whether a call is under way.
 bool taper_session_is_busy(const taper_session *session);
 
-// A result for the host, settled; takes over the reference. in_run: the run has not ended, and its time is drawn on.
+// ---- results.c. in_run: the run has not ended, and its time is drawn on.
+
+// Everything in it that is hidden or away becomes what the host may look at.
+TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in_run, taper_val value,
+                                                 taper_error *error);
+// A result for the host, settled; takes over the reference.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
                                               taper_value **boxed, taper_error *error);
 
-// What the interpreter needs; a session's, or the loader's own for __setstate__.
+// ---- the interpreter
+
+// What it needs; a session's, or the loader's own for __setstate__.
 typedef struct taper_frame_source {
     const taper_model *model;
     taper_run *run;
@@ -102,11 +109,18 @@ typedef struct taper_frame_source {
 // Runs function with args (borrowed). *result gets a reference.
 TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
                                             const taper_val *args, size_t arg_count, int depth, taper_val *result);
-// Where the node comes from, as the error's detail.
-void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
-// The node kinds that are not operators: interpreter_node.c. in, out: one value each.
+// interpreter_node.c. The node kinds that are neither operators nor calls. in, out: one value each.
 TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
-                                                 taper_val *in, size_t in_count, taper_val *out, size_t out_count,
-                                                 int depth);
+                                                 taper_val *in, size_t in_count, taper_val *out, size_t out_count);
+// What a call of a method of self runs; NULL: it is one of a class that Taper has itself (ops/lang/torchbind.h).
+TAPER_MUST_USE taper_status taper_interpret_callee(const taper_frame_source *source, const taper_node *node,
+                                                   taper_val self, const taper_function **callee);
+// interpreter_tell.c. Where the node comes from, as the error's detail; and of the instruction that failed, with what
+// its arguments were.
+void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
+void taper_interpret_blame(const taper_frame_source *source, const taper_instruction *in, const taper_val *args);
+// Shows the results of a node to who observes the session. They are settled first: the host reads them as PyTorch's.
+TAPER_MUST_USE taper_status taper_interpret_show(const taper_frame_source *source, const taper_node *node,
+                                                 const taper_val *values, size_t count);
 
 #endif

@@ -6,14 +6,18 @@ list(APPEND TAPER_SOURCES
     src/runtime/inspect.c
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c
+    src/runtime/interpreter_tell.c
     src/runtime/made_program.c
     src/runtime/model.c
     src/runtime/model_device.c
+    src/runtime/model_functions.c
     src/runtime/model_info.c
     src/runtime/model_open.c
     src/runtime/model_programs.c
     src/runtime/planner.c
+    src/runtime/profile.c
     src/runtime/program.c
+    src/runtime/results.c
     src/runtime/run.c
     src/runtime/session.c
     src/runtime/value_api.c
