@@ -27,7 +27,7 @@ foreach(source IN LISTS kernel_sources)
         set(compiler ${TAPER_CLANGXX} -std=c++17 -O1 -ffp-contract=off -Wno-unknown-attributes)
     endif()
     add_custom_command(OUTPUT ${object}
-        COMMAND ${compiler} ${sanitize} -fPIC -I${CMAKE_CURRENT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src -c ${source} -o ${object}
+        COMMAND ${compiler} ${sanitize} -fPIC -I${CMAKE_CURRENT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -c ${source} -o ${object}
         DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/metal/msl.h ${CMAKE_CURRENT_SOURCE_DIR}/metal/kernels.h VERBATIM)
     list(APPEND metal_objects ${object})
 endforeach()
