@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""check_words.py [--top TREE] [FILE...]: reports sentences that break the rules for words, each with its file, line and rule.
+
+Without FILE it reads the files of HELD. A page is added to HELD when it passes. Documents are held to every rule. Public headers are held
+to the rules for openings and phrases, because a comment on a member is a noun phrase and not a sentence. Code blocks, text in backquotes,
+headings and the header row of a table are exempt from the rules for sentences.
+
+To add a rule, add a row to PHRASES, or a function to RULES. Each has an example that breaks it and one that does not;
+tests/docs/words_test.py checks both."""
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+
+# Files and patterns of files, from the top of the tree.
+HELD = ["docs/from-executorch.md", "include/taper/taper_memory.h", "include/taper/taper_operator.h"]
+
+MOST_WORDS = 25
+
+Rule = collections.namedtuple("Rule", "name form example fine")
+Sentence = collections.namedtuple("Sentence", "line text kind")  # kind: "prose", "comment" or "label"
+Finding = collections.namedtuple("Finding", "path line rule text")
+
+
+# ---- rules; a form returns the text that breaks the rule, or None
+
+def too_long(sentence):
+    words = [word for word in sentence.text.split() if re.search(r"\w", word)]
+    return f"{len(words)} words" if sentence.kind == "prose" and len(words) > MOST_WORDS else None
+
+
+def two_semicolons(sentence):
+    return "two semicolons" if sentence.kind == "prose" and sentence.text.count(";") > 1 else None
+
+
+def opening(sentence):
+    match = re.match(r"[\W_]*(Of|What|Whether|Who|Where|Those|As)\b", sentence.text)
+    return match.group(1) if match and sentence.kind != "label" else None
+
+
+def phrase(form):
+    pattern = re.compile(form.replace(" ", r"\s+"), re.I)
+
+    def found(sentence):
+        match = pattern.search(sentence.text)
+        return " ".join(match.group().split()) if match else None
+    return found
+
+
+LONG = "The reader opens the file and checks each record and then the writer copies every byte of it to the sink and closes it at the very end."
+
+# (form, what to write instead, an example that breaks the rule, one that does not). A blank in a form is any white space.
+PHRASES = [
+    (r"\b(?:not |in )?so many\b", "that many", "The pool starts so many threads.", "The pool starts that many threads."),
+    (r"\b(?:lies|lie|lay|lain) (?!down)", "is stored, is, stands", "The tensor lies in the arena.", "The arena stores the tensor."),
+    (r"\bwho(?:ever|soever)\b|\bwho (?:wants|needs|asks|reads|looks|takes|calls|has|makes|uses)\b", "name the reader or the code",
+     "Memory belongs to whoever allocated it.", "The caller owns the memory."),
+    (r"\b(?:those|that|these) of (?:that|those|these)\b", "repeat the noun", "It keeps those of that run.", "It keeps the blocks of the last run."),
+    (r"\blikewise\b", "say what happens", "The writer does likewise.", "The writer checks the size too."),
+    (r"\bthere is not\b|\bwhat there is\b", "nothing, missing", "The log says what there is not.", "The log names the missing operators."),
+    (r"\bnobody\b|\bsomebody\b|\banybody\b", "nothing, no code, no thread", "Nobody writes there.", "No kernel writes there."),
+    (r"\bbehind (?!a\b|an\b)", "after", "The row is behind the table.", "The row is after the table."),
+    (r"\bbut for\b", "except", "All rows pass but for one.", "All rows pass, except one."),
+    (r"\ball else\b|\bnothing else than\b|\bwho else\b|\bor else\b", "everything else, otherwise", "It refuses all else.", "It refuses everything else."),
+    (r"\b(?:where|if|when) not\b", "otherwise", "It is mapped where aligned and copied where not.", "It is mapped if aligned, otherwise copied."),
+    (r"\b(?:has|have|had) [^.;,]{0,40}\bin it\b", "contains", "The file has weights in it.", "The file contains weights."),
+    (r"\bas (?:that|those) of\b|\bthan (?:that|those) of before\b|\b(?:of|than) before\b", "repeat the noun", "The time is 0.8 of before.",
+     "The time is 0.8 of the previous time."),
+    (r"\bso that \w+ stay \w+\b", "say what remains what", "It counts storages, so that two stay two.", "Two storages remain two."),
+    (r"\bat hand\b|\ball at once as\b|\bby itself alone\b", "name the place", "All classes at hand are lowered.", "Every class of the archive is lowered."),
+    (r"\bgoes? by\b", "uses, follows", "The device goes by that list.", "The device uses that list."),
+    (r"\b(?:can|could|cannot|to) be had\b", "is available", "The device names what can be had.", "The device names what is available."),
+    (r"\bholds? \w+ against\b|\bheld against\b", "compares with", "The test holds results against PyTorch.", "The test compares results with PyTorch."),
+    (r"\bit is (?:he|she|him|her|himself|herself)\b|\b(?:himself|herself)\b", "a machine is \"it\"", "The reader frees it himself.", "The caller frees it."),
+    (r"\bknow(?:s)? nothing of\b|\bknow(?:s)? no word\b|\bneed(?:s)? no word\b", "does not depend on", "The planner knows nothing of operators.",
+     "The planner does not depend on operators."),
+    (r"\bstands? (?:behind|beside)\b", "follows, is next to", "The facts stand beside the row.", "The facts follow the row."),
+]
+
+RULES = [
+    Rule(f"more than {MOST_WORDS} words", too_long, LONG, "The reader opens the file."),
+    Rule("two semicolons", two_semicolons, "It reads; it checks; it writes.", "It reads; it writes."),
+    *[Rule("opening", opening, f"{word} the rows, the last one wins.", f"The last one wins, {word.lower()} the rows say.")
+      for word in ("Of", "What", "Whether", "Who", "Where", "Those", "As")],
+    *[Rule(f"write: {instead}", phrase(form), example, fine) for form, instead, example, fine in PHRASES],
+]
+
+
+# ---- texts
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def without_code(text):
+    """Keeps every place and line: code becomes one word, a link its label."""
+    text = re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S)
+    text = re.sub(r"<!--.*?-->", blank, text, flags=re.S)
+    text = re.sub(r"`[^`\n]*`", lambda match: "x" * len(match.group()), text)
+    return re.sub(r"\]\([^)\s]*\)", blank, text).replace("[", " ")
+
+
+def units_of_page(text):
+    """(line, text, kind) of each paragraph, item, cell and heading."""
+    found, lines, open_unit = [], without_code(text).split("\n"), None
+    for number, line in enumerate(lines, 1):
+        table = line.lstrip().startswith("|")
+        if not line.strip() or table or line.startswith("#") or re.match(r"\s*([-*]|\d+\.) ", line):
+            open_unit = None
+        if not line.strip() or re.fullmatch(r"[\s|:-]+", line):
+            continue
+        if line.startswith("#"):
+            found.append([number, line, "label"])
+        elif table:
+            header = number < len(lines) and re.fullmatch(r"[\s|:-]*-[\s|:-]*", lines[number])
+            found += [[number, cell, "label" if header else "prose"] for cell in line.split("|") if cell.strip()]
+        elif open_unit is None:
+            open_unit = [number, re.sub(r"^\s*([-*]|\d+\.) ", "", line), "prose"]
+            found.append(open_unit)
+        else:
+            open_unit[1] += "\n" + line
+    return found
+
+
+def units_of_header(text):
+    """(line, text, kind) of each paragraph of the comments."""
+    found = []
+    for match in re.finditer(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", text, re.S | re.M):
+        line = text.count("\n", 0, match.start()) + 1
+        body = re.sub(r"(?m)^\s*(?:\*(?!/)|//+)|/\*+|\*+/", lambda m: re.sub(r"[^\n]", " ", m.group()), match.group())
+        for paragraph in re.finditer(r"[^\n]+(?:\n[^\n]*\S[^\n]*)*", body):
+            if paragraph.group().strip():
+                found.append([line + body.count("\n", 0, paragraph.start()), re.sub(r"`[^`\n]*`", "x", paragraph.group()), "comment"])
+    return found
+
+
+def sentences(path, text):
+    for line, unit, kind in (units_of_header if path.suffix == ".h" else units_of_page)(text):
+        start = 0
+        for end in [match.end() for match in re.finditer(r"[.!?:][\"')\]*]*\s+(?=[\"'(*]*[A-Z])|[.!?][\"')\]*]*\s+(?=x{3}|\d)", unit)] + [len(unit)]:
+            sentence = unit[start:end]
+            lead = len(sentence) - len(sentence.lstrip())
+            yield Sentence(line + unit.count("\n", 0, start + lead), sentence.strip(), kind)
+            start = end
+
+
+def check(path, name):
+    text = path.read_text(encoding="utf-8")
+    found = set()
+    for sentence in sentences(path, text):
+        for rule in RULES:
+            said = rule.form(sentence)
+            if said:
+                found.add(Finding(name, sentence.line, rule.name, said))
+    return sorted(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--top", type=pathlib.Path, default=TOP)
+    parser.add_argument("files", nargs="*")
+    options = parser.parse_args()
+    names, findings = options.files, []
+    if not names:
+        for form in HELD:
+            matched = sorted(str(path.relative_to(options.top)) for path in options.top.glob(form))
+            if not matched:
+                sys.exit(f"check_words.py: {form} is in HELD and does not exist")
+            names = [*names, *matched]
+    for name in names:
+        findings += check(options.top / name, name)
+    for one in findings:
+        print(f"{one.path}:{one.line}: {one.rule}: \"{one.text}\"")
+    print(f"{len(names)} files, {len(findings)} findings")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

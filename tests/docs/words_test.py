@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""words_test.py SOURCE: each rule of scripts/check_words.py finds its example, at its line, and accepts the sentence beside the example."""
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.abspath(sys.argv[1])
+SCRIPT = os.path.join(SOURCE, "scripts", "check_words.py")
+spec = importlib.util.spec_from_file_location("check_words", SCRIPT)
+words = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(words)
+
+passed = failed = 0
+
+
+def expect(what, right, said):
+    global passed, failed
+    passed, failed = passed + bool(right), failed + (not right)
+    if not right:
+        print(f"FAILED {what}: {said}")
+
+
+def findings(folder, name, text):
+    path = pathlib.Path(folder) / name
+    path.write_text(text, encoding="utf-8")
+    return {(one.line, one.rule) for one in words.check(path, name)}
+
+
+def check_examples(folder):
+    for rule in words.RULES:
+        found = findings(folder, "page.md", f"# Page\n\nThis is a page.\n{rule.example}\n")
+        expect(f"{rule.name}: {rule.example}", (4, rule.name) in found, found)
+        found = findings(folder, "page.md", f"# Page\n\nThis is a page.\n{rule.fine}\n")
+        expect(f"{rule.name}: {rule.fine}", rule.name not in {name for _, name in found}, found)
+
+
+def check_places(folder):
+    """The parts of a page and of a header in which a sentence is found, with its line, and those that are exempt."""
+    opening, broken, long = "opening", "Of the rows one is taken.", words.LONG
+    most = f"more than {words.MOST_WORDS} words"
+    halves = " ".join(long.split()[:12]) + "\n" + " ".join(long.split()[12:])
+    for what, name, text, found in (
+            ("an item of a list", "page.md", f"- One.\n- {broken}\n", {(2, opening)}),
+            ("a numbered item", "page.md", f"1. One.\n2. {broken}\n", {(2, opening)}),
+            ("a cell of a table", "page.md", f"| a | b |\n| --- | --- |\n| one | {broken} |\n", {(3, opening)}),
+            ("after a sentence that ends in code", "page.md", f"It calls `f()`. {broken}\n", {(1, opening)}),
+            ("in the middle of a paragraph", "page.md", f"The first line\nends here. {broken}\n", {(2, opening)}),
+            ("a sentence over two lines", "page.md", f"One.\n\n{halves}\n", {(3, most)}),
+            ("a phrase over two lines", "page.md", "The pool starts so\nmany threads.\n", {(1, "write: that many")}),
+            ("the header row of a table", "page.md", "| What it is | b |\n| --- | --- |\n| one | two |\n", set()),
+            ("a heading", "page.md", "## What a reader does\n", set()),
+            ("a phrase in a heading", "page.md", "## So many threads\n", {(1, "write: that many")}),
+            ("a block of code", "page.md", f"```text\n{broken} {long}\n```\n", set()),
+            ("code in a sentence", "page.md", "It prints `Of the rows; so many; one more;`.\n", set()),
+            ("a block comment of a header", "page.h", f"#define A 1\n\n/* The first line.\n * {broken} */\n", {(4, opening)}),
+            ("a line comment of a header", "page.h", f"int a; // {broken}\n", {(1, opening)}),
+            ("a long comment of a header", "page.h", f"/* {long} */\n", set()),
+            ("code of a header", "page.h", "int so, many; /* the sizes */\n", set())):
+        said = findings(folder, name, text)
+        expect(what, said == found, said)
+
+
+def check_command(folder):
+    path = pathlib.Path(folder) / "docs" / "planted.md"
+    path.parent.mkdir()
+    path.write_text("# Page\n\nOf the rows one is taken.\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, SCRIPT, "--top", folder, "docs/planted.md"], capture_output=True, text=True)
+    expect("the command", done.returncode == 1 and 'docs/planted.md:3: opening: "Of"' in done.stdout, done)
+    path.write_text("# Page\n\nThe last row is taken.\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, SCRIPT, "--top", folder, "docs/planted.md"], capture_output=True, text=True)
+    expect("a page that passes", done.returncode == 0, done)
+    done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
+    expect("a tree without the pages", done.returncode != 0 and "does not exist" in done.stderr, done)
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    for part in (check_examples, check_places, check_command):
+        part(temporary)
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
