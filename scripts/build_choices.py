@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """build_choices.py [--most N] [--list] [--top TREE]
 
-Files of src that choose by the size of a build, under any name: which files are built says that (docs/architecture.md), and no code asks.
+Files of src that choose by the size of a build, under any name: which files are built says that (docs/inside/small-builds.md), and no code asks.
 Prints how many there are, and with --list which; with --most, fails where there are more. What small builds find first, in src/lean and
 src/one, has to stand in place of a file of that path, and may not ask either."""
 import argparse

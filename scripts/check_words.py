@@ -17,7 +17,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 # Files and patterns of files, from the top of the tree.
-HELD = ["docs/from-executorch.md", "include/taper/taper_memory.h", "include/taper/taper_operator.h"]
+HELD = ["docs/from-executorch.md", "docs/inside/*.md", "include/taper/taper_memory.h", "include/taper/taper_operator.h"]
 
 MOST_WORDS = 25
 
@@ -57,7 +57,7 @@ LONG = "The reader opens the file and checks each record and then the writer cop
 PHRASES = [
     (r"\b(?:not |in )?so many\b", "that many", "The pool starts so many threads.", "The pool starts that many threads."),
     (r"\b(?:lies|lie|lay|lain) (?!down)", "is stored, is, stands", "The tensor lies in the arena.", "The arena stores the tensor."),
-    (r"\bwho(?:ever|soever)\b|\bwho (?:wants|needs|asks|reads|looks|takes|calls|has|makes|uses)\b", "name the reader or the code",
+    (r"\bwho(?:ever|soever)\b|\b(?:for|to|by|of|from|with|and|than|if) who \w+", "name the reader or the code",
      "Memory belongs to whoever allocated it.", "The caller owns the memory."),
     (r"\b(?:those|that|these) of (?:that|those|these)\b", "repeat the noun", "It keeps those of that run.", "It keeps the blocks of the last run."),
     (r"\blikewise\b", "say what happens", "The writer does likewise.", "The writer checks the size too."),

@@ -12,6 +12,9 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+# The pages for readers who change a part, in the order of a model's life.
+INSIDE = ("small-builds",)
+
 # The site's order. Other headers and pages of docs/ come at the end of the reference.
 NAVIGATION = [
     ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
@@ -24,7 +27,8 @@ NAVIGATION = [
     ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", "docs/supported-ops.md"),
                    ("pt2.md", "docs/pt2.md"), ("gpu.md", "docs/gpu.md"), ("numerics.md", "docs/numerics.md"),
                    ("performance.md", "docs/performance.md"), ("security.md", "SECURITY.md"), ("changelog.md", "CHANGELOG.md")]),
-    ("How it works", [("architecture.md", "docs/architecture.md"), ("glossary.md", "docs/glossary.md"), ("fuzzing.md", "docs/fuzzing.md"),
+    ("How it works", [("architecture.md", "docs/architecture.md"),
+                      *[(f"inside/{name}.md", f"docs/inside/{name}.md") for name in INSIDE], ("glossary.md", "docs/glossary.md"), ("fuzzing.md", "docs/fuzzing.md"),
                       ("contributing.md", "CONTRIBUTING.md"), ("packaging.md", "packaging/README.md")]),
 ]
 

@@ -15,7 +15,7 @@ TEXT = {"text", "json"}
 def pages(source):
     """The pages for who uses Taper, and those for who works on it; decisions are history."""
     found = [name for name in os.listdir(source) if name.endswith(".md")]
-    for folder in ("docs", "docs/tutorials", "packaging", "examples/demo"):
+    for folder in ("docs", "docs/inside", "docs/tutorials", "packaging", "examples/demo"):
         found += [f"{folder}/{name}" for name in os.listdir(os.path.join(source, folder)) if name.endswith(".md")]
     return sorted(found)
 
