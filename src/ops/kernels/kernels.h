@@ -27,7 +27,7 @@
 //
 // An instruction set is a row of platform/isa_list.inc. A simd_<isa>.h with the words of simd_scalar.h gives the
 // depthwise and vector families by two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c).
-// docs/architecture.md says all.
+// docs/inside/cpu.md and CONTRIBUTING.md say the rest.
 #ifndef TAPER_KERNELS_H
 #define TAPER_KERNELS_H
 
