@@ -13,7 +13,7 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # The pages for readers who change a part, in the order of a model's life.
-INSIDE = ("frontends", "compiler", "runtime", "cpu", "nnapi", "writing-files", "small-builds")
+INSIDE = ("frontends", "compiler", "runtime", "cpu", "gpu", "nnapi", "writing-files", "small-builds")
 
 # The site's order. Other headers and pages of docs/ come at the end of the reference.
 NAVIGATION = [
