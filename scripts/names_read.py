@@ -136,7 +136,7 @@ def main():
         print(*(f"{path}: {row}" for path, row in doubled), sep="\n")
     print(f"{count} places of {files} files read the text of an operator's name\n{len(doubled)} rows of backends' lists are twins")
     if options.most is not None and count > options.most:
-        print(f"There may be {options.most} places: let the row of the operator say what it is (docs/architecture.md), or say in ALLOWED why not")
+        print(f"There may be {options.most} places: let the row of the operator say what it is (CONTRIBUTING.md), or say in ALLOWED why not")
     if options.twins is not None and len(doubled) > options.twins:
         print(f"There may be {options.twins} twins: let what a list says of an operator hold for its form in place")
     sys.exit(bool(unused) or count > (count if options.most is None else options.most) or len(doubled) > (len(doubled) if options.twins is None else options.twins))
