@@ -17,7 +17,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 # Files and patterns of files, from the top of the tree.
-HELD = ["docs/architecture.md", "docs/from-executorch.md", "docs/inside/*.md", "include/taper/taper_memory.h", "include/taper/taper_operator.h"]
+HELD = ["CONTRIBUTING.md", "docs/architecture.md", "docs/from-executorch.md", "docs/inside/*.md", "include/taper/taper_memory.h", "include/taper/taper_operator.h"]
 
 MOST_WORDS = 25
 
