@@ -155,7 +155,7 @@ def write(columns):
            "  agree with PyTorch 1.13. Operators without an entry there are tested by the cases of `tests/ops`, in the dtypes named in them.",
            "- *Tested by*: OpInfo (`tests/ops/run_opinfo.py`) and the files `tests/ops/test_NAME.py`, all against PyTorch; every row is also called",
            "  with wrong arguments (`tests/limits/op_arguments.c`).",
-           "- Whether a model's operators are all there: `taper inspect MODEL`; their names: `taper ops MODEL`.", ""]
+           "- `taper inspect MODEL` says whether a model's operators are all there; `taper ops MODEL` lists them.", ""]
     for name, found in lists.items():
         out += [f"## {ROOMS.get(name, name)[0].upper()}{ROOMS.get(name, name)[1:]}", "",
                 "| Operator | Overloads | Backends | Dtypes | Tested by |", "|---|---|---|---|---|"]
