@@ -117,7 +117,7 @@ static void options(void **state)
 static taper_status run_made(taper_nnapi_driver *driver, const made_network *made, const taper_allocator *allocator,
                              const char *cache_dir, int32_t *unsupported)
 {
-    taper_nnapi_compilation compiled;
+    taper_nnapi_compiled compiled;
     taper_nnapi_execution execution;
     taper_nnapi_refusal refusal = {NULL, -1};
     const char *why = NULL;

@@ -10,7 +10,7 @@ typedef struct compiler {
     taper_nnapi_driver *driver;
     const char *cache_dir;
     const taper_network *network;
-    taper_nnapi_compilation *made;
+    taper_nnapi_compiled *made;
     taper_nnapi_refusal *refusal;
     taper_error *error;
 } compiler;
@@ -260,9 +260,9 @@ static taper_status compile(const compiler *c)
 }
 
 taper_status taper_nnapi_compile(taper_nnapi_driver *driver, const char *cache_dir, const taper_network *network,
-                                 taper_nnapi_compilation *made, taper_nnapi_refusal *refusal, taper_error *error)
+                                 taper_nnapi_compiled *made, taper_nnapi_refusal *refusal, taper_error *error)
 {
-    *made = (taper_nnapi_compilation){.weights = {.shared = {.fd = -1}}};
+    *made = (taper_nnapi_compiled){.weights = {.shared = {.fd = -1}}};
     const compiler c = {driver, cache_dir, network, made, refusal, error};
     const taper_status status = compile(&c);
     if (status != TAPER_OK) {
@@ -271,7 +271,7 @@ taper_status taper_nnapi_compile(taper_nnapi_driver *driver, const char *cache_d
     return status;
 }
 
-void taper_nnapi_compilation_free(const taper_nnapi_driver *driver, taper_nnapi_compilation *made)
+void taper_nnapi_compilation_free(const taper_nnapi_driver *driver, taper_nnapi_compiled *made)
 {
     if (made->compilation != NULL) {
         driver->call.Compilation_free(made->compilation);
@@ -280,5 +280,5 @@ void taper_nnapi_compilation_free(const taper_nnapi_driver *driver, taper_nnapi_
         driver->call.Model_free(made->model);
     }
     taper_nnapi_memory_free(driver, &made->weights);
-    *made = (taper_nnapi_compilation){.weights = {.shared = {.fd = -1}}};
+    *made = (taper_nnapi_compiled){.weights = {.shared = {.fd = -1}}};
 }

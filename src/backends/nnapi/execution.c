@@ -259,7 +259,7 @@ static taper_status make(taper_nnapi_driver *driver, const taper_network *networ
 }
 
 taper_status taper_nnapi_execution_create(taper_nnapi_driver *driver, const taper_allocator *allocator,
-                                          const taper_network *network, const taper_nnapi_compilation *compiled,
+                                          const taper_network *network, const taper_nnapi_compiled *compiled,
                                           taper_nnapi_execution *e, const char **why, taper_error *error)
 {
     *e = (taper_nnapi_execution){.allocator = allocator,

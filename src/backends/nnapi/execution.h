@@ -28,7 +28,7 @@ typedef struct taper_nnapi_execution {
 // TAPER_DECLINED: sizes that no driver of this level could do; *why, a static text. On failure nothing is left.
 TAPER_MUST_USE taper_status taper_nnapi_execution_create(taper_nnapi_driver *driver, const taper_allocator *allocator,
                                                          const taper_network *network,
-                                                         const taper_nnapi_compilation *compiled,
+                                                         const taper_nnapi_compiled *compiled,
                                                          taper_nnapi_execution *made, const char **why,
                                                          taper_error *error);
 void taper_nnapi_execution_free(const taper_nnapi_driver *driver, taper_nnapi_execution *execution); // none is fine

@@ -97,7 +97,7 @@ static bool fits(const taper_nnapi_port *port, bool image, size_t rank, const in
 }
 
 // A tensor over the bytes of a port, for copying.
-static taper_tensor tensor_there(const taper_nnapi_tensor *t, taper_storage *storage, void *data, size_t bytes,
+static taper_tensor tensor_there(const taper_nnapi_recorded_tensor *t, taper_storage *storage, void *data, size_t bytes,
                                  size_t rank, const int64_t *sizes)
 {
     *storage = (taper_storage){.kind = TAPER_STORAGE_HOST, .data = data, .bytes = bytes};
@@ -132,7 +132,7 @@ static taper_status place_input(const recorder *r, uint32_t i)
 {
     const taper_network *network = &r->recording->translated.network;
     const taper_nnapi_port *port = &r->recording->execution.ports[i];
-    taper_nnapi_tensor *t = &r->recording->tensors[i];
+    taper_nnapi_recorded_tensor *t = &r->recording->tensors[i];
     const size_t arg = taper_segment_values_argument(&r->values, r->recording->translated.inputs[i]);
     if (arg == SIZE_MAX || r->call->args[arg].tag != TAPER_TENSOR) {
         return declines(r, "an input of the network is no argument");
@@ -155,7 +155,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     const taper_network_operand *operand = &network->operands[network->outputs[i]];
     const taper_ir_value *value = r->values.body->results[i].value;
     const taper_shape shape = taper_shapes_get(&r->values.shapes, value);
-    taper_nnapi_tensor *t = &r->recording->tensors[number];
+    taper_nnapi_recorded_tensor *t = &r->recording->tensors[number];
     t->image = network->output_images[i]; // not of the operand, which may be an image under another name
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {
@@ -192,7 +192,8 @@ static taper_status place_tensors(const recorder *r)
     if (network->output_count != r->values.body->result_count) {
         return declines(r, "the network has other results than the segment");
     }
-    r->recording->tensors = taper_alloc_zeroed(r->segment->device->allocator, (count + 1) * sizeof(taper_nnapi_tensor));
+    r->recording->tensors =
+        taper_alloc_zeroed(r->segment->device->allocator, (count + 1) * sizeof(taper_nnapi_recorded_tensor));
     if (r->recording->tensors == NULL) {
         return taper_fail_memory(r->call->run->error);
     }
@@ -340,7 +341,7 @@ void taper_nnapi_forget(const taper_segment *segment, void *recording)
 
 static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, uint32_t i)
 {
-    const taper_nnapi_tensor *t = &r->tensors[i];
+    const taper_nnapi_recorded_tensor *t = &r->tensors[i];
     const taper_nnapi_port *port = &r->execution.ports[i];
     const taper_tensor *x = call->args[t->arg].as.tensor;
     taper_storage storage;
@@ -349,8 +350,8 @@ static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, ui
 }
 
 // A new tensor in the order in which the bytes already are, as far as nobody can tell it from PyTorch's.
-static taper_status new_result(taper_call *call, const taper_nnapi_tensor *t, size_t rank, const int64_t *sizes,
-                               taper_tensor **y)
+static taper_status new_result(taper_call *call, const taper_nnapi_recorded_tensor *t, size_t rank,
+                               const int64_t *sizes, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
     const bool same = t->image && (sizes[1] == 1 || (sizes[2] == 1 && sizes[3] == 1)); // contiguous says the same
@@ -367,7 +368,7 @@ static taper_status new_result(taper_call *call, const taper_nnapi_tensor *t, si
 
 static taper_status copy_out(taper_call *call, const taper_nnapi_recording *r, uint32_t i)
 {
-    const taper_nnapi_tensor *t = &r->tensors[r->execution.in_count + i];
+    const taper_nnapi_recorded_tensor *t = &r->tensors[r->execution.in_count + i];
     const taper_nnapi_port *port = taper_nnapi_output(&r->execution, i);
     int64_t there_sizes[TAPER_MAX_RANK];
     taper_tensor *y;

@@ -9,7 +9,7 @@
 #include "ops/backend.h"
 
 // How a tensor lies in an input or an output of the network.
-typedef struct taper_nnapi_tensor {
+typedef struct taper_nnapi_recorded_tensor {
     uint32_t arg;       // of an input: which argument
     taper_dtype stored; // of the elements there
     bool image;         // [N, H, W, C] there
@@ -20,13 +20,13 @@ typedef struct taper_nnapi_tensor {
     int64_t zero_point;
     size_t rank; // sized: as PyTorch has it
     int64_t sizes[TAPER_MAX_RANK];
-} taper_nnapi_tensor;
+} taper_nnapi_recorded_tensor;
 
 typedef struct taper_nnapi_recording {
     taper_translated translated; // kept where the compilation refers to it
-    taper_nnapi_compilation compiled;
+    taper_nnapi_compiled compiled;
     taper_nnapi_execution execution;
-    taper_nnapi_tensor *tensors; // inputs, then outputs
+    taper_nnapi_recorded_tensor *tensors; // inputs, then outputs
     taper_trial trial;
 } taper_nnapi_recording;
 

@@ -61,10 +61,10 @@ static taper_status pool(taper_nnapi_lowering *l, const taper_nnapi_window *w, b
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(up), &ceil_mode));
     if (max) {
         TAPER_TRY(taper_nnapi_int_list(l, one, 2, &dilation));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_max_pool2d), y, x, kernel, stride, pads, dilation, ceil_mode);
+        return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_max_pool2d), y, x, kernel, stride, pads, dilation, ceil_mode);
     }
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(!w->scheme), &count_padding));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_avg_pool2d), y, x, kernel, stride, pads, ceil_mode, count_padding);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_avg_pool2d), y, x, kernel, stride, pads, ceil_mode, count_padding);
 }
 
 // A pool with more padding on one side than on the other, or by a scheme.
@@ -114,7 +114,7 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
     if (!max && bare && w.kernel[0] == in->sizes[w.nchw ? 2 : 1] && w.kernel[1] == in->sizes[w.nchw ? 3 : 2]) {
         static const int64_t one[2] = {1, 1}; // all there is
         TAPER_TRY(taper_nnapi_int_list(l, one, 2, &k));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_adaptive_avg_pool2d), &y, x, k));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_adaptive_avg_pool2d), &y, x, k));
     } else if (bare || (even && !w.scheme && w.before[0] <= w.kernel[0] / 2 && w.before[1] <= w.kernel[1] / 2)) {
         TAPER_TRY(pool(l, &w, max, false, w.before, x, &y));
     } else if (!max && !w.scheme) {
@@ -226,9 +226,9 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
     taper_ir_value *const sizes = r.scales ? none : list, *const scales = r.scales ? list : none;
     if (linear) {
         TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(r.aligned), &aligned));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_upsample_bilinear2d_vec), &y, x, sizes, aligned, scales));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_upsample_bilinear2d_vec), &y, x, sizes, aligned, scales));
     } else {
-        TAPER_TRY(TAPER_NNAPI_CALL(
+        TAPER_TRY(TAPER_NNAPI_EMIT(
             l, r.half ? TAPER_OP(aten__upsample_nearest_exact2d_vec) : TAPER_OP(aten_upsample_nearest2d_vec), &y, x,
             sizes, scales));
     }
@@ -243,11 +243,11 @@ static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const 
 {
     taper_ir_value *list;
     TAPER_TRY(taper_nnapi_int_list(l, apart, count, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &x, x, list));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), &x, x, list));
     TAPER_TRY(taper_nnapi_int_list(l, order, count, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), &x, x, list));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), &x, x, list));
     TAPER_TRY(taper_nnapi_int_list(l, sizes, rank, &list));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), y, x, list);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), y, x, list);
 }
 
 // The operand's sizes; one that is left to the run is -1, which a reshape can work out.
@@ -314,7 +314,7 @@ taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnap
     if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has it for channels
         TAPER_TRY(taper_nnapi_image(l, op->in[0], axis == 1, &x));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(groups), &number));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_channel_shuffle), &y, x, number));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_channel_shuffle), &y, x, number));
         return taper_nnapi_give_moved(l, op, 0, y, axis == 3);
     }
     int64_t sizes[TAPER_MAX_RANK], apart[TAPER_MAX_RANK + 1], order[TAPER_MAX_RANK + 1];

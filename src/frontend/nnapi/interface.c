@@ -24,10 +24,10 @@ static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_o
     (void)snprintf(text, sizeof text, "input %zu of the NNAPI model should have the scale %.9g and the zero point %ld",
                    number, scale, (long)operand->zero_point);
     taper_ir_value *have, *want;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_zero_point), &have, x));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_q_zero_point), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &want));
     TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_eq_int), have, want, text));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_scale), &have, x));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_q_scale), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 - SCALE_ERROR)), &want));
     TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_ge_float), have, want, text));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 + SCALE_ERROR)), &want));
@@ -50,7 +50,7 @@ static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_opera
                    taper_dtype_torch_name(dtype), taper_shape_print(operand->rank, sizes).text,
                    open ? ", where 0 is any size" : "");
     taper_ir_value *have, *want;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(prim_dtype), &have, x));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(prim_dtype), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(dtype), &want));
     TAPER_TRY(taper_emit_expect(&l->emit, TAPER_OP(aten_eq_int), have, want, text));
     if (dtype == TAPER_QU8) {
@@ -83,7 +83,7 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         }
         if (face->args != NULL) {
             TAPER_TRY(taper_nnapi_constant(l, taper_val_int(i), &number));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &x, face->args, number));
+            TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten___getitem___t), &x, face->args, number));
             x->type = &taper_type_tensor;
         } else if (i < face->item_count) {
             x = face->items[i];
@@ -129,8 +129,8 @@ static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_inte
         TAPER_TRY(taper_nnapi_to_tensor(l, at, y, &y));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(image ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS),
                                        &order));
-        TAPER_TRY(take_storage(l, at) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
-                                      : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
+        TAPER_TRY(take_storage(l, at) ? TAPER_NNAPI_EMIT(l, TAPER_OP(aten_contiguous), &y, y, order)
+                                      : TAPER_NNAPI_EMIT(l, TAPER_OP(aten_clone), &y, y, order));
         items[i] = y;
     }
     return taper_nnapi_list(l, face->type, items, l->model->output_count, list);

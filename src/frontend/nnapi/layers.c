@@ -145,7 +145,7 @@ static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_oper
 {
     taper_ir_value *scale, *zero;
     TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, row, y, x, packed, scale, zero));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, row, y, x, packed, scale, zero));
     return taper_nnapi_fuse(l, relu ? 0 : fuse, *y, y);
 }
 
@@ -171,7 +171,7 @@ static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_ope
     }
     const int64_t numbers[4] = {order[0], order[1], order[2], order[3]};
     TAPER_TRY(taper_nnapi_int_list(l, numbers, 4, &dims));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), weight, plain, dims);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), weight, plain, dims);
 }
 
 // How many groups there are, and that the weights are for them.
@@ -233,10 +233,10 @@ static taper_status convolve(taper_nnapi_lowering *l, const taper_nnapi_operatio
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(g->groups), &groups));
     if (g->transposed) {
         TAPER_TRY(taper_nnapi_int_list(l, g->more, 2, &more));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv_transpose2d_input), y, x, w, b, stride, padding, more, groups,
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_conv_transpose2d_input), y, x, w, b, stride, padding, more, groups,
                                    dilation));
     } else {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv2d), y, x, w, b, stride, padding, dilation, groups));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_conv2d), y, x, w, b, stride, padding, dilation, groups));
     }
     return taper_nnapi_fuse(l, fuse, *y, y);
 }
@@ -298,7 +298,7 @@ taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi
     if (taper_nnapi_operand_of(l, op->in[0])->rank != 2) {
         const int64_t sizes[2] = {-1, weight->sizes[1]};
         TAPER_TRY(taper_nnapi_int_list(l, sizes, 2, &rows));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &x, x, rows));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), &x, x, rows));
     }
     if (quantized) {
         TAPER_TRY(pack(l, op, NULL, NULL, &w));
@@ -307,7 +307,7 @@ taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi
         return taper_nnapi_give(l, op->out[0], y, false, false);
     }
     TAPER_TRY(float_weights(l, op, NULL, &w, &b));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_linear), &y, x, w, b));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_linear), &y, x, w, b));
     TAPER_TRY(taper_nnapi_fuse(l, fuse, y, &y));
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }

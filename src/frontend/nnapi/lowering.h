@@ -54,7 +54,7 @@ static inline TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering 
 {
     return taper_emit_call(&l->emit, op, args, count, made);
 }
-#define TAPER_NNAPI_CALL(l, op, made, ...) TAPER_EMIT_CALL(&(l)->emit, op, made, __VA_ARGS__)
+#define TAPER_NNAPI_EMIT(l, op, made, ...) TAPER_EMIT_CALL(&(l)->emit, op, made, __VA_ARGS__)
 
 // ---- operands (operands.c)
 

@@ -98,13 +98,13 @@ taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_va
     }
     *made = value;
     if (code == 1) {
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_relu), made, value);
+        return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_relu), made, value);
     }
     if (code != 0) {
         taper_ir_value *low, *high;
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][0]), &low));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][1]), &high));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_hardtanh), made, value, low, high);
+        return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_hardtanh), made, value, low, high);
     }
     return TAPER_OK;
 }
@@ -127,13 +127,13 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     if (row != NULL) {
         taper_ir_value *scale, *zero;
         TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, row, &y, a, b, scale, zero));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, row, &y, a, b, scale, zero));
         TAPER_TRY(taper_nnapi_fuse(l, fuse == 1 ? 0 : fuse, y, &y));
         return taper_nnapi_give(l, op->out[0], y, false, image);
     }
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], a, &a));
     TAPER_TRY(taper_nnapi_floats(l, op->in[1], b, &b));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, float_row(op->code), &y, a, b));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, float_row(op->code), &y, a, b));
     TAPER_TRY(taper_nnapi_fuse(l, fuse, y, &y));
     return taper_nnapi_give(l, op->out[0], y, true, image);
 }
@@ -151,13 +151,13 @@ taper_status taper_nnapi_lower_prelu(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     TAPER_TRY(taper_nnapi_floats(l, op->in[1], a, &a));
     if (image || one || (in->rank == 2 && alpha->rank == 1)) {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_prelu), &y, x, a));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_prelu), &y, x, a));
         return taper_nnapi_give(l, op->out[0], y, true, image);
     }
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(0), &zero));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_mul_Tensor), &scaled, x, a));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_ge_Scalar), &zero, x, zero));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_where_self), &y, zero, x, scaled));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_mul_Tensor), &scaled, x, a));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_ge_Scalar), &zero, x, zero));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_where_self), &y, zero, x, scaled));
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }
 
@@ -222,7 +222,7 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     if (quantized && op->code == TAPER_NNAPI_HARD_SWISH) {
         TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(quantized_hardswish), &y, x, scale, zero));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(quantized_hardswish), &y, x, scale, zero));
         return taper_nnapi_give(l, op->out[0], y, false, image);
     }
     // PyTorch's sigmoid and tanh of 8-bit integers have these quantizers, as NNAPI's.
@@ -232,7 +232,7 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
     if (!integers) {
         TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     }
-    TAPER_TRY(TAPER_NNAPI_CALL(l, unary_row(op->code), &y, x));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, unary_row(op->code), &y, x));
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
 
@@ -248,11 +248,11 @@ taper_status taper_nnapi_lower_softmax(taper_nnapi_lowering *l, const taper_nnap
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     if (beta != 1.0) {
         TAPER_TRY(taper_nnapi_constant(l, taper_val_double(beta), &factor));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_mul_Scalar), &x, x, factor));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_mul_Scalar), &x, x, factor));
     }
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)axis), &dim));
-    TAPER_TRY(op->code == TAPER_NNAPI_SOFTMAX ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_softmax_int), &y, x, dim)
-                                              : TAPER_NNAPI_CALL(l, TAPER_OP(aten_log_softmax_int), &y, x, dim));
+    TAPER_TRY(op->code == TAPER_NNAPI_SOFTMAX ? TAPER_NNAPI_EMIT(l, TAPER_OP(aten_softmax_int), &y, x, dim)
+                                              : TAPER_NNAPI_EMIT(l, TAPER_OP(aten_log_softmax_int), &y, x, dim));
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }
 
@@ -297,7 +297,7 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     if (!integers) {
         TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     } else if (!mean) { // the integers are in order, too
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), &x, x));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_int_repr), &x, x));
     }
     for (size_t d = 0; d < in->rank; d++) {
         if (reduced[d]) {
@@ -308,10 +308,10 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     const bool all = keep == 0 && dim_count == in->rank && out->rank == 1;
     TAPER_TRY(taper_nnapi_int_list(l, dims, dim_count, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(keep != 0), &keeps));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, reduce_row(op->code), &y, x, list, keeps));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, reduce_row(op->code), &y, x, list, keeps));
     if (all) {
         TAPER_TRY(taper_nnapi_int_list(l, one, 1, &list));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &y, y, list));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), &y, y, list));
     }
     image = image && keep != 0;
     if (integers && mean) {
@@ -320,7 +320,7 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     }
     if (integers) {
         TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), &y, y, scale, zero));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), &y, y, scale, zero));
     }
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }

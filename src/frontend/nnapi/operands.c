@@ -55,7 +55,7 @@ static taper_status with_number(taper_nnapi_lowering *l, const taper_op *op, tap
 {
     taper_ir_value *constant;
     TAPER_TRY(taper_nnapi_constant(l, number, &constant));
-    return TAPER_NNAPI_CALL(l, op, made, x, constant);
+    return TAPER_NNAPI_EMIT(l, op, made, x, constant);
 }
 
 taper_dtype taper_nnapi_dtype(uint32_t type)
@@ -87,12 +87,12 @@ taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_i
     if (taper_nnapi_is_quantized(l, at) && l->values[at].scale != l->values[at].wanted) {
         taper_ir_value *scale, *zero;
         TAPER_TRY(taper_nnapi_quantizer(l, at, &scale, &zero));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), tensor, value));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), tensor, *tensor, scale, zero);
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_int_repr), tensor, value));
+        return TAPER_NNAPI_EMIT(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), tensor, *tensor, scale, zero);
     }
     if (is_short(operand->type)) {
         TAPER_TRY(with_number(l, TAPER_OP(aten_div_Scalar), value, taper_val_double((double)operand->scale), tensor));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_round), tensor, *tensor));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_round), tensor, *tensor));
         TAPER_TRY(with_number(l, TAPER_OP(aten_add_Scalar), *tensor, taper_val_int(operand->zero_point), tensor));
         return with_number(l, TAPER_OP(aten_to_dtype), *tensor, taper_val_int(TAPER_I16), tensor);
     }
@@ -109,7 +109,7 @@ static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_
     for (size_t i = 0; i < 4; i++) {
         TAPER_TRY(taper_nnapi_constant(l, numbers[i], &args[i]));
     }
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_fake_quantize_per_tensor_affine), made, x, args[0], args[1], args[2],
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_fake_quantize_per_tensor_affine), made, x, args[0], args[1], args[2],
                             args[3]);
 }
 
@@ -287,7 +287,7 @@ static taper_status permuted(taper_nnapi_lowering *l, taper_ir_value *value, con
 {
     taper_ir_value *dims;
     TAPER_TRY(taper_nnapi_int_list(l, order, 4, &dims));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), made, value, dims);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), made, value, dims);
 }
 
 taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value)
@@ -356,7 +356,7 @@ taper_status taper_nnapi_either(taper_nnapi_lowering *l, uint32_t at, taper_ir_v
 taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, taper_ir_value **floats)
 {
     *floats = value;
-    return taper_nnapi_is_quantized(l, at) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_dequantize_self), floats, value)
+    return taper_nnapi_is_quantized(l, at) ? TAPER_NNAPI_EMIT(l, TAPER_OP(aten_dequantize_self), floats, value)
                                            : TAPER_OK;
 }
 
@@ -368,7 +368,7 @@ taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_val
         taper_ir_value *scale, *zero, *dtype;
         TAPER_TRY(taper_nnapi_quantizer(l, at, &scale, &zero));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &dtype));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &value, value, scale, zero, dtype));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_quantize_per_tensor), &value, value, scale, zero, dtype));
     } else if (!taper_nnapi_is_quantized(l, at) && !is_float) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has type %u, what is computed has 8 bits", at,
                    operand->type);

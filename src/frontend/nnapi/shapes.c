@@ -12,7 +12,7 @@ taper_status taper_nnapi_lower_reshape(taper_nnapi_lowering *l, const taper_nnap
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], TAPER_MAX_RANK, sizes, &rank));
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_int_list(l, sizes, rank, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &y, x, list));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), &y, x, list));
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
@@ -23,7 +23,7 @@ taper_status taper_nnapi_lower_expand_dims(taper_nnapi_lowering *l, const taper_
     TAPER_TRY(taper_nnapi_axis_of(l, op->in[1], taper_nnapi_operand_of(l, op->in[0])->rank + 1u, &axis));
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)axis), &dim));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_unsqueeze), &y, x, dim));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_unsqueeze), &y, x, dim));
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
@@ -62,7 +62,7 @@ taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const tape
         for (size_t i = 0; i < 4; i++) {
             TAPER_TRY(taper_nnapi_constant(l, values[i], &args[i]));
         }
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_slice_Tensor), &x, x, args[0], args[1], args[2], args[3]));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_slice_Tensor), &x, x, args[0], args[1], args[2], args[3]));
     }
     return taper_nnapi_give_moved(l, op, 0, x, image);
 }
@@ -152,7 +152,7 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
         const size_t from = image ? (d == 0 ? 0 : d == 1 ? 3 : d - 1) : d;
         if (gone[from]) {
             TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)d), &dim));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_squeeze_dim), &x, x, dim));
+            TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_squeeze_dim), &x, x, dim));
         }
     }
     return taper_nnapi_give_moved(l, op, 0, x, false);
@@ -208,7 +208,7 @@ taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_op
     }
     TAPER_TRY(taper_nnapi_int_list(l, pads, needed, &list));
     TAPER_TRY(taper_nnapi_constant(l, filling, &value));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_constant_pad_nd), &y, x, list, value));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_constant_pad_nd), &y, x, list, value));
     return taper_nnapi_give_moved(l, op, 0, y, image);
 }
 
@@ -237,9 +237,9 @@ taper_status taper_nnapi_lower_concat(taper_nnapi_lowering *l, const taper_nnapi
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)(image ? taper_nnapi_image_dim(axis) : axis)), &dim));
     if (integers) {
         TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(quantized_cat), &y, list, dim, scale, zero));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(quantized_cat), &y, list, dim, scale, zero));
     } else {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_cat), &y, list, dim));
+        TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_cat), &y, list, dim));
     }
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
@@ -273,6 +273,6 @@ taper_status taper_nnapi_lower_transpose(taper_nnapi_lowering *l, const taper_nn
     }
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_int_list(l, order, count, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), &y, x, list));
+    TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), &y, x, list));
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }

@@ -158,7 +158,7 @@ taper_status taper_nnapi_pad_image(taper_nnapi_lowering *l, const taper_nnapi_wi
     taper_ir_value *list, *value;
     TAPER_TRY(taper_nnapi_int_list(l, pads, 4, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_double(filling), &value));
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_constant_pad_nd), made, x, list, value);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_constant_pad_nd), made, x, list, value);
 }
 
 taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_value *x, size_t dim, int64_t start, int64_t end,
@@ -170,5 +170,5 @@ taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_value *x, size_t 
     for (size_t i = 0; i < 4; i++) {
         TAPER_TRY(taper_nnapi_constant(l, values[i], &args[i]));
     }
-    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_slice_Tensor), made, x, args[0], args[1], args[2], args[3]);
+    return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_slice_Tensor), made, x, args[0], args[1], args[2], args[3]);
 }

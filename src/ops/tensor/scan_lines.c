@@ -73,10 +73,10 @@ struct scan_job {
 #define PLUS(a, x) ((a) + (x))
 #define TIMES(a, x) ((a) * (x))
 #define COUNT(a, x) ((a) + ((x) != 0))
-RUNNING(sum_f32, float, float, double, 0, PLUS)
-RUNNING(prod_f32, float, float, double, 1, TIMES)
-RUNNING(sum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
-RUNNING(prod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
+RUNNING(cumsum_f32, float, float, double, 0, PLUS)
+RUNNING(cumprod_f32, float, float, double, 1, TIMES)
+RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
+RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
 #include "ops/tensor/scan_lines_whole.h"
 
 // Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
@@ -109,10 +109,10 @@ RUNNING(prod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
         }                                                                                                              \
     }                                                                                                                  \
     SIZED(name)
-EXTREMES(max_f32, float, >=)
-EXTREMES(min_f32, float, <=)
-EXTREMES(max_i64, int64_t, >=)
-EXTREMES(min_i64, int64_t, <=)
+EXTREMES(cummax_f32, float, >=)
+EXTREMES(cummin_f32, float, <=)
+EXTREMES(cummax_i64, int64_t, >=)
+EXTREMES(cummin_i64, int64_t, <=)
 
 static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
@@ -126,8 +126,8 @@ static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 // What goes over x as it lies in memory; NULL: nothing does.
 static scan_function *find(taper_scan kind, taper_dtype x, taper_dtype out)
 {
-    static scan_function *const floats[] = {sum_f32, prod_f32, NULL, max_f32, min_f32};
-    static scan_function *const integers[] = {sum_i64, prod_i64, NULL, max_i64, min_i64};
+    static scan_function *const floats[] = {cumsum_f32, cumprod_f32, NULL, cummax_f32, cummin_f32};
+    static scan_function *const integers[] = {cumsum_i64, cumprod_i64, NULL, cummax_i64, cummin_i64};
     if (x == out && (x == TAPER_F32 || x == TAPER_I64)) {
         return x == TAPER_F32 ? floats[kind] : integers[kind];
     }

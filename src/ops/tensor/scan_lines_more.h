@@ -3,19 +3,19 @@
 #ifndef TAPER_OPS_TENSOR_SCAN_LINES_MORE_H
 #define TAPER_OPS_TENSOR_SCAN_LINES_MORE_H
 
-RUNNING(sum_f64, double, double, double, 0, PLUS)
-RUNNING(prod_f64, double, double, double, 1, TIMES)
-RUNNING(sum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
-RUNNING(sum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
-EXTREMES(max_f64, double, >=)
-EXTREMES(min_f64, double, <=)
+RUNNING(cumsum_f64, double, double, double, 0, PLUS)
+RUNNING(cumprod_f64, double, double, double, 1, TIMES)
+RUNNING(cumsum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
+RUNNING(cumsum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
+EXTREMES(cummax_f64, double, >=)
+EXTREMES(cummin_f64, double, <=)
 
 // Of the other types; NULL: nothing goes over them as they lie in memory.
 static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
 {
-    static scan_function *const doubles[] = {sum_f64, prod_f64, NULL, max_f64, min_f64};
+    static scan_function *const doubles[] = {cumsum_f64, cumprod_f64, NULL, cummax_f64, cummin_f64};
     if (kind == TAPER_SCAN_SUM && out == TAPER_I64 && (x == TAPER_BOOL || x == TAPER_I32)) {
-        return x == TAPER_BOOL ? sum_bool : sum_i32;
+        return x == TAPER_BOOL ? cumsum_bool : cumsum_i32;
     }
     return x == TAPER_F64 && out == TAPER_F64 ? doubles[kind] : NULL;
 }
