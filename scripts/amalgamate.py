@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""amalgamate.py OUT: writes the library as one source, OUT/taper.c, and one header, OUT/taper.h. `cc -O2 -c taper.c` compiles it.
+
+It has all of the CPU runtime: the readers of files, the optimizer, drafts, operators, and the kernels of every architecture, which the
+compiler's own macros choose among. It has no GPU, and inflates by itself. A folder OUT/cmake is configured for that; its
+compile_commands.json says which files there are and what is defined.
+
+Headers that several files include come first. Then each file is a part. A name outside functions that another part or a header has too gets
+the file's name at its end: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed by a #define around
+the part. A part's macros end with it."""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from amalgamation import c_text
+from amalgamation.library import ARCHITECTURES, FLAG_MACROS, INCLUDE, ROOT, Library, preprocess
+
+PUBLIC = ("taper", "taper_compile", "taper_app", "taper_device", "taper_inspect", "taper_memory", "taper_operator")
+OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DTAPER_PROFILE=full", "-DTAPER_BUILD_TOOLS=OFF", "-DTAPER_BUILD_TESTS=OFF", "-DTAPER_BUILD_BENCH=OFF",
+           "-DTAPER_WITH_VULKAN=OFF", "-DTAPER_WITH_ZLIB=OFF", "-DTAPER_CCACHE=",
+           "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+FEATURES = ("_GNU_SOURCE", "_DEFAULT_SOURCE", "_DARWIN_C_SOURCE")
+STANDARD = ("assert", "ctype", "errno", "fenv", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio",
+            "stdlib", "string", "time")
+# A header that a compiler has if it knows the instruction set in a pragma.
+INTRINSICS = {"avx2": "immintrin.h", "avx512": "avx512bwintrin.h", "avx512vnni": "avx512vnniintrin.h", "avx512bf16": "avx512bf16intrin.h",
+              "amx": "amxtileintrin.h"}
+HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
+ * Taper %s in one file, for the CPU. Compile it with a C11 compiler: cc -O2 -c taper.c
+ * Add -fno-strict-aliasing if the compiler is clang, zig cc or another one that has no #pragma GCC optimize.
+ * Link with -lpthread -lm, and -ldl where a system has that. The file is made by scripts/amalgamate.py; edit the sources, not this. */
+"""
+# Sums of products are not contracted, and memory is read as another type: both as CMake's flags say it.
+FLAGS = """#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wignored-attributes"
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
+#define TAPER_SMALL_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
+#define TAPER_SMALL_END _Pragma("clang attribute pop")
+#define TAPER_TARGET_END _Pragma("clang attribute pop")
+#else
+#pragma GCC optimize("-fno-strict-aliasing", "-ffp-contract=off")
+#pragma GCC diagnostic ignored "-Wattributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#define TAPER_SMALL_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\\"Os\\")")
+#define TAPER_SMALL_END _Pragma("GCC pop_options")
+#define TAPER_TARGET_END _Pragma("GCC pop_options")
+#endif
+"""
+
+
+def level(isa):
+    """When the kernels of an instruction set are compiled. x86 has them all, each in a pragma of its own; they are chosen when a program runs."""
+    if isa.architecture not in ("x86", "x64"):
+        conditions = [ARCHITECTURES[isa.architecture]] + ["defined(%s)" % FLAG_MACROS[flag] for flag in isa.flags]
+        return "#if %s\n#define TAPER_BUILT_%s 1\n#endif\n" % (" && ".join(conditions), isa.key)
+    names = ",".join(flag[len("-m"):] for flag in isa.flags)
+    return ("#if %s\n#if __has_include(<%s>)\n#define TAPER_BUILT_%s 1\n#if defined(__clang__)\n"
+            '#define TAPER_TARGET_%s _Pragma("clang attribute push(__attribute__((target(\\"%s\\"))), apply_to = function)")\n#else\n'
+            '#define TAPER_TARGET_%s _Pragma("GCC push_options") _Pragma("GCC target(\\"%s\\")")\n#endif\n#endif\n#endif\n') % (
+                ARCHITECTURES[isa.architecture], INTRINSICS[isa.key], isa.key, isa.key, names, isa.key, names)
+
+
+class Amalgamation:
+    def __init__(self, library):
+        self.library = library
+        self.users = collections.defaultdict(set) # of a header, the sources
+        for _, source in library.parts:
+            self.find_users(os.path.join(ROOT, source), source, set())
+        self.shared = self.find_shared()
+        self.emitted = set()
+
+    def find_users(self, path, source, seen):
+        for header in self.library.includes(path):
+            if header not in seen:
+                seen.add(header)
+                self.users[header].add(source)
+                self.find_users(header, source, seen)
+
+    def find_shared(self):
+        """The headers that stand in the file once. The others belong to the parts that include them: lists, templates, headers with one
+        user, those of kernels, which are different for each instruction set, and those that declare a name that another header declares."""
+        library = self.library
+        kernels = {source for _, source in library.kernels}
+        shared = {header for header, users in self.users.items()
+                  if len(users) > 1 and not users <= kernels and (guarded(library.text(header)) or only_defines(library.text(header)))}
+        owners = collections.defaultdict(set)
+        for header in shared:
+            parts = c_text.tokens(library.text(header))
+            undefined = set(re.findall(r"^#undef (\w+)", library.text(header), re.M))
+            for name in c_text.names(parts) | c_text.macros(parts, c_text.OBJECT_DEFINE) - undefined:
+                if not name.startswith("taper_"): # which may be declared ahead
+                    owners[name].add(header)
+        shared -= {header for headers in owners.values() if len(headers) > 1 for header in headers}
+        left = None
+        while left != len(shared): # nor those that include one that is not
+            left = len(shared)
+            shared = {header for header in shared
+                      if not any(inner not in shared and len(self.users[inner]) > 1 and inner.endswith(".h") for inner in library.includes(header))}
+        return shared
+
+    def expand(self, path):
+        """The text of a file and of the headers in it that do not stand in the file yet."""
+        out = []
+        for kind, text in c_text.tokens(self.library.text(path)):
+            m = INCLUDE.match(text) if kind == "line" else None
+            header = self.library.find(m.group(2), path) if m else None
+            if m and m.group(2).startswith("taper/") or re.match(r"#define (%s)\b" % "|".join(FEATURES), text):
+                continue
+            if m and m.group(1) == "<": # what a system has is not ours to hide
+                if m.group(2)[:-len(".h")] not in STANDARD:
+                    out.append("#pragma GCC visibility push(default)\n%s\n#pragma GCC visibility pop\n" % text)
+            elif not m or header is None:
+                out.append(text)
+            elif header not in self.shared or header not in self.emitted:
+                if header in self.shared:
+                    self.emitted.add(header)
+                out.append(self.expand(header) + "\n")
+        return "".join(out)
+
+    def expand_shared(self):
+        out = []
+
+        def visit(path, seen):
+            for header in self.library.includes(path):
+                if header in self.shared and header not in self.emitted:
+                    self.emitted.add(header)
+                    out.append(self.expand(header))
+                elif header not in self.shared and header not in seen:
+                    seen.add(header)
+                    visit(header, seen)
+
+        for _, source in self.library.parts:
+            visit(os.path.join(ROOT, source), set())
+        return "\n".join(out)
+
+    def write(self, out):
+        library = self.library
+        with open(os.path.join(out, "taper.h"), "w") as file:
+            file.write(header := public_header())
+        shared = self.expand_shared()
+        bodies = [(key, source, c_text.tokens(self.expand(os.path.join(ROOT, source)))) for key, source in library.parts]
+        prologue = self.prologue()
+        declared = [c_text.names(parts) for _, _, parts in bodies]
+        counts = collections.Counter(name for names in declared for name in names)
+        words = set(re.findall(r"\w+", shared + header + system_text(library)))
+        plain = "".join(text for kind, text in c_text.tokens(shared) if kind != "comment")
+        tags = set(re.findall(r"\b(?:struct|union|enum) (\w+)", plain)) # a part may define what a header only declares
+        clash = {name for name, count in counts.items() if (count > 1 or name in words) and name not in tags and not name.startswith("taper_")}
+        made = self.made_names(prologue + shared, out)
+        with open(os.path.join(out, "taper.c"), "w") as file:
+            file.write(prologue + shared)
+            for (key, source, parts), names in zip(bodies, declared):
+                file.write(self.part(key, source, parts, names & clash, made[source]))
+            file.write("\n#pragma GCC visibility pop\n")
+
+    def made_names(self, shared, out):
+        """The names that macros make in several parts. {source: names}"""
+        text = preprocess(["cc", "-I", out], "-", shared)
+        of_headers = c_text.statics(text) | set(c_text.TAG.findall(text))
+        made = collections.defaultdict(set)
+        for name, sources in self.library.made_names().items():
+            for source in sources if len(sources) > 1 and name not in of_headers else ():
+                made[source].add(name)
+        return made
+
+    def part(self, key, source, parts, clash, made):
+        text = "".join(text for _, text in parts)
+        if not key: # those that stand in the text are local, or have been found there
+            made = made - c_text.statics("".join(text for kind, text in parts if kind not in ("comment", "line")))
+        new = {name: "%s_in_%s" % (name, os.path.basename(source)[:-len(".c")]) for name in clash | made}
+        # Where macros paste names, only the preprocessor knows which; it does not know members of structs.
+        pastes = "##" in text
+        whole = {name for name in new if pastes and not re.search(r"(\.|->)\s*%s\b" % name, text)}
+        renamed = c_text.rename(parts, {name: text for name, text in new.items() if name not in whole})
+        left = set(re.findall(r"\w+", renamed))
+        pasted = sorted(name for name in new if name in whole or name not in left) if pastes or made else []
+        around = []
+        isa = next((isa for isa in self.library.isas if isa.key == key), None)
+        if isa:
+            around.append(("#if TAPER_BUILT_%s\n" % key, "#endif\n"))
+            if isa.architecture in ("x86", "x64"): # clang's attribute defines no macros
+                renamed = renamed.replace("__FMA__", "TAPER_FMA").replace("__F16C__", "TAPER_F16C")
+                around.append(("TAPER_TARGET_%s\n#define TAPER_FMA\n#define TAPER_F16C\n" % key, "#undef TAPER_FMA\n#undef TAPER_F16C\nTAPER_TARGET_END\n"))
+        if source in self.library.small:
+            around.append(("TAPER_SMALL_BEGIN\n", "TAPER_SMALL_END\n"))
+        around.append(("".join("#define %s %s\n" % (name, new[name]) for name in pasted),
+                       "".join("#undef %s\n" % name for name in sorted(c_text.macros(parts) | set(pasted)))))
+        return "\n\n// ==== %s\n" % source + "".join(begin for begin, _ in around) + renamed + "\n" + "".join(end for _, end in reversed(around))
+
+    def prologue(self):
+        lines = [HEAD % version()] + ["#define %s 1\n" % name for name in FEATURES] + ["#define _FILE_OFFSET_BITS 64\n", FLAGS]
+        lines += ["#define %s %s\n" % item for item in sorted(self.library.definitions.items())
+                  if not item[0].startswith(("TAPER_BUILT_", "_")) and item[0] != "NDEBUG"]
+        lines += [level(isa) for isa in self.library.isas]
+        lines += ["#include <%s.h>\n" % name for name in STANDARD]
+        return "".join(lines) + '#include "taper.h"\n#pragma GCC visibility push(hidden)\n\n'
+
+
+def guarded(text):
+    return re.search(r"^#ifndef TAPER_\w+_H$", text, re.M) is not None
+
+
+def only_defines(text):
+    return all(line.startswith(("#define", "//")) or not line for line in text.splitlines())
+
+
+def system_text(library):
+    names = [name for name in library.system_headers() if os.path.exists(os.path.join("/usr/include", name))]
+    return preprocess(["cc", "-D_GNU_SOURCE"], "-", "".join("#include <%s>\n" % name for name in names))
+
+
+def public_header():
+    out = []
+    for name in PUBLIC:
+        with open(os.path.join(ROOT, "include/taper", name + ".h")) as file:
+            out.append(re.sub(r"#include <taper/[^>]+>[^\n]*\n", "", file.read()))
+    return "\n".join(out)
+
+
+def version():
+    with open(os.path.join(ROOT, "CMakeLists.txt")) as file:
+        return re.search(r"^project\(taper VERSION ([\d.]+)", file.read(), re.M).group(1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes the library as one C source and one header.")
+    parser.add_argument("out", help="folder for taper.c, taper.h and the build folder cmake")
+    out = os.path.abspath(parser.parse_args().out)
+    build = os.path.join(out, "cmake")
+    os.makedirs(out, exist_ok=True)
+    for command in (["cmake", "-S", ROOT, "-B", build, *OPTIONS], ["cmake", "--build", build, "--target", "taper_generated"]):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            sys.exit("%s\namalgamate.py: %s failed" % (done.stdout, " ".join(command)))
+    Amalgamation(Library(build)).write(out)
+    for name in ("taper.c", "taper.h"):
+        print("%s/%s: %d bytes" % (out, name, os.path.getsize(os.path.join(out, name))))
+
+
+if __name__ == "__main__":
+    main()
