@@ -30,6 +30,9 @@ STANDARD = ("assert", "ctype", "errno", "fenv", "float", "inttypes", "limits", "
 # A header that a compiler has if it knows the instruction set in a pragma.
 INTRINSICS = {"avx2": "immintrin.h", "avx512": "avx512bwintrin.h", "avx512vnni": "avx512vnniintrin.h", "avx512bf16": "avx512bf16intrin.h",
               "amx": "amxtileintrin.h"}
+# Headers of intrinsics, which stand before any name is defined.
+INTRINSIC_HEADERS = {"defined(__x86_64__) || defined(__i386__)": "immintrin.h", "defined(__ARM_NEON)": "arm_neon.h",
+                     "defined(__wasm_simd128__)": "wasm_simd128.h"}
 HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
  * Taper %s in one file, for the CPU. Compile it with a C11 compiler: cc -O2 -c taper.c
  * Add -fno-strict-aliasing if the compiler is clang, zig cc or another one that has no #pragma GCC optimize.
@@ -39,6 +42,7 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wignored-attributes"
+#pragma clang diagnostic ignored "-Wunused-function"
 #pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #define TAPER_SMALL_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
 #define TAPER_SMALL_END _Pragma("clang attribute pop")
@@ -199,6 +203,7 @@ class Amalgamation:
                   if not item[0].startswith(("TAPER_BUILT_", "_")) and item[0] != "NDEBUG"]
         lines += [level(isa) for isa in self.library.isas]
         lines += ["#include <%s.h>\n" % name for name in STANDARD]
+        lines += ["#if %s\n#include <%s>\n#endif\n" % item for item in INTRINSIC_HEADERS.items()]
         return "".join(lines) + '#include "taper.h"\n#pragma GCC visibility push(hidden)\n\n'
 
 

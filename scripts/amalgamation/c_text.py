@@ -26,8 +26,9 @@ def tokens(text):
 
 
 def statics(text):
-    """The names of static functions and objects in a preprocessed text, also of those inside functions."""
-    return set(STATIC.findall(ATTRIBUTE.sub("", text)))
+    """The names of static functions and objects in a preprocessed text, also of those inside functions; not those of the compiler's own
+    headers, which begin with an underscore."""
+    return {name for name in STATIC.findall(ATTRIBUTE.sub("", text)) if not name.startswith("_")}
 
 
 def macros(parts, pattern=DEFINE):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """amalgamation_test.py FOLDER LIBRARY: the library as one file (scripts/amalgamate.py). It compiles by `cc -O2 -c` without a warning; it is at most 5
 percent larger than the same files of LIBRARY, a static one; and it computes the same, bit for bit, with portable kernels and with all that the
-machine has. CC in the environment is another compiler; clang and zig cc get the flag that taper.c asks for."""
+machine has. CC in the environment is another compiler: it gets the flag that taper.c asks for, and sizes are not compared."""
 import json
 import os
 import re
@@ -82,7 +82,8 @@ def main():
         sys.exit(77)
     run(sys.executable, os.path.join(ROOT, "scripts/amalgamate.py"), folder)
     compile_one(folder, os.environ.get("CC", "cc").split())
-    check_size(folder, library)
+    if "CC" not in os.environ:
+        check_size(folder, library)
     check_results(folder, library)
     print("%d passed, %d failed" % (passed, failed))
     sys.exit(failed != 0)
