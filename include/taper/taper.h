@@ -159,7 +159,7 @@ typedef struct taper_context_options {
     unsigned threads;                 /* number of threads of Taper's own pool, the thread that calls included; at most
                                          1024. 0: the number of big physical cores that the process's affinity allows,
                                          but at most its CPU quota (control groups), which is rounded up */
-    taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, all else to stderr */
+    taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
     void *log_user;                   /* passed to log; as long-lived as the context, its models and sessions */
     uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
     /* Path of an existing directory that only this program uses. Taper copies the path. NULL: Taper writes no files.
@@ -493,8 +493,8 @@ struct taper_compiler;
  * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all
  * elements, and batch norm uses its running statistics. PyTorch Mobile's loaders for apps did the same with
  * TorchScript files. taper_model_open sets it if its options are NULL, taper_draft_optimize always.
- * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped, and nobody may change or shorten
- * it while the model or one of its values exists. If it becomes shorter, the system may end the process.
+ * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped, and no program may change or
+ * shorten it while the model or one of its values exists. If it becomes shorter, the system may end the process.
  * TAPER_LOAD_VERIFY: compare the checksums of all records first, those of weights included. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
@@ -785,8 +785,8 @@ typedef struct taper_memory_info {
     uint64_t placed_results;  /* number of results of the last taper_session_run_into that operators wrote to the
                                  program's memory directly; the others were copied */
 } taper_memory_info;
-/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are those of
- * that moment, and the counts are those of the run before. */
+/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are
+ * of that moment, and the counts are of the previous run. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus

@@ -179,7 +179,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_picture_tensor(ta
 /* ---- classes ---- */
 
 /* Returns the tensor of scores of a result. If the result is a tensor, it is returned. If it is a dict, its entry "out"
- * is returned, or else its entry "logits", or else its first entry. If it is a tuple or a list, its first item is
+ * is returned, otherwise its entry "logits", otherwise its first entry. If it is a tuple or a list, its first item is
  * returned. The function fails with TAPER_ERROR_ARGUMENT if this finds no tensor. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_scores_find(const taper_value *result,
                                                                            taper_value **scores, taper_error *error);

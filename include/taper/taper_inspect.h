@@ -34,8 +34,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_default(c
                                                                                taper_value **value, taper_error *error);
 
 /* Writes the configuration header of a selective build (CMake: -DTAPER_OP_CONFIG=FILE). That build has only what this
- * model needs: its operators, the operators behind its instructions and upgraders, and its classes. The library that
- * loads the model for this call must have all of them. */
+ * model needs: its operators, the operators that its instructions and upgraders call, and its classes. The library
+ * that loads the model for this call must have all of them. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model,
                                                                               taper_write_function write, void *user,
                                                                               taper_error *error);
