@@ -125,16 +125,15 @@ TAPER_MUST_USE taper_status taper_ew_compute(taper_call *call, taper_ew *ew, tap
 // to = op(inputs) for a tensor whose storage may be written; inputs must broadcast to it.
 TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_tensor *to);
 
-// Every element of the walk by the operator's vector kernel (elementwise_vector.c); all its sides are float32.
-// TAPER_DECLINED: nothing was done.
-TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
-                                            const taper_ew_walk *walk);
-// Every element of the walk as another dtype (elementwise_cast.c); TAPER_DECLINED likewise.
+// Every element of the walk as another dtype (elementwise_cast.c); TAPER_DECLINED: nothing was done.
 TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk);
 // The kernel for it, of elements side by side; NULL: there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
-// After such a run of the whole call, with a new result: calls made alike go over the same walk.
-void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk);
+// After a run of the whole call by a plan (elementwise_vector.h), with a new result: calls made alike go over the same
+// walk.
+typedef struct taper_ew_vector_plan taper_ew_vector_plan;
+void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
+                        const taper_ew_vector_plan *plan);
 
 // ---- blocks (elementwise_convert.c)
 

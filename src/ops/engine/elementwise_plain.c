@@ -3,7 +3,7 @@
 // between layers are, and where the way to the loop costs more than the loop. Everything that elementwise_run.c decides
 // is known here.
 #include "ops/call/prepared.h"
-#include "ops/engine/elementwise.h"
+#include "ops/engine/elementwise_vector.h"
 
 enum { MOST_ELEMENTS = 1 << 14, WORK_OF_AN_ELEMENT = 16 };
 
@@ -36,31 +36,33 @@ static bool all_alike(const taper_ew *ew, const taper_tensor *target)
 typedef struct plain {
     const taper_ew_op *op;
     taper_ew_args args;
+    taper_ew_vector_plan plan;
+    bool planned; // otherwise the operator's own loop
     size_t count;
     uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
     int64_t n;
 } plain;
 
-static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs, taper_tensor *to)
+static taper_ew_walk walk_over(const plain *p)
 {
     static const int64_t item = sizeof(float);
-    taper_ew_walk walk = {.rank = 1, .sides = p->count + 1, .sizes = &p->n};
+    return (taper_ew_walk){.rank = 1, .sides = p->count + 1, .sizes = &p->n, .steps = {&item, &item, &item, &item}};
+}
+
+static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs, taper_tensor *to)
+{
+    taper_ew_walk walk = walk_over(p);
     const void *in[TAPER_EW_INPUTS] = {NULL};
     walk.data[0] = taper_tensor_mutable(to);
-    walk.steps[0] = &item;
     for (size_t k = 0; k < p->count; k++) {
         in[k] = taper_tensor_data(inputs[k]);
         walk.data[k + 1] = (char *)(uintptr_t)in[k];
-        walk.steps[k + 1] = &item;
+    }
+    if (p->planned) {
+        return taper_ew_vector(call->run, &p->plan, &walk);
     }
     p->args.zero_division = p->args.stopped = false;
     p->args.run = call->run;
-    if (!call->run->portable) {
-        const taper_status status = taper_ew_vector(call->run, p->op, &p->args, &walk);
-        if (status != TAPER_DECLINED) {
-            return status;
-        }
-    }
     if (taper_run_goes_on(call->run, (uint64_t)p->n * WORK_OF_AN_ELEMENT + 20)) {
         p->op->loops[TAPER_EW_F32]((size_t)p->n, walk.data[0], in, &p->args);
     }
@@ -94,6 +96,8 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         return TAPER_OK;
     }
     *done = true;
+    const taper_ew_walk walk = walk_over(&p);
+    p.planned = !call->run->portable && taper_ew_vector_plan_make(&p.plan, call->run->cpu, op, &p.args, &walk);
     taper_tensor *to, *inputs[TAPER_EW_INPUTS] = {NULL};
     bool keeps = ew->whole;
     for (size_t k = 0; k < ew->count; k++) {

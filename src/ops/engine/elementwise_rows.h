@@ -6,9 +6,8 @@
 // Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
 // rows are one.
 enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
-static bool are_short(const loop_job *job)
+static bool are_short(const taper_ew_walk *w)
 {
-    const taper_ew_walk *w = job->walk;
     const int64_t n = w->sizes[0], item = sizeof(float);
     bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
     for (size_t k = 1; k < w->sides; k++) { // an element for the whole row, or all of a row
@@ -51,32 +50,33 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
                 }
             }
         }
-        taper_ew_run_vector(&job->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
+        taper_ew_run_vector(&job->plan->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
     }
 }
 
 // Rows that are one vector times a number each.
-static void choose_outer(loop_job *job, const taper_ew_op *op, taper_operands operands)
+static void choose_outer(taper_ew_vector_plan *plan, const taper_ew_walk *w, const taper_ew_op *op,
+                         taper_operands operands)
 {
-    const taper_ew_walk *w = job->walk;
     if (w->rank > 1 && operands != TAPER_OPERANDS_VV) {
-        job->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
-        job->wide = 3 - job->narrow;
-        job->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[job->wide][1] == 0 &&
-                     w->steps[job->narrow][1] >= 0;
+        plan->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
+        plan->wide = (uint8_t)(3 - plan->narrow);
+        plan->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[plan->wide][1] == 0 &&
+                      w->steps[plan->narrow][1] >= 0;
     }
 }
 
 static bool run_outer(const loop_job *job, size_t count, size_t n, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
-    if (job->outer) {
-        job->loop.vector->outer(count, n, (const float *)(const void *)at[job->narrow],
-                                (size_t)w->steps[job->narrow][1] / sizeof(float),
-                                (const float *)(const void *)at[job->wide], NULL, 0, (float *)(void *)at[0],
-                                (size_t)w->steps[0][1] / sizeof(float));
+    const taper_ew_vector_plan *plan = job->plan;
+    if (plan->outer) {
+        plan->loop.vector->outer(count, n, (const float *)(const void *)at[plan->narrow],
+                                 (size_t)w->steps[plan->narrow][1] / sizeof(float),
+                                 (const float *)(const void *)at[plan->wide], NULL, 0, (float *)(void *)at[0],
+                                 (size_t)w->steps[0][1] / sizeof(float));
     }
-    return job->outer;
+    return plan->outer;
 }
 
 #endif

@@ -2,13 +2,12 @@
 // What is kept of a computation in floats whose operands lie in any strides, broadcast ones and numbers among them: the
 // walk over them. Calls made alike go over it again.
 #include "ops/call/prepared.h"
-#include "ops/engine/elementwise.h"
+#include "ops/engine/elementwise_vector.h"
 
 enum { MOST_DIMS = 4 }; // that are left when neighbours are merged
 
 typedef struct strided {
-    const taper_ew_op *op;
-    taper_ew_args args;
+    taper_ew_vector_plan plan;
     size_t rank, count;
     uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
     bool is_number[TAPER_EW_INPUTS];
@@ -28,12 +27,11 @@ static taper_status run_again(taper_call *call, void *data)
                                            : (char *)(uintptr_t)taper_tensor_data(call->args[s->at[k]].as.tensor);
         walk.steps[k + 1] = s->steps[k + 1];
     }
-    s->args.zero_division = s->args.stopped = false;
-    s->args.run = call->run;
-    return taper_ew_vector(call->run, s->op, &s->args, &walk);
+    return taper_ew_vector(call->run, &s->plan, &walk);
 }
 
-void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk)
+void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
+                        const taper_ew_vector_plan *plan)
 {
     bool keeps = ew->whole && walk->rank <= MOST_DIMS;
     for (size_t k = 0; k < ew->count; k++) {
@@ -44,7 +42,7 @@ void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_wal
     if (s == NULL) {
         return;
     }
-    *s = (strided){.op = ew->op, .args = ew->args, .rank = walk->rank, .count = ew->count};
+    *s = (strided){.plan = *plan, .rank = walk->rank, .count = ew->count};
     for (size_t k = 0; k < ew->count; k++) {
         s->at[k] = (uint8_t)(ew->inputs[k].at - 1);
         s->is_number[k] = ew->inputs[k].tensor == NULL;

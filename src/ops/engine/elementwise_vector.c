@@ -5,17 +5,13 @@
 
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_loops.h"
-#include "ops/engine/elementwise_walk.h"
+#include "ops/engine/elementwise_vector.h"
 
 enum { FUNCTION = 4 }; // simple operations that a function takes, about
 
 typedef struct loop_job {
     const taper_ew_walk *walk;
-    taper_ew_vector_loop loop;
-    bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
-    bool spread;         // rows are short, with one element of an operand each
-    bool outer;          // each row is a number times the same vector
-    size_t wide, narrow; // then: the sides of the rows, or of the vector, and of the factors
+    const taper_ew_vector_plan *plan;
 } loop_job;
 
 // ---- which kernel
@@ -59,33 +55,33 @@ bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, ta
 
 #include "ops/engine/elementwise_rows.h"
 
-static bool choose_operands(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+static bool choose_operands(taper_ew_vector_plan *plan, const taper_ew_op *op, const taper_ew_args *args,
+                            const taper_ew_walk *w)
 {
-    const taper_ew_walk *w = job->walk;
     const int64_t a = w->steps[1][0], b = w->steps[2][0], item = sizeof(float);
     const bool alone = w->rank == 1 && w->sizes[0] == 1;
     if (!alone && ((a != item && a != 0) || (b != item && b != 0) || (a == 0 && b == 0))) {
         return false;
     }
-    job->spread = !alone && (a == 0 || b == 0) && are_short(job);
-    const taper_operands operands = alone || job->spread || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
-                                    : b == 0                                   ? TAPER_OPERANDS_VS
-                                                                               : TAPER_OPERANDS_SV;
-    if (!choose_binary(op, args, operands, &job->loop)) {
+    plan->spread = !alone && (a == 0 || b == 0) && plan->beside;
+    const taper_operands operands = alone || plan->spread || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
+                                    : b == 0                                    ? TAPER_OPERANDS_VS
+                                                                                : TAPER_OPERANDS_SV;
+    if (!choose_binary(op, args, operands, &plan->loop)) {
         return false;
     }
-    if (job->spread) {
+    if (plan->spread) {
         return true;
     }
     // One vector of factors for many rows, short ones above all: a kernel of its own.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
         (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
-        job->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;
-        job->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && job->loop.factor == 0;
-        job->narrow = w->steps[2][1] == 0 ? 2 : 1;
-        job->wide = 3 - job->narrow;
+        plan->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;
+        plan->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && plan->loop.factor == 0;
+        plan->narrow = w->steps[2][1] == 0 ? 2 : 1;
+        plan->wide = (uint8_t)(3 - plan->narrow);
     } else {
-        choose_outer(job, op, operands);
+        choose_outer(plan, w, op, operands);
     }
     return true;
 }
@@ -107,18 +103,19 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
+    const taper_ew_vector_plan *plan = job->plan;
     const size_t n = (size_t)w->sizes[0];
-    const bool flat = w->rank == 1, factors_fill = (job->scale || job->shift) && n % job->loop.vector->lanes == 0;
-    if (!factors_fill && are_short(job)) {
+    const bool flat = w->rank == 1, factors_fill = (plan->scale || plan->shift) && n % plan->loop.vector->lanes == 0;
+    if (!factors_fill && plan->beside) {
         run_short(job, count, at);
         return;
     }
-    if ((job->scale || job->shift) && !flat) {
-        const float *factors = (const float *)(const void *)at[job->narrow];
-        job->loop.vector->channels(count, n, (const float *)(const void *)at[job->wide],
-                                   (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
-                                   job->shift ? factors : NULL, (float *)(void *)at[0],
-                                   (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
+    if ((plan->scale || plan->shift) && !flat) {
+        const float *factors = (const float *)(const void *)at[plan->narrow];
+        plan->loop.vector->channels(count, n, (const float *)(const void *)at[plan->wide],
+                                    (size_t)w->steps[plan->wide][1] / sizeof(float), plan->scale ? factors : NULL,
+                                    plan->shift ? factors : NULL, (float *)(void *)at[0],
+                                    (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
         return;
     }
     if (run_outer(job, count, n, at)) {
@@ -130,7 +127,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
             x[k - 1] = (const float *)(const void *)(at[k] + (flat ? 0 : (int64_t)i * w->steps[k][1]));
         }
         float *y = (float *)(void *)(at[0] + (flat ? 0 : (int64_t)i * w->steps[0][1]));
-        taper_ew_run_vector(&job->loop, n, x, y);
+        taper_ew_run_vector(&job->plan->loop, n, x, y);
     }
 }
 
@@ -166,28 +163,31 @@ static void flat_range(void *argument, size_t begin, size_t end)
         x[k - 1] = (const float *)(const void *)(w->data[k] + (int64_t)begin * w->steps[k][0]);
     }
     float *y = (float *)(void *)(w->data[0] + (int64_t)begin * w->steps[0][0]);
-    taper_ew_run_vector(&job->loop, end - begin, x, y);
+    taper_ew_run_vector(&job->plan->loop, end - begin, x, y);
 }
 
 enum { ALONE = 1024 }; // elements that are not worth dividing
 
-taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
-                             const taper_ew_walk *walk)
+bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const taper_ew_op *op,
+                               const taper_ew_args *args, const taper_ew_walk *walk)
 {
-    loop_job job = {.walk = walk, .loop = {.vector = taper_vector_f32_select(run->cpu)}};
     const bool alone = walk->rank == 1 && walk->sizes[0] == 1;
+    *plan = (taper_ew_vector_plan){.loop = {.vector = taper_vector_f32_select(cpu)}};
     if (walk->steps[0][0] != sizeof(float) && !alone) {
-        return TAPER_DECLINED;
+        return false;
     }
+    plan->beside = are_short(walk);
     if (walk->sides == 2) {
-        if ((walk->steps[1][0] != sizeof(float) && !alone) || !choose_unary(op, args, &job.loop)) {
-            return TAPER_DECLINED;
-        }
-    } else if (walk->sides != 3 || !choose_operands(&job, op, args)) {
-        return TAPER_DECLINED;
+        return (walk->steps[1][0] == sizeof(float) || alone) && choose_unary(op, args, &plan->loop);
     }
-    run->kernel = job.loop.vector->name;
-    const double floats = job.loop.unary != NULL ? FUNCTION : 1; // that take as long as one
+    return walk->sides == 3 && choose_operands(plan, op, args, walk);
+}
+
+taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, const taper_ew_walk *walk)
+{
+    loop_job job = {.walk = walk, .plan = plan};
+    run->kernel = plan->loop.vector->name;
+    const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // that take as long as one
     if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
         flat_range(&job, 0, (size_t)walk->sizes[0]);
         return taper_run_spend(run, (uint64_t)walk->sizes[0]);

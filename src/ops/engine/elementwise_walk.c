@@ -147,9 +147,13 @@ static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper
     if (converts) {
         return taper_ew_cast(run, w->side[1].dtype, w->side[0].dtype, &seen);
     }
-    const taper_status status = taper_ew_vector(run, ew->op, &ew->args, &seen);
+    taper_ew_vector_plan plan;
+    if (!taper_ew_vector_plan_make(&plan, run->cpu, ew->op, &ew->args, &seen)) {
+        return TAPER_DECLINED;
+    }
+    const taper_status status = taper_ew_vector(run, &plan, &seen);
     if (status == TAPER_OK && keeps) {
-        taper_ew_keep_walk(call, ew, &seen);
+        taper_ew_keep_walk(call, ew, &seen, &plan);
     }
     return status;
 }

@@ -4,8 +4,7 @@
 #ifndef TAPER_OPS_ELEMENTWISE_WALK_H
 #define TAPER_OPS_ELEMENTWISE_WALK_H
 
-#include "ops/engine/elementwise.h"
-#include "ops/kernels/kernel_select.h"
+#include "ops/engine/elementwise_vector.h"
 
 typedef struct taper_ew_side {
     char *data;
@@ -38,13 +37,6 @@ typedef struct taper_ew_decision {
 } taper_ew_decision;
 
 // What a line's elements go through: the operator's loop, a kernel of native.h, or one of vector_f32.h.
-typedef struct taper_ew_vector_loop {
-    const taper_vector_entry *vector;
-    taper_unary_f32_function *unary;
-    taper_binary_f32_function *binary;
-    float factor;     // of a sum's second operand, which is then a blend; 0: none
-    float numbers[4]; // of unary
-} taper_ew_vector_loop;
 typedef struct taper_ew_inner {
     taper_ew_loop loop;
     taper_native_function *native; // NULL: none
@@ -53,9 +45,6 @@ typedef struct taper_ew_inner {
     taper_ew_vector_loop floats; // of none: neither unary nor binary
 } taper_ew_inner;
 
-// The vector kernel of an operator for two vectors, or one; false: it has none.
-bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop);
-void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y);
 // The best that there is for these sides, whose steps are known; tells each how its elements are wanted.
 void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                            const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner);

@@ -3,9 +3,9 @@
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 
-static inline bool are_short(const loop_job *job)
+static inline bool are_short(const taper_ew_walk *walk)
 {
-    (void)job;
+    (void)walk;
     return false;
 }
 
@@ -14,9 +14,10 @@ static inline void run_short(const loop_job *job, size_t count, char *const *at)
     (void)job, (void)count, (void)at;
 }
 
-static inline void choose_outer(loop_job *job, const taper_ew_op *op, taper_operands operands)
+static inline void choose_outer(taper_ew_vector_plan *plan, const taper_ew_walk *walk, const taper_ew_op *op,
+                                taper_operands operands)
 {
-    (void)job, (void)op, (void)operands;
+    (void)plan, (void)walk, (void)op, (void)operands;
 }
 
 static inline bool run_outer(const loop_job *job, size_t count, size_t n, char *const *at)
