@@ -46,7 +46,11 @@ typedef struct plain {
 static taper_ew_walk walk_over(const plain *p)
 {
     static const int64_t item = sizeof(float);
-    return (taper_ew_walk){.rank = 1, .sides = p->count + 1, .sizes = &p->n, .steps = {&item, &item, &item, &item}};
+    taper_ew_walk walk = {.rank = 1, .sides = p->count + 1, .sizes = &p->n};
+    for (size_t k = 0; k <= p->count; k++) {
+        walk.steps[k] = &item;
+    }
+    return walk;
 }
 
 static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs, taper_tensor *to)

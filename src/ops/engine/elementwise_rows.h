@@ -60,7 +60,7 @@ static void choose_outer(taper_ew_vector_plan *plan, const taper_ew_walk *w, con
 {
     if (w->rank > 1 && operands != TAPER_OPERANDS_VV) {
         plan->narrow = operands == TAPER_OPERANDS_VS ? 2 : 1;
-        plan->wide = (uint8_t)(3 - plan->narrow);
+        plan->wide = 3 - plan->narrow;
         plan->outer = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL && w->steps[plan->wide][1] == 0 &&
                       w->steps[plan->narrow][1] >= 0;
     }

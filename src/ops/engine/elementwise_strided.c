@@ -42,7 +42,9 @@ void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_wal
     if (s == NULL) {
         return;
     }
-    *s = (strided){.plan = *plan, .rank = walk->rank, .count = ew->count};
+    s->plan = *plan; // the rest is zero
+    s->rank = walk->rank;
+    s->count = ew->count;
     for (size_t k = 0; k < ew->count; k++) {
         s->at[k] = (uint8_t)(ew->inputs[k].at - 1);
         s->is_number[k] = ew->inputs[k].tensor == NULL;

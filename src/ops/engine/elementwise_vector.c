@@ -79,7 +79,7 @@ static bool choose_operands(taper_ew_vector_plan *plan, const taper_ew_op *op, c
         plan->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;
         plan->shift = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD && plan->loop.factor == 0;
         plan->narrow = w->steps[2][1] == 0 ? 2 : 1;
-        plan->wide = (uint8_t)(3 - plan->narrow);
+        plan->wide = 3 - plan->narrow;
     } else {
         choose_outer(plan, w, op, operands);
     }

@@ -17,11 +17,11 @@ typedef struct taper_ew_vector_loop {
 
 struct taper_ew_vector_plan {
     taper_ew_vector_loop loop;
-    bool scale, shift;    // rows of a binary one repeat the second operand: it multiplies, is added
-    bool beside;          // rows are short and are laid side by side (elementwise_rows.h)
-    bool spread;          // and one operand has one element for each of them
-    bool outer;           // each row is a number times the same vector
-    uint8_t wide, narrow; // of the last three: the sides of the rows, or of the vector, and of the factors
+    bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
+    bool beside;         // rows are short and are laid side by side (elementwise_rows.h)
+    bool spread;         // and one operand has one element for each of them
+    bool outer;          // each row is a number times the same vector
+    size_t wide, narrow; // of the last three: the sides of the rows, or of the vector, and of the factors
 };
 
 // The vector kernel of an operator for two vectors, or one; false: it has none.
