@@ -8,10 +8,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 abi=${ANDROID_ABI:-armeabi-v7a}
 folder=${BUILD_ROOT:-$root/build_android}
-if [ -z "${ANDROID_NDK:-}${ANDROID_SYSROOT:-}" ]; then
-    echo "ANDROID_NDK is not set: it is the folder of the Android NDK" >&2
-    exit 1
-fi
+"$root/scripts/android/need_ndk.sh"
 binary=OFF
 for option in "$@"; do
     case $option in

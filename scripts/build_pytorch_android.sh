@@ -10,10 +10,7 @@
 #                             header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-if [ -z "${ANDROID_NDK:-}${ANDROID_SYSROOT:-}" ]; then
-    echo "ANDROID_NDK is not set: it is the folder of the Android NDK" >&2
-    exit 1
-fi
+"$root/scripts/android/need_ndk.sh"
 export ANDROID_ABIS="arm64-v8a armeabi-v7a x86_64 x86"
 if [ $# -gt 0 ]; then
     ANDROID_ABIS=${*//,/ }

@@ -26,6 +26,10 @@ refused() {
 
 refused "ANDROID_NDK is not set" env BUILD_ROOT="$scratch/a" sh "$root/scripts/build_android.sh" -DBUILD_BINARY=ON
 refused "ANDROID_NDK is not set" bash "$root/scripts/build_pytorch_android.sh" x86
+for script in build_android.sh build_pytorch_android.sh; do
+    refused "is no NDK: it has no source.properties" env ANDROID_NDK="$scratch" BUILD_ROOT="$scratch/a" bash "$root/scripts/$script"
+    refused "there is no folder /nonexistent" env ANDROID_SYSROOT=/nonexistent BUILD_ROOT="$scratch/a" bash "$root/scripts/$script"
+done
 refused "neither ANDROID_NDK nor ANDROID_SYSROOT" sh "$root/scripts/android/library.sh" arm64-v8a "$scratch/b"
 refused "mips is no ABI of Android" sh "$root/scripts/android/library.sh" mips "$scratch/c"
 refused "android.toolchain.cmake" env ANDROID_NDK="$scratch" sh "$root/scripts/android/library.sh" x86 "$scratch/d"
