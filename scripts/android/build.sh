@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # build.sh OUT [options of cmake]: the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
 # OUT/repository. What compiles is what library.sh takes: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for
-# this machine in BUILD (build). An app's library runs models and does not write them: -DTAPER_WITH_DRAFTS=ON adds that. With
-# options other than that Vulkan is left out, limits of size are not asked for. A version is the same wherever it is made:
-# without the compiler of shaders, and Vulkan's headers, nothing is built unless an option says that Vulkan is left out.
+# this machine in BUILD (build). TAPER_HOME is the address of the project, which POMs name; without it they name none. An app's
+# library runs models and does not write them: -DTAPER_WITH_DRAFTS=ON adds that. With options other than that Vulkan is left
+# out, limits of size are not asked for. A version is the same wherever it is made: without the compiler of shaders, and
+# Vulkan's headers, nothing is built unless an option says that Vulkan is left out.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android
@@ -65,7 +66,7 @@ find "$root/bindings/android/java" -name '*.java' >"$out/sources.txt"
 javadoc -quiet -Xdoclint:none -notimestamp -encoding UTF-8 -cp "$build/bindings/android/stub-classes" -d "$out/javadoc" "@$out/sources.txt"
 version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 # shellcheck disable=SC2086
-"$here/package.py" "$out/repository" --version "$version" --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
+"$here/package.py" "$out/repository" --version "$version" ${TAPER_HOME:+--home "$TAPER_HOME"} --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
     --include "$root/include" --headers "$root/bindings/cpp/include" "$build/bindings/cpp/made" --javadoc "$out/javadoc" $packed $symbols
 "$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 4000000 || status=1
 echo "a Maven repository with these: $out/repository"

@@ -156,9 +156,16 @@ class Packager:
                   "  <version>%s</version>" % self.version,
                   "  <packaging>%s</packaging>" % artifact.kind,
                   "  <name>%s</name>" % artifact.name,
-                  "  <description>%s</description>" % escape(artifact.text),
-                  "  <licenses>\n    <license>\n      <name>BSD-2-Clause</name>\n      <url>https://opensource.org/licenses/BSD-2-Clause</url>"
-                  "\n    </license>\n  </licenses>"]
+                  "  <description>%s</description>" % escape(artifact.text)]
+        home = self.options.home.rstrip("/")
+        if home:
+            lines.append("  <url>%s</url>" % escape(home))
+        lines += ["  <licenses>\n    <license>\n      <name>BSD-2-Clause</name>\n      <url>https://opensource.org/licenses/BSD-2-Clause</url>"
+                  "\n    </license>\n  </licenses>",
+                  "  <developers>\n    <developer>\n      <name>The Taper authors</name>\n    </developer>\n  </developers>"]
+        if home:
+            lines.append("  <scm>\n    <connection>scm:git:%s.git</connection>\n    <url>%s</url>\n    <tag>v%s</tag>\n  </scm>"
+                         % (escape(home), escape(home), self.version))
         dependencies = self.dependencies(artifact)
         if dependencies:
             lines.append("  <dependencies>")
@@ -244,7 +251,8 @@ def put(path, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
-    parser.add_argument("--version", default="0.2.0")
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--home", default="", help="the address of the project, which POMs have as url and scm; without it they have neither")
     parser.add_argument("--classes", required=True)
     parser.add_argument("--sources", required=True)
     parser.add_argument("--include", required=True, help="the folder with taper/taper.h")

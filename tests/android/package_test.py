@@ -24,6 +24,7 @@ import package  # noqa: E402
 MACHINES = {"arm64-v8a": 183, "armeabi-v7a": 40, "x86_64": 62, "x86": 3}
 POM = "{http://maven.apache.org/POM/4.0.0}"
 ANDROID = "{http://schemas.android.com/apk/res/android}"
+HOME = "https://taper.example"  # of a repository that is made here
 NAMES = [a.name for a in package.ARTIFACTS]
 passed = failed = 0
 
@@ -78,13 +79,23 @@ def layout(repository):
         check([v.text for v in root.iter("version")] == [repository.version], name + ": versions in maven-metadata.xml")
 
 
-def poms(repository):
+def poms(repository, home):
     for artifact in package.ARTIFACTS:
         text = read(repository.file(artifact.name, ".pom")).decode()
         root = xml.etree.ElementTree.fromstring(text)
         check("published-with-gradle-metadata" in text, artifact.name + ".pom: Gradle does not look for the .module")
         check([root.find(POM + t).text for t in ("groupId", "artifactId", "version", "packaging")] ==
               [package.GROUP, artifact.name, repository.version, artifact.kind], artifact.name + ".pom")
+        for path in ("name", "description", "licenses/license/name", "licenses/license/url", "developers/developer/name"):
+            found = root.find(POM + path.replace("/", "/" + POM))
+            check(found is not None and found.text, "%s.pom has no %s" % (artifact.name, path))
+        # Both are of the address that --home gives, or neither is there.
+        url, scm = root.find(POM + "url"), root.find(POM + "scm")
+        check((url is None) == (scm is None) and (url is not None or not home), artifact.name + ".pom: url and scm")
+        if url is not None:
+            tag = scm.find(POM + "tag").text
+            check(scm.find(POM + "url").text == url.text and tag == "v" + repository.version, "%s.pom: scm, %s" % (artifact.name, tag))
+            check(not home or url.text == home, "%s.pom: url %s" % (artifact.name, url.text))
         needs = {d.find(POM + "artifactId").text: d for d in root.iter(POM + "dependency")}
         check(not any("fbjni" in n for n in needs), artifact.name + ".pom: fbjni")
         for name, d in needs.items():
@@ -286,8 +297,9 @@ def make(options, folder):
     for name in package.LIBRARIES:
         subprocess.run([options.strip, "-s", "-o", os.path.join(jni, name), os.path.join(options.libraries, name)], check=True)
     out = os.path.join(folder, "repository")
-    command = [sys.executable, os.path.join(ROOT, "scripts", "android", "package.py"), out, "--classes", options.classes, "--sources",
-               os.path.join(ROOT, "bindings", "android", "java"), "--include", os.path.join(ROOT, "include"), "--headers",
+    version = re.search(r"^project\(taper VERSION ([0-9.]+)", read(os.path.join(ROOT, "CMakeLists.txt")).decode(), re.M).group(1)
+    command = [sys.executable, os.path.join(ROOT, "scripts", "android", "package.py"), out, "--version", version, "--home", HOME + "/", "--classes",
+               options.classes, "--sources", os.path.join(ROOT, "bindings", "android", "java"), "--include", os.path.join(ROOT, "include"), "--headers",
                os.path.join(ROOT, "bindings", "cpp", "include"), options.headers, "--jni", abi + "=" + jni]
     subprocess.run(command, check=True)
     first = package.tree(out)
@@ -316,7 +328,7 @@ def main():
             (where, abis), system = make(options, scratch), "glibc"
         repository = Repository(where)
         layout(repository)
-        poms(repository)
+        poms(repository, HOME if options.make else os.environ.get("TAPER_HOME", "").rstrip("/"))
         modules(repository)
         archives(repository)
         each_class_once(repository)
