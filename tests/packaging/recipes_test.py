@@ -27,9 +27,42 @@ class Recipes(unittest.TestCase):
         self.assertIn(f'version = "{VERSION}"', read("packaging/conan/conanfile.py"))
         self.assertRegex(read("packaging/debian/changelog"), rf"^taper \({re.escape(VERSION)}-\d+\)")
         self.assertIn(f"## {VERSION}", read("CHANGELOG.md"))
+        self.assertIn(f'return "{VERSION}";', read("src/runtime/context.c"))
         interface = VERSION.rsplit(".", 1)[0] if VERSION.startswith("0.") else VERSION.split(".")[0]
         self.assertIn(f"libtaper.so.{interface} libtaper0", read("packaging/debian/libtaper0.symbols"))
         self.assertIn(f"soname='libtaper.so.{interface}'", read("packaging/abi/libtaper.abi"))
+
+    def test_version_is_read(self):
+        """The version of packages that a build makes is CMakeLists.txt's: read by a script, or filled in by CMake."""
+        for path, form in (("pyproject.toml", r"regex = 'project"), ("bindings/wasm/package/package.json.in", r'"version": "@PROJECT_VERSION@"'),
+                           ("scripts/android/build.sh", r"--version \"\$version\""), ("bindings/apple/pods/podspec.rb.in", r"s\.version = '@VERSION@'")):
+            self.assertRegex(read(path), form, path)
+            self.assertNotIn(VERSION, read(path), path)
+
+    def test_coordinates(self):
+        """Documents and examples name the artefacts of this version."""
+        found = 0
+        for top in ("README.md", "docs", "examples", "bindings"):
+            paths = [os.path.join(SOURCE, top)] if top.endswith(".md") else [
+                os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(SOURCE, top)) for name in names]
+            for path in paths:
+                if not path.endswith((".md", ".kts", ".gradle", ".json", ".yml")):
+                    continue
+                text = read(path)
+                named = re.findall(r"dev\.taper:[\w$]+:([0-9][0-9.]*[0-9])", text) + re.findall(r"taper-wasm-([0-9][0-9.]*[0-9])\.tgz", text)
+                self.assertLessEqual(set(named), {VERSION}, path)
+                found += len(named)
+        self.assertGreater(found, 0)
+
+    def test_version_script(self):
+        script = os.path.join(SOURCE, "scripts/release/version.sh")
+
+        def says(*arguments):
+            return subprocess.run([script, *arguments], capture_output=True, text=True)
+        self.assertEqual(says().stdout, VERSION + "\n")
+        self.assertIn(f"the tag of this version is v{VERSION}", says("--tag", "v99.0").stderr)
+        released = f"## {VERSION}, not yet released" not in read("CHANGELOG.md")
+        self.assertEqual(says("--tag", "v" + VERSION).returncode == 0, released)
 
     def test_options_exist(self):
         known = set(re.findall(r"^\s*(?:option\(|set\()(TAPER_(?:WITH|BUILD)_\w+|TAPER_WARNINGS_AS_ERRORS)", read("CMakeLists.txt") + read("bindings/python/CMakeLists.txt"), re.M))
