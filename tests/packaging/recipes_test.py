@@ -79,22 +79,6 @@ class Recipes(unittest.TestCase):
             limited = {"TAPER_CPU_LEVELS", "TAPER_OPTIMIZE"} & set(preset.get("cacheVariables", {}))
             self.assertEqual(bool(limited), preset["name"] == "demo", preset["name"])
 
-    def test_workflows(self):
-        """What the hosted workflows run is there: files of the tree, and verbs and options of ./dev."""
-        usage = subprocess.run([os.path.join(SOURCE, "dev")], capture_output=True, text=True, check=True).stdout
-        folder = os.path.join(SOURCE, ".github", "workflows")
-        for name in os.listdir(folder):
-            commands = re.findall(r"^\s*-? ?run: (.*)$", read(os.path.join(folder, name)), re.M)
-            self.assertTrue(commands, name)
-            for command in commands:
-                program, *words = command.split()
-                if program == "./dev":
-                    line = re.search(rf"^  {words[0]} .*?(?=^  [a-z]|^$)", usage, re.M | re.S)
-                    self.assertIsNotNone(line, command)
-                    self.assertLessEqual({w for w in words if w.startswith("--")}, set(re.findall(r"--[a-z]+", line.group(0))), command)
-                elif "/" in program:
-                    self.assertTrue(os.access(os.path.join(SOURCE, program), os.X_OK), command)
-
     def test_conan(self):
         tree = ast.parse(read("packaging/conan/conanfile.py"))
         recipe = next(node for node in tree.body if isinstance(node, ast.ClassDef))
