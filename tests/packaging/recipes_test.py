@@ -54,6 +54,17 @@ class Recipes(unittest.TestCase):
                 found += len(named)
         self.assertGreater(found, 0)
 
+    def test_not_yet_published(self):
+        """As long as no version is released, each page with coordinates of packages says so."""
+        if f"## {VERSION}, not yet released" not in read("CHANGELOG.md"):
+            self.skipTest("a version is released")
+        pages = ["README.md"] + [os.path.relpath(os.path.join(folder, name), SOURCE) for folder, _, names in os.walk(os.path.join(SOURCE, "docs"))
+                                 for name in names if name.endswith(".md") and os.path.basename(folder) not in ("decisions", "inside")]
+        named = [page for page in pages if re.search(r"dev\.taper:|\btaper-runtime\b|\btaper-wasm\b", read(page)) and page != "docs/architecture.md"]
+        self.assertIn("docs/android.md", named)
+        for page in named:
+            self.assertRegex(read(page), r"No version( of Taper)? is\s+published\s+yet", page)
+
     def test_version_script(self):
         script = os.path.join(SOURCE, "scripts/release/version.sh")
 
