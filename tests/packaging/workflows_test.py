@@ -135,6 +135,10 @@ class Workflows(unittest.TestCase):
                     self.assertEqual(filled(step["with"]["name"], job.choice), job.name)
                     self.assertEqual(filled(step["with"]["path"], job.choice), "build/release/" + job.name)
 
+    def test_home(self):
+        """Maven's rules ask for the project's address, which the tree does not know."""
+        self.assertIn("TAPER_HOME", WORKFLOWS["release.yml"]["jobs"]["android"]["env"])
+
     def test_pinned(self):
         """An action is named by its commit, with the version beside it; nothing has more rights than it needs."""
         for name, workflow in WORKFLOWS.items():
