@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """recipes_test.py SOURCE: the recipes of packaging/ can be read, name the project's version, and ask for options that there are."""
 import ast
+import email.utils
 import json
 import os
 import re
@@ -31,6 +32,11 @@ class Recipes(unittest.TestCase):
         interface = VERSION.rsplit(".", 1)[0] if VERSION.startswith("0.") else VERSION.split(".")[0]
         self.assertIn(f"libtaper.so.{interface} libtaper0", read("packaging/debian/libtaper0.symbols"))
         self.assertIn(f"soname='libtaper.so.{interface}'", read("packaging/abi/libtaper.abi"))
+
+    def test_debian_changelog(self):
+        """Each entry is newer than the one below it: lintian refuses packages otherwise."""
+        dates = [email.utils.parsedate_to_datetime(text) for text in re.findall(r"^ -- .*>  (.*)$", read("packaging/debian/changelog"), re.M)]
+        self.assertEqual(dates, sorted(set(dates), reverse=True))
 
     def test_version_is_read(self):
         """The version of packages that a build makes is CMakeLists.txt's: read by a script, or filled in by CMake."""
