@@ -50,7 +50,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define TAKE(r, i) LINE("ld1 {v" #r ".4s}, [%[in" #i "]], %[step" #i "]")
 #define TAKE_1(r0, r1, r2, r3) TAKE(r0, 0) TAKE(r1, 1) TAKE(r2, 2) TAKE(r3, 3)
 #define TAKE_2(r0, r1, r2, r3, r4) TAKE_1(r0, r1, r2, r3) TAKE(r4, 4)
-#define ZERO(r) LINE("movi v" #r ".2d, #0")
+#define ZERO(r) LINE("movi d" #r ", #0")
 #define ZERO_1(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 #define ZERO_2(r0, r1, r2, r3, r4) ZERO_1(r0, r1, r2, r3) ZERO(r4)
 #define COPY(to, from) LINE("mov v" #to ".16b, v" #from ".16b")

@@ -64,7 +64,7 @@ typedef struct strip {
 #define PRODUCTS_16(c0, c1, c2, c3, b0, b1, b2, b3, x, lane) \
     PRODUCT(c0, b0, x, lane) PRODUCT(c1, b1, x, lane) PRODUCT(c2, b2, x, lane) PRODUCT(c3, b3, x, lane)
 #define PRODUCTS_8(c0, c1, c2, c3, b0, b1, b2, b3, x, lane) PRODUCT(c0, b0, x, lane) PRODUCT(c1, b1, x, lane)
-#define ZERO(r) LINE("movi v" #r ".2d, #0")
+#define ZERO(r) LINE("movi d" #r ", #0")
 #define ZERO_FOUR(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 
 // With their lists of registers spread into arguments.

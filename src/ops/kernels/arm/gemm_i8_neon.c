@@ -45,7 +45,7 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define SECOND(DO, a) DO(0, a, 12) DO(1, a, 13) DO(2, a, 14) DO(3, a, 15)
 #define BEGIN(row, j) TEXT("saddlp %[s" #row #j "].4s, v" #j ".8h")
 #define ADD(row, j) TEXT("sadalp %[s" #row #j "].4s, v" #j ".8h")
-#define ZERO(row, j) TEXT("movi %[s" #row #j "].2d, #0")
+#define ZERO(row, j) TEXT("movi %d[s" #row #j "], #0")
 #define ROW(DO, row) DO(row, 0) DO(row, 1) DO(row, 2) DO(row, 3)
 #define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)

@@ -27,8 +27,8 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
 #define LOAD(b, d, at) LINE("ldp q" #b ", q" #d ", [%[w], #" #at "]")
 #define LOAD_ROW(row) LINE("ldr q" #row ", [%[a" #row "], %[at]]")
 #define ZERO(row) \
-    LINE("movi %[s" #row "0].2d, #0") LINE("movi %[s" #row "1].2d, #0") \
-    LINE("movi %[s" #row "2].2d, #0") LINE("movi %[s" #row "3].2d, #0")
+    LINE("movi %d[s" #row "0], #0") LINE("movi %d[s" #row "1], #0") \
+    LINE("movi %d[s" #row "2], #0") LINE("movi %d[s" #row "3], #0")
 #define SUMS(row) [s##row##0] "=&w"(acc[row][0]), [s##row##1] "=&w"(acc[row][1]), [s##row##2] "=&w"(acc[row][2]), \
                   [s##row##3] "=&w"(acc[row][3])
 
