@@ -13,6 +13,7 @@ import argparse
 import collections
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -239,7 +240,9 @@ def main():
     out = os.path.abspath(parser.parse_args().out)
     build = os.path.join(out, "cmake")
     os.makedirs(out, exist_ok=True)
-    for command in (["cmake", "-S", ROOT, "-B", build, *OPTIONS], ["cmake", "--build", build, "--target", "taper_generated"]):
+    # ./dev installs Ninja and not make. A folder that is there keeps its own.
+    generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(os.path.join(build, "CMakeCache.txt")) else []
+    for command in (["cmake", "-S", ROOT, "-B", build, *generator, *OPTIONS], ["cmake", "--build", build, "--target", "taper_generated"]):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             sys.exit("%s\namalgamate.py: %s failed" % (done.stdout, " ".join(command)))

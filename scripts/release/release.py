@@ -64,7 +64,7 @@ def make(artefact, out, log):
     checked = [line.partition(": ")[2] for line in lines if line.startswith("checked: ")]
     if status == 77:
         shutil.rmtree(folder)
-        return Result(artefact, "untried here", next((line.partition(": ")[2] for line in reversed(lines) if line.startswith("SKIPPED: ")), "its script skips"))
+        return Result(artefact, "untried here", next((line.partition(": ")[2].rstrip(":") for line in reversed(lines) if line.startswith("SKIPPED: ")), "its script skips"))
     if status:
         return Result(artefact, "FAILED", f"status {status}, {os.path.relpath(log, ROOT)}: {lines[-1] if lines else 'no output'}")
     if not files:
