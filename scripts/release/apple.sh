@@ -7,6 +7,19 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: apple.sh OUT}"
 out=$(cd "$1" && pwd)
 work=$root/build/apple
+# A machine with neither is told so before anything is built.
+if ! command -v xcrun >/dev/null; then
+    why=$("$root/scripts/apple/zig.sh" 2>&1 >/dev/null) || { status=$?; echo "$why"; exit $status; }
+fi
+# size.sh asks a program of this machine which operators a library for one model needs.
+if [ ! -x "$root/build/bin/taper" ]; then
+    BUILD=$root/build/release-work/apple-host
+    export BUILD
+    mkdir -p "$BUILD"
+    cmake -S "$root" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTAPER_TOOLS_PICTURES=OFF -DTAPER_WITH_VULKAN=OFF -DTAPER_BUILD_TESTS=OFF \
+        -DTAPER_BUILD_BENCH=OFF >"$BUILD/configure.log"
+    cmake --build "$BUILD" -j "${JOBS:-2}" --target taper_program >"$BUILD/build.log"
+fi
 "$root/scripts/apple/build.sh" "$work"
 command -v xcrun >/dev/null || echo "checked: made with clang and zig, without Xcode"
 echo "checked: every slice by check_macho.py, the package by tests/apple/package_test.py"

@@ -60,6 +60,11 @@ class Recipes(unittest.TestCase):
                 found += len(named)
         self.assertGreater(found, 0)
 
+    def test_module_map(self):
+        """Swift sees every public header: the map of the xcframework names them one by one."""
+        named = re.findall(r'header "(taper/\w+\.h)"', read("bindings/apple/module.modulemap"))
+        self.assertEqual(sorted(named), sorted("taper/" + name for name in os.listdir(os.path.join(SOURCE, "include/taper")) if name.endswith(".h")))
+
     def test_not_yet_published(self):
         """As long as no version is released, each page with coordinates of packages says so."""
         if f"## {VERSION}, not yet released" not in read("CHANGELOG.md"):
