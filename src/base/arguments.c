@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of what hosts give the public functions.
+// Checks of arguments that hosts pass to the public functions.
 #include "base/arguments.h"
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ taper_status taper_check_items(const void *items, const char *name, size_t count
         return taper_fail_null(error, name);
     }
     for (size_t i = 0; i < count; i++) {
-        const void *item; // whatever it points to
+        const void *item; // a pointer to any type
         memcpy(&item, (const char *)items + i * sizeof item, sizeof item);
         if (item == NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s[%zu] is NULL", name, i);
@@ -50,10 +50,10 @@ taper_status taper_check_inputs(taper_value **place, const char *place_name, tap
     return taper_check_items(values, name, count, error);
 }
 
-// The size as the host has it.
+// Returns in *size the number of bytes that the host's struct and ours have in common.
 static taper_status struct_size(const void *given, const char *name, size_t ours, size_t *size, taper_error *error)
 {
-    enum { MOST = 65536 }; // no version will be as large
+    enum { MOST = 65536 }; // bytes; no version of a struct will be as large
     memcpy(size, given, sizeof *size);
     if (*size == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s.struct_size is not set", name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What hosts give the public functions: pointers that must be there, structs of other versions of the headers.
+// Checks of arguments that hosts pass to the public functions: required pointers, and structs from another version of
+// the headers.
 #ifndef TAPER_BASE_ARGUMENTS_H
 #define TAPER_BASE_ARGUMENTS_H
 
@@ -15,7 +16,7 @@ TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
         }                                                                                                              \
     } while (0)
 
-// An array may be NULL where it has nothing.
+// An array may be NULL if its count is 0.
 #define TAPER_NEED_ARRAY(array, count, error)                                                                          \
     do {                                                                                                               \
         if ((array) == NULL && (count) != 0) {                                                                         \
@@ -23,30 +24,33 @@ TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
         }                                                                                                              \
     } while (0)
 
-// A place for a result, which is NULL until there is one.
+// Checks the place for a result and sets it to NULL, its value until the function succeeds.
 #define TAPER_NEED_OUT(place, error)                                                                                   \
     do {                                                                                                               \
         TAPER_NEED(place, error);                                                                                      \
         *(place) = NULL;                                                                                               \
     } while (0)
 
-// Pointers that a host gives, an array of values or of names: each is there.
+// Fails if one of the `count` pointers is NULL, or if the array itself is NULL and count is not 0. name: the array's.
 TAPER_MUST_USE taper_status taper_check_items(const void *items, const char *name, size_t count, taper_error *error);
-// The place for what is made of values is none of theirs: the host would lose that value.
+// Fails if the place for the result is an item of the array that it is made from: the host would lose that value.
 TAPER_MUST_USE taper_status taper_check_apart(taper_value *const *place, const char *place_name,
                                               taper_value *const *values, const char *name, size_t count,
                                               taper_error *error);
-// That, TAPER_NEED_OUT and taper_check_values. Nothing is written to a place that is theirs.
+// Calls taper_check_apart, then does what TAPER_NEED_OUT does, then calls taper_check_items. A place within the array
+// is refused before it is written.
 TAPER_MUST_USE taper_status taper_check_inputs(taper_value **place, const char *place_name, taper_value *const *values,
                                                const char *name, size_t count, taper_error *error);
 
-// Structs begin with their size as the host's header has it. One of an older version has fewer members, and only those
-// are read or written; one of a newer version has more, which are left as they are. name: the struct's.
+// A public struct begins with its size in the host's header. A struct from an older header has fewer members, and only
+// these are read or written. A struct from a newer header has more, and the additional ones are left as they are. name:
+// the struct's name, for messages.
 
-// Copies what a host gives to a struct of `size`; the rest, or all of it when given is NULL, becomes 0.
+// Copies the host's struct to `to`, a struct of `size` bytes, and sets the members that the host's struct lacks to 0.
+// If given is NULL, every member becomes 0.
 TAPER_MUST_USE taper_status taper_struct_read(const void *given, const char *name, void *to, size_t size,
                                               taper_error *error);
-// The other way, but for the size itself.
+// Copies `from`, a struct of `size` bytes, to the host's struct, except the first member, which is the size itself.
 taper_status taper_struct_write(void *given, const char *name, const void *from, size_t size, taper_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only user of <stdatomic.h>: reference counts, flags and short spin locks.
+// Reference counts, flags and short spin locks on <stdatomic.h>. Backends that define an interface of their own in a
+// header include <stdatomic.h> there.
 #ifndef TAPER_BASE_ATOMIC_H
 #define TAPER_BASE_ATOMIC_H
 
@@ -19,13 +20,14 @@ inline void taper_refs_add(taper_refs *refs)
     atomic_fetch_add_explicit(refs, 1u, memory_order_relaxed);
 }
 
-// True when the last reference went; everything done under the others is then visible.
+// Returns true if this was the last reference. Everything that other threads did before they dropped theirs is then
+// visible.
 inline bool taper_refs_drop(taper_refs *refs)
 {
     if (atomic_fetch_sub_explicit(refs, 1u, memory_order_release) != 1u) {
         return false;
     }
-    (void)atomic_load_explicit(refs, memory_order_acquire); // rather than a fence, which TSan does not know
+    (void)atomic_load_explicit(refs, memory_order_acquire); // TSan does not support a fence
     return true;
 }
 
@@ -34,7 +36,7 @@ static inline unsigned taper_refs_count(const taper_refs *refs)
     return atomic_load_explicit((taper_refs *)refs, memory_order_acquire);
 }
 
-// For sections of a few dozen instructions, rarely contended.
+// A lock for sections of a few dozen instructions that threads rarely enter at the same time.
 typedef atomic_flag taper_spin;
 
 static inline void taper_spin_init(taper_spin *lock)
@@ -53,7 +55,7 @@ static inline void taper_spin_unlock(taper_spin *lock)
     atomic_flag_clear_explicit(lock, memory_order_release);
 }
 
-// In loops that wait: lets the core's other thread go first, and saves power.
+// Call this in a loop that waits: it lets the other thread of the core go first, and saves power.
 static inline void taper_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

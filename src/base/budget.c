@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what a load holds and does, and ends it where that is too much.
+// Counts the bytes and steps of a load and ends a load that needs too many.
 #include "base/budget.h"
 
 #include "base/atomic.h"
 #include "base/limits.h"
 
 struct taper_budget {
-    taper_budget_steps steps; // first: taper_spend looks here
-    // Loads and stores, no exchanges, which are dear: one thread loads. When another frees what a draft gave out, and
-    // in the same moment, the size of a block goes uncounted.
+    taper_budget_steps steps; // first member, because taper_spend casts the budget to it
+    // These are loaded and stored without atomic exchanges, which are slow, because only one thread loads. If another
+    // thread frees a block of a draft at the same moment, the size of that block is not counted.
     _Atomic(uint64_t) bytes_left;
     atomic_bool ended;
-    atomic_uint refused; // bits of refusal
+    atomic_uint refused; // bits of enum refusal
     taper_refs refs;
-    taper_allocator own; // hands out blocks of inner, and counts them
+    taper_allocator own; // allocates from inner and counts
     taper_allocator inner;
     uint64_t file_bytes, byte_limit, step_limit;
 };
@@ -29,7 +29,7 @@ static uint64_t saturated(uint64_t base, uint64_t factor, uint64_t size)
                                                                                                          : sum;
 }
 
-// Nothing is left from now on.
+// Spends all steps, so that every further charge fails too.
 static TAPER_COLD bool refuse(taper_budget *budget, enum refusal why)
 {
     if (atomic_load_explicit(&budget->refused, memory_order_relaxed) == 0) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a load may cost: bytes held and steps of work, never a clock, so that a file is accepted on every machine or on
-// none. One budget serves everything that a load does, because everything has the budget's allocator at hand:
-// blocks are counted as they are taken, and whoever works without taking blocks (walkers of values, searches,
-// inflating, lowering, folding, operators of __setstate__) charges steps. A step is a few nanoseconds of simple work.
-// Once either is spent, every further charge and every further block is refused, so the load unwinds wherever it is,
-// and taper_budget_explain puts the one line that says which limit it was and how to raise it.
+// The limits of a load: bytes allocated and steps of work. Neither is a time, so every machine accepts the same files.
+// One budget serves the whole load, because every part of the load uses the budget's allocator. The allocator counts
+// each block. Code that works without allocating (walkers of values, searches, inflating, lowering, folding, operators
+// of __setstate__) charges steps. A step is a few nanoseconds of simple work. After a limit is reached, every further
+// charge and every further block is refused. The load then returns from any depth, and taper_budget_explain replaces
+// the error with one line that says which limit was reached and how to raise it.
 //
-// An object that keeps a budget's allocator beyond its load (heaps, types) holds it (taper_allocator_hold): the budget
-// lives until all have let go. After taper_budget_end it only forwards.
+// An object that uses a budget's allocator after the load (a heap, a type) takes a reference (taper_allocator_hold).
+// The last reference frees the budget. After taper_budget_end the allocator only forwards.
 #ifndef TAPER_BASE_BUDGET_H
 #define TAPER_BASE_BUDGET_H
 
@@ -16,17 +16,19 @@
 
 typedef struct taper_budget taper_budget;
 
-// bytes, steps: 0: what a file of this size may cost by itself. allocator: where blocks come from; copied.
+// bytes, steps: the limits; 0 means the default for a file of file_bytes. allocator: the source of the blocks, which
+// the budget copies.
 TAPER_MUST_USE taper_status taper_budget_create(const taper_allocator *allocator, uint64_t file_bytes, uint64_t bytes,
                                                 uint64_t steps, taper_budget **budget, taper_error *error);
 void taper_budget_release(taper_budget *budget);
 const taper_allocator *taper_budget_allocator(taper_budget *budget);
-// Nothing is counted any more.
+// Ends counting and refusing.
 void taper_budget_end(taper_budget *budget);
-// If something was refused: replaces what error says by the limit, and returns its status; otherwise returns status.
+// If the budget has refused something, replaces the error by the limit that was reached and returns that status.
+// Otherwise returns `status`. budget may be NULL.
 taper_status taper_budget_explain(const taper_budget *budget, taper_status status, taper_error *error);
 
-// The budget behind an allocator; NULL: it has none.
+// Returns the budget of an allocator, or NULL if the allocator is not a budget's.
 taper_budget *taper_budget_of(const taper_allocator *allocator);
 
 #endif

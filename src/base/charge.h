@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Charging the budget of a load (base/budget.h), which is done for every block and node.
+// Charges the budget of a load (base/budget.h). The functions are inline because every block and every node calls them.
 #ifndef TAPER_BASE_CHARGE_H
 #define TAPER_BASE_CHARGE_H
 
@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 typedef struct taper_budget_steps {
-    _Atomic(uint64_t) left; // 0: something was refused; UINT64_MAX: nothing is counted any more
+    _Atomic(uint64_t) left; // steps left; 0 after a refusal, UINT64_MAX after the end of the budget
 } taper_budget_steps;
 
 void *taper_budget_reallocate(void *budget, void *ptr, size_t old_size, size_t new_size);
@@ -20,20 +20,23 @@ static inline bool taper_spend_steps(taper_budget_steps *budget, uint64_t steps)
         return taper_budget_refuse_steps(budget);
     }
     if (left != UINT64_MAX) {
-        atomic_store_explicit(&budget->left, left - steps, memory_order_relaxed); // one thread works
+        atomic_store_explicit(&budget->left, left - steps,
+                              memory_order_relaxed); // a plain store: only one thread loads
     }
     return true;
 }
 
-// Charges steps to the allocator's budget. False: it is spent. Without a budget, or after its end, always true.
+// Charges steps to the allocator's budget. Returns false if the budget is spent. Always returns true if there is no
+// budget, or after its end.
 static inline bool taper_spend(const taper_allocator *allocator, uint64_t steps)
 {
     return allocator->reallocate != taper_budget_reallocate || taper_spend_steps(allocator->user, steps);
 }
-// The same as a status.
+// Does what taper_spend does, and fails with the text of taper_budget_explain.
 TAPER_MUST_USE taper_status taper_charge(const taper_allocator *allocator, uint64_t steps, taper_error *error);
 
 void taper_allocator_hold(const taper_allocator *allocator);
-void taper_allocator_let_go(const taper_allocator *allocator); // its budget may be gone after this
+// The budget of the allocator may be freed by this call.
+void taper_allocator_let_go(const taper_allocator *allocator);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic that says whether it overflowed. All return true when the result fits.
+// Arithmetic that reports overflow. taper_add_* and taper_mul_* return true if the result fits.
 #ifndef TAPER_BASE_CHECKED_H
 #define TAPER_BASE_CHECKED_H
 
@@ -52,7 +52,7 @@ static inline int64_t taper_max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// The smallest multiple of step (a power of two) that is at least n; n must be far from SIZE_MAX.
+// Returns the smallest multiple of step that is at least n. step is a power of two; n + step must not overflow.
 static inline size_t taper_round_up(size_t n, size_t step)
 {
     return (n + step - 1) & ~(step - 1);

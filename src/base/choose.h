@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Leaves out rows of a list while preprocessing: an #if cannot stand in a row.
+// Leaves out rows of a list during preprocessing, because an #if cannot be inside a row.
 //
-// TAPER_IF(flag, rows) expands to rows when the macro `flag` is defined to 1, TAPER_UNLESS(flag, rows) when it is not.
+// TAPER_IF(flag, rows) expands to rows if the macro `flag` is defined to 1, TAPER_UNLESS(flag, rows) otherwise.
 #ifndef TAPER_BASE_CHOOSE_H
 #define TAPER_BASE_CHOOSE_H
 
-// 1 when the macro that x names is defined to 1, otherwise 0 (the way of the Linux kernel's IS_ENABLED).
+// 1 if the macro that x names is defined to 1, otherwise 0. The Linux kernel's IS_ENABLED does the same.
 #define TAPER_PLACE_1 0,
 #define TAPER_SECOND(ignored, value, ...) value
 #define TAPER_IS_ONE(x) TAPER_IS_ONE_(x)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// IEEE half and bfloat16 to and from float, round to nearest even.
+// Converts IEEE half and bfloat16 to and from float. Rounding is to nearest even.
 #ifndef TAPER_BASE_HALF_H
 #define TAPER_BASE_HALF_H
 
@@ -8,7 +8,7 @@
 
 #include <taper/taper.h>
 
-// The precisions of taper.h by the names that lists of kernels write.
+// The precisions of taper.h under the names that the lists of kernels use.
 #define TAPER_PRECISION_fp32 TAPER_PRECISION_FP32
 #define TAPER_PRECISION_fp16 TAPER_PRECISION_FP16
 #define TAPER_PRECISION_bf16 TAPER_PRECISION_BF16
@@ -67,7 +67,7 @@ inline uint16_t taper_float_to_f16(float f)
     if (magnitude >= 0x477ff000u) { // rounds to infinity
         return (uint16_t)(sign | 0x7c00u);
     }
-    if (magnitude < 0x38800000u) { // subnormal: adding 0.5 aligns and rounds the fraction
+    if (magnitude < 0x38800000u) { // subnormal: the addition of 0.5 aligns and rounds the fraction
         const float shifted = taper_bits_to_float(magnitude) + 0.5f;
         return (uint16_t)(sign | (taper_float_to_bits(shifted) - 0x3f000000u));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eight lanes of multiplications, which no processor waits for longer than for memory.
+// Eight lanes of multiplications: their latency is then less than that of memory.
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_hash: of many bytes, as fast as memory is read: tells contents apart that differ by accident, not by intent.
-// taper_hash_keyed: for tables whose keys a file chooses. The seed is an address, which no file knows, and every bit of
-// it and of what was read so far tells in every bit of what follows; so keys that collide cannot be made beforehand.
-// Tables of such keys charge long rows of places all the same.
+// taper_hash reads many bytes as fast as memory delivers them. It tells contents apart that differ by accident, not by
+// intent.
+// taper_hash_keyed is for tables whose keys come from a file. Its seed is an address, which the author of a file does
+// not know. Every bit of the seed and of the bytes read so far affects every bit of the hash, so nobody can prepare
+// keys that collide. Tables of such keys charge long probe sequences to the budget all the same.
 #ifndef TAPER_BASE_HASH_H
 #define TAPER_BASE_HASH_H
 
@@ -15,7 +16,7 @@ static inline uint64_t taper_hash_mix(uint64_t h, uint64_t x)
     return h ^ h >> 32;
 }
 
-// Every bit of x tells in every bit of the result.
+// Every bit of x affects every bit of the result.
 static inline uint64_t taper_hash_spread(uint64_t x)
 {
     x ^= x >> 33;
@@ -32,7 +33,8 @@ static inline uint64_t taper_hash_seed(const void *address)
 
 uint64_t taper_hash_keyed(uint64_t seed, const void *data, size_t size);
 
-// Of the size bytes, different for contents that differ in one word. start: of what was before, or anything.
+// Returns a hash of `size` bytes. It differs for contents that differ in one word. start: the hash of preceding bytes,
+// or any number.
 uint64_t taper_hash(uint64_t start, const void *data, size_t size);
 
 #endif

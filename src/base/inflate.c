@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// inflate.h without zlib. A stream is blocks: stored bytes, or symbols in Huffman codes that are fixed or stand before
-// them. Symbols up to 255 are bytes, 256 ends the block, the others are lengths, each with a distance behind it: so
-// many bytes are copied from so far back. Codes are told by the lengths of their words alone: words of one length
-// follow each other in the order of their symbols, those of a length more behind them, times two.
+// inflate.h without zlib. A stream consists of blocks. A block contains stored bytes, or symbols in Huffman codes,
+// which are fixed or precede the symbols. Symbols up to 255 are bytes and 256 ends the block. The others are lengths,
+// and a distance follows each of them: that many bytes are copied from that distance back. The lengths of its words
+// define a code. Words of one length are consecutive in the order of their symbols. The first word of the next length
+// is the next word, times two.
 #include "base/inflate.h"
 
 #include <string.h>
 
 enum { WORD = 15, FAST = 9, LITERALS = 288, DISTANCES = 30, END = 256, LENGTHS = 19, MOST_LITERALS = 286 };
 
-// The bits that follow, the first one lowest.
+// The bits that follow, the next one lowest.
 typedef struct bits {
     const uint8_t *at, *end;
     uint64_t held;
@@ -17,8 +18,8 @@ typedef struct bits {
 } bits;
 
 typedef struct code {
-    uint16_t fast[1 << FAST]; // by the next bits: symbol * 16 + length of its word; 0: it is longer, or there is none
-    uint16_t count[WORD + 1]; // words of each length
+    uint16_t fast[1 << FAST]; // by the next bits: symbol * 16 + length of its word; 0 if the word is longer or invalid
+    uint16_t count[WORD + 1]; // number of words of each length
     uint16_t symbols[LITERALS];
 } code;
 
@@ -29,7 +30,7 @@ static void fill(bits *b)
     }
 }
 
-// The next n bits, at most 16, as a number. *ok becomes false where the stream ends before them.
+// Returns the next n bits (at most 16) as a number. *ok becomes false if the stream ends before them.
 static unsigned take(bits *b, unsigned n, bool *ok)
 {
     fill(b);
@@ -52,8 +53,8 @@ static unsigned mirror(unsigned word, unsigned length)
     return mirrored;
 }
 
-// false: there are more words than there is room for, or fewer, other than a single word of one bit where `lone` allows
-// it. No words at all are a code that no symbol follows.
+// Returns false if the code has too many words or too few. A single word of one bit is allowed if `lone`. A code
+// without words is allowed, and no symbol may use it.
 static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
 {
     uint16_t place[WORD + 2] = {0};
@@ -63,7 +64,7 @@ static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
     }
     const bool none = c->count[0] == count;
     c->count[0] = 0;
-    int left = 1; // words of this length that are not yet anybody's, or the beginning of a longer one
+    int left = 1; // words of this length that are neither in use nor the beginning of a longer word
     for (size_t i = 1; i <= WORD; i++) {
         left = 2 * left - (int)c->count[i];
         if (left < 0) {
@@ -101,7 +102,7 @@ static unsigned next_symbol(bits *b, const code *c, bool *ok)
         b->count -= length;
         return entry >> 4;
     }
-    unsigned word = 0, first = 0; // of the words of this length
+    unsigned word = 0, first = 0; // both: among the words of this length
     const uint16_t *symbols = c->symbols;
     for (length = 1; length <= WORD && length <= b->count; length++) {
         word |= (unsigned)(b->held >> (length - 1) & 1);
@@ -118,7 +119,7 @@ static unsigned next_symbol(bits *b, const code *c, bool *ok)
     return END;
 }
 
-// What stands before a block: the lengths of the words of both codes, in a code of their own.
+// Reads the codes that precede a block: the lengths of the words of both codes, which have a code of their own.
 static bool read_codes(bits *b, code *literals, code *distances)
 {
     static const uint8_t order[LENGTHS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -142,7 +143,7 @@ static bool read_codes(bits *b, code *literals, code *distances)
             lengths[at++] = (uint8_t)symbol;
             continue;
         }
-        // 16: the last one 3 to 6 times more; 17 and 18: 3 to 10, or 11 to 138, that are not there
+        // 16 repeats the last length 3 to 6 times. 17 and 18 are 3 to 10, or 11 to 138, lengths of 0.
         const unsigned times = symbol == 16   ? 3 + take(b, 2, &ok)
                                : symbol == 17 ? 3 + take(b, 3, &ok)
                                               : 11 + take(b, 7, &ok);
@@ -164,12 +165,13 @@ static bool make_fixed_codes(code *literals, code *distances)
     memset(lengths + 256, 7, 24);
     memset(lengths + 280, 8, 8);
     bool ok = make_code(literals, lengths, LITERALS, false);
-    memset(lengths, 5, 32); // two of them stand for nothing
+    memset(lengths, 5, 32); // two of the fixed words are invalid
     ok = ok && make_code(distances, lengths, 32, false);
     return ok;
 }
 
-// Of lengths and distances: so many are told apart by extra bits, four and two to a number of them.
+// Returns the base of a length or a distance plus its extra bits. The number of extra bits grows by one after every
+// `group` numbers: four for lengths, two for distances.
 static unsigned with_extra(bits *b, unsigned number, unsigned group, bool *ok)
 {
     const unsigned extra = number < 2 * group ? 0 : number / group - 1;
@@ -205,7 +207,8 @@ static bool read_symbols(bits *b, const code *literals, const code *distances, u
         if (distance > *done || length > size - *done) {
             return false;
         }
-        for (unsigned i = 0; i < length; i++) { // byte by byte: it may copy what it has just written
+        // Byte by byte, because the copy may read bytes that it has just written.
+        for (unsigned i = 0; i < length; i++) {
             to[*done + i] = to[*done + i - distance];
         }
         *done += length;
@@ -221,7 +224,7 @@ static bool read_stored(bits *b, uint8_t *to, uint64_t *done, uint64_t size)
     if ((take(b, 16, &ok) ^ length) != 0xffff || !ok || length > size - *done) {
         return false;
     }
-    b->at -= b->count / 8; // whole bytes that are not asked for yet
+    b->at -= b->count / 8; // returns the whole bytes that were read too early
     b->held = 0;
     b->count = 0;
     if (length > (size_t)(b->end - b->at)) {

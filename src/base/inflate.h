@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Deflated bytes, without a header around them (RFC 1951), as zip archives hold them. inflate_zlib.c is zlib's; builds
-// without zlib, for browsers say, have our own: inflate.c. CMake's TAPER_WITH_ZLIB chooses.
+// Inflates raw deflate data (RFC 1951, no header), the form in zip archives. inflate_zlib.c uses zlib; inflate.c is our
+// own code for builds without zlib, browsers for example. CMake's TAPER_WITH_ZLIB chooses.
 #ifndef TAPER_BASE_INFLATE_H
 #define TAPER_BASE_INFLATE_H
 
 #include "base/memory.h"
 
-// All of `to` is filled and the stream ends there. TAPER_ERROR_FILE: it does not, or it is no stream;
-// TAPER_ERROR_RESOURCE: there is no memory. What stands behind the stream's end is not looked at.
+// Fills all of `to` from a stream that ends exactly there. Returns TAPER_ERROR_FILE if the stream is damaged or has
+// another length, TAPER_ERROR_RESOURCE if memory is missing. Bytes after the end of the stream are not read.
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
                            uint64_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// inflate.h by zlib.
+// inflate.h on zlib.
 #include "base/inflate.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 
-// zlib hands no size to its free, so each block begins with it.
+// zlib passes no size to its free function, so each block begins with its size.
 enum { BLOCK_HEAD = 16 };
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
@@ -36,7 +36,7 @@ static void zlib_free(voidpf opaque, voidpf address)
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
                            uint64_t size)
 {
-    enum { STEP = 1 << 30 }; // zlib counts in 32 bits
+    enum { STEP = 1 << 30 }; // zlib counts bytes in 32 bits
     taper_allocator own = *allocator;
     z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &own};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
@@ -44,7 +44,8 @@ taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *pack
     }
     uint64_t in_left = packed_size, out_left = size;
     int result = Z_OK;
-    // One byte of room behind the end would show a stream that goes on; a stream that ends early shows by itself.
+    // One byte of room after the end detects a stream that is too long. A stream that is too short ends with bytes
+    // missing.
     uint8_t beyond;
     stream.next_in = (z_const Bytef *)packed;
     while (result == Z_OK) {
@@ -58,7 +59,7 @@ taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *pack
         if (out_step != 0) {
             out_left -= out_step - stream.avail_out;
         } else if (stream.avail_out == 0) {
-            result = Z_DATA_ERROR; // more bytes than announced
+            result = Z_DATA_ERROR; // the stream has more bytes than announced
         }
     }
     (void)inflateEnd(&stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one copy of inline functions of headers that have no other source, for compilers that call rather than inline.
+// The one external definition of each inline function of headers that have no source file, for compilers that call it.
 #include "base/atomic.h"
 #include "base/half.h"
 #include "base/reader.h"

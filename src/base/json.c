@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading JSON. Every function leaves `at` behind what it took, or where the problem is.
+// The reader of JSON. Every function leaves `at` after the text that it took, or at the problem.
 #include "base/json.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void skip_space(taper_json *json)
     }
 }
 
-// The next character that is no blank; '\0' at the end.
+// Skips blanks and returns the next character, or '\0' at the end.
 static char look(taper_json *json)
 {
     skip_space(json);
@@ -81,7 +81,7 @@ static size_t digits(const taper_json *json, size_t from)
     return count;
 }
 
-// The characters of a number from `at` on; 0: it is none.
+// Returns the number of characters of the number at `at`, or 0 if there is no valid number.
 static size_t measure(const taper_json *json, bool *whole)
 {
     const size_t left = (size_t)(json->end - json->at);
@@ -180,8 +180,8 @@ static size_t put_utf8(char *out, unsigned code)
     return length;
 }
 
-// An escape of at least two bytes, behind its backslash: how far it reaches, and what it stands for (at most as many
-// bytes as it takes). NULL: it is none, *problem says why.
+// Reads an escape (at least two bytes) after its backslash. Returns the text after it and its bytes in `out`, which are
+// never more than the escape has. Returns NULL for an invalid escape, and *problem says why.
 static const char *read_escape(const char *at, const char *end, char out[4], size_t *length, const char **problem)
 {
     static const char names[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";
@@ -259,7 +259,7 @@ size_t taper_json_decode(const taper_json_text *text, char *out)
             continue;
         }
         char bytes[4];
-        at = read_escape(at + 1, end, bytes, &length, &problem); // seen in order before
+        at = read_escape(at + 1, end, bytes, &length, &problem); // valid: checked when the string was read
         memcpy(out + used, bytes, length);
         used += length;
     }
@@ -349,7 +349,7 @@ taper_status taper_json_skip(taper_json *json)
     if (kind < TAPER_JSON_ARRAY) {
         return skip_plain(json, kind);
     }
-    TAPER_TRY(taper_json_enter(json, kind)); // not deeper than the reader's limit
+    TAPER_TRY(taper_json_enter(json, kind)); // checks the limit of depth
     for (;;) {
         TAPER_TRY(kind == TAPER_JSON_ARRAY ? taper_json_next(json, &more) : taper_json_member(json, &name, &more));
         if (!more) {

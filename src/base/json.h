@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reader of JSON: one pass over bytes in memory, no tree, no memory of its own. The caller asks for the value that
-// it expects next and is told where there is another. JSON is as Python reads and writes it: integers keep 64 bits and
-// stay apart from floats ("3" and "3.0"), NaN, Infinity and -Infinity are numbers, strings may hold any character.
+// The reader of JSON: one pass over bytes in memory, without a tree and without allocation. The caller asks for the
+// value that it expects next; any other value is an error. The format is the one that Python reads and writes: integers
+// have 64 bits and are distinct from floats ("3" and "3.0"), NaN, Infinity and -Infinity are numbers, and strings may
+// contain any character.
 #ifndef TAPER_BASE_JSON_H
 #define TAPER_BASE_JSON_H
 
@@ -19,15 +20,15 @@ typedef enum taper_json_kind {
 
 typedef struct taper_json {
     const char *begin, *at, *end;
-    const char *what; // "model.json", for messages
-    uint64_t base;    // of begin in the file, for messages
+    const char *what; // name of the file for messages, "model.json"
+    uint64_t base;    // position of `begin` in the file, in bytes, for messages
     taper_error *error;
-    const char *problem; // the first one, as a message says it; at is where
+    const char *problem; // text of the first problem; `at` is its place
     unsigned depth, depth_limit;
-    bool first; // an array or object was just entered
+    bool first; // true if an array or object was just entered
 } taper_json;
 
-// A string as it stands between its quotes; its escapes are in order.
+// The bytes of a string between its quotes, with its escapes, which are valid.
 typedef struct taper_json_text {
     const char *at;
     size_t length;
@@ -35,7 +36,7 @@ typedef struct taper_json_text {
 } taper_json_text;
 
 typedef struct taper_json_number {
-    bool whole; // an integer: both are set
+    bool whole; // true for an integer: both members are set
     int64_t integer;
     double number;
 } taper_json_number;
@@ -52,33 +53,33 @@ static inline taper_json taper_json_make(const void *data, size_t size, uint64_t
                         .depth_limit = depth_limit};
 }
 
-// A failure at the place that was reached: "model.json cannot be read: PROBLEM".
+// Fails with "model.json cannot be read: PROBLEM", at the place that was reached.
 TAPER_COLD taper_status taper_json_fail(taper_json *json, const char *problem);
 
-// What the next value is by its first character; INT for any number.
+// Returns in *kind the kind of the next value, judged by its first character. The kind is INT for any number.
 TAPER_MUST_USE taper_status taper_json_peek(taper_json *json, taper_json_kind *kind);
 
-// These expect a value of their kind.
+// Each of these reads a value of its kind and fails if the next value has another kind.
 TAPER_MUST_USE taper_status taper_json_take_null(taper_json *json);
 TAPER_MUST_USE taper_status taper_json_take_bool(taper_json *json, bool *flag);
 TAPER_MUST_USE taper_status taper_json_take_number(taper_json *json, taper_json_number *number);
 TAPER_MUST_USE taper_status taper_json_take_text(taper_json *json, taper_json_text *text);
 
-// An array: enter, then for each item next and the item, until *more is false. An object: the same with the name of
-// each member.
+// Reads an array: call enter, then next before each item, until *more is false. For an object, call
+// member instead of next.
 TAPER_MUST_USE taper_status taper_json_enter(taper_json *json, taper_json_kind kind);
 TAPER_MUST_USE taper_status taper_json_next(taper_json *json, bool *more);
 TAPER_MUST_USE taper_status taper_json_member(taper_json *json, taper_json_text *name, bool *more);
 
-// Any value, however it is made up.
+// Skips one value of any kind.
 TAPER_MUST_USE taper_status taper_json_skip(taper_json *json);
-// Nothing but blanks is left.
+// Fails unless only blanks are left.
 TAPER_MUST_USE taper_status taper_json_end(taper_json *json);
 
-// Whether a string without escapes is this one: names of members.
+// Returns true if the string equals the name. For names of members, which have no escapes.
 bool taper_json_is(const taper_json_text *text, const char *name);
-// Writes the characters as UTF-8, at most text->length bytes and no NUL behind them; returns how many. "\udc80" to
-// "\udcff" become the bytes 128 to 255, which is how Python writes what is no UTF-8.
+// Writes the string as UTF-8 without a NUL, at most text->length bytes, and returns the number of bytes. "\udc80" to
+// "\udcff" become the bytes 128 to 255: Python writes bytes that are not UTF-8 in this way.
 size_t taper_json_decode(const taper_json_text *text, char *out);
 
 #endif

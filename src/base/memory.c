@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory from the host's allocator, and growing arrays.
+// Memory from the host's allocator, and arrays that grow.
 #include "base/memory.h"
 
 #include <stdlib.h>

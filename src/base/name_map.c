@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of name_map.h: open addressing, never more than half full.
+// The table of name_map.h: open addressing, at most half full.
 #include "base/name_map.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { FREE_LOOKS = 16, STEPS_A_LOOK = 2, CHARACTERS_A_STEP = 2 };
 
-// The entry of the name, or the free one where it belongs.
+// Returns the entry of the name, or the free entry for it.
 static taper_name_entry *place(const taper_allocator *allocator, const taper_name_map *map, const char *text,
                                size_t length, uint64_t hash)
 {
@@ -22,7 +22,7 @@ static taper_name_entry *place(const taper_allocator *allocator, const taper_nam
         }
     }
     if (looks > FREE_LOOKS) {
-        (void)taper_spend(allocator, STEPS_A_LOOK * looks); // the next block is refused
+        (void)taper_spend(allocator, STEPS_A_LOOK * looks); // the next block is refused if the budget is spent
     }
     return &map->entries[at];
 }

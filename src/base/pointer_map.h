@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers by address: what writers and passes remember of the objects they have met. Nobody chooses addresses, so the
-// table needs no guard against chosen keys.
+// A map from addresses to numbers, for the objects that a writer or a pass has visited. A file cannot choose addresses,
+// so the table needs no guard against chosen keys.
 #ifndef TAPER_BASE_POINTER_MAP_H
 #define TAPER_BASE_POINTER_MAP_H
 
 #include "base/memory.h"
 
 typedef struct taper_pointer_entry {
-    const void *key; // NULL: free
+    const void *key; // address; NULL in a free entry
     size_t value;
 } taper_pointer_entry;
 
 typedef struct taper_pointer_map {
     taper_pointer_entry *entries;
-    size_t size, count; // size is 0 or a power of two
+    size_t size, count; // size: entries, 0 or a power of two; count: entries in use
 } taper_pointer_map;
 
-// NULL when there is none; good until the next key is added.
+// Returns the number of a key, or NULL if the map lacks the key. The pointer is valid until the next key is added.
 size_t *taper_pointer_find(const taper_pointer_map *map, const void *key);
 
-// A key that is not there yet, and not NULL.
+// Adds a key, which must not be NULL and not be in the map.
 TAPER_MUST_USE taper_status taper_pointer_add(const taper_allocator *allocator, taper_pointer_map *map, const void *key,
                                               size_t value, taper_error *error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bounds-checked reader: the only way the format readers touch untrusted bytes. Little-endian unless a name says
-// otherwise. A failed read reports the absolute position in the file and leaves the reader where it was.
+// The bounds-checked reader. Readers of formats reach untrusted bytes only through it. Numbers are little-endian unless
+// a function's name says otherwise. A failed read reports the absolute position in the file and does not move the
+// reader.
 #ifndef TAPER_BASE_READER_H
 #define TAPER_BASE_READER_H
 
@@ -13,8 +14,8 @@ typedef struct taper_reader {
     const uint8_t *data;
     size_t size;
     size_t position;
-    uint64_t base;    // of data in the file, for messages
-    const char *what; // "bytecode.pkl", for messages
+    uint64_t base;    // position of `data` in the file, in bytes, for messages
+    const char *what; // name of the data for messages, "bytecode.pkl"
     taper_error *error;
 } taper_reader;
 
@@ -36,7 +37,7 @@ static inline taper_status taper_reader_truncated(const taper_reader *reader, si
     return TAPER_ERROR_FILE;
 }
 
-// Borrows n bytes of the underlying data.
+// Lends n bytes of the underlying data and moves past them.
 static inline taper_status taper_read_bytes(taper_reader *reader, size_t n, const uint8_t **bytes)
 {
     if (n > taper_reader_left(reader)) {
@@ -107,7 +108,7 @@ static inline taper_status taper_read_f64_big(taper_reader *reader, double *valu
     return TAPER_OK;
 }
 
-// A line ended by '\n'; length excludes the newline.
+// Lends a line that ends in '\n'. length excludes the newline.
 static inline taper_status taper_read_line(taper_reader *reader, const char **line, size_t *length)
 {
     const uint8_t *start = reader->data + reader->position;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SHA-256 (FIPS 180-4): names for what is kept in files, which nobody can make another thing have.
+// SHA-256 (FIPS 180-4). It names the contents of files that are kept, because nobody can make other contents with the
+// same hash.
 #ifndef TAPER_BASE_SHA256_H
 #define TAPER_BASE_SHA256_H
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic in doubles whose steps are rounded as floats are, where a tensor holds floats.
+// Arithmetic in doubles whose steps are rounded to float if the tensor contains floats.
 #ifndef TAPER_BASE_SINGLE_H
 #define TAPER_BASE_SINGLE_H
 
 #include <stdbool.h>
 
-// The number as a float holds it, where single. Written as `single ? (double)(float)number : number`, GCC 12 drops the
-// rounding of two of them side by side at -O2 (scripts/check_names.py finds such text); of a table it takes the item.
+// Returns the number, rounded to float if single. GCC 12 at -O2 drops the rounding if two expressions `single ?
+// (double)(float)number : number` are next to each other (scripts/check_names.py finds such text). The lookup in a
+// table prevents that.
 static inline double taper_step(bool single, double number)
 {
     const double both[] = {number, (double)(float)number};

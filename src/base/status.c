@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Error objects. Their memory comes from malloc, not from a context's allocator: an error must outlive the context
-// whose creation failed, and reporting "out of memory" must not depend on the allocator that just refused. A message
-// that cannot be stored is shortened to what fits the fixed buffer.
+// Error objects. Their memory comes from malloc, not from a context's allocator. An error must outlive the context
+// whose creation failed, and "out of memory" must not depend on the allocator that has just failed. A message that
+// cannot be allocated is shortened to the fixed buffer.
 #include "base/status.h"
 
 #include <stdio.h>
@@ -68,14 +68,14 @@ void taper_error_clear(taper_error *error)
     }
 }
 
-// Keeps a message on one line and a terminal safe from what a file's strings may hold.
+// Escapes control characters: the message remains one line, and text from a file cannot control a terminal.
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {
         const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
         if (c < 0x20 || c == 0x7f) {
             *text = ' ';
-        } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) { // U+0080 to U+009F drive terminals too
+        } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) { // U+0080 to U+009F control terminals too
             *text++ = ' ';
             *text = ' ';
         }

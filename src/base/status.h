@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Status and error text. Every fallible function returns a taper_status and takes a taper_error that may be NULL.
+// Status and error text. Every function that can fail returns a taper_status and takes a taper_error, which may be
+// NULL.
 #ifndef TAPER_BASE_STATUS_H
 #define TAPER_BASE_STATUS_H
 
@@ -16,7 +17,7 @@
 #define TAPER_COLD
 #endif
 
-// Forwards a failure.
+// Returns from the calling function if the expression fails.
 #define TAPER_TRY(expression)                                                                                          \
     do {                                                                                                               \
         const taper_status try_ = (expression);                                                                        \
@@ -25,19 +26,20 @@
         }                                                                                                              \
     } while (0)
 
-// Creates a failure and returns it.
+// Sets the error and returns the status from the calling function.
 #define TAPER_FAIL(error, status, ...) return taper_fail((error), (status), __VA_ARGS__)
 
-// Replaces what the error holds. Returns status. Control characters in the text (it may quote a file) are escaped.
+// Replaces the text of the error and returns `status`. Control characters are escaped, because the text may quote a
+// file.
 TAPER_COLD taper_status taper_fail(taper_error *error, taper_status status, const char *format, ...) TAPER_PRINTF(3, 4);
-// As taper_fail, with the position in the file where the damage is.
+// Does what taper_fail does, and stores the position of the damage in the file, in bytes.
 TAPER_COLD taper_status taper_fail_at(taper_error *error, taper_status status, int64_t offset, const char *format, ...)
     TAPER_PRINTF(4, 5);
-// "out of memory"
+// Fails with "out of memory".
 TAPER_COLD taper_status taper_fail_memory(taper_error *error);
-// Puts text before the message: "NAME: message". Used on the way out, where more is known of the place.
+// Puts text before the message: "NAME: message". Callers use this on the way out, because they know more of the place.
 TAPER_COLD void taper_error_prefix(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
-// Appends to the detail text (several lines).
+// Appends to the detail text, which has several lines.
 TAPER_COLD void taper_error_add_detail(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
 void taper_error_clear(taper_error *error);
 
