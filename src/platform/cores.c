@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many threads are worth having: affinity, core classes, quotas of control groups. And the caches of the cores.
+// The number of useful threads, from the affinity, the classes of cores and the quotas of control groups; and the
+// caches of the cores.
 #include "platform/cores.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 4096 };
 
-// The text of root + a formatted path; false: there is none.
+// Reads a file into text. Returns false if the file is missing.
 static bool read_text(char *text, const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -38,7 +39,7 @@ static bool is_allowed(const unsigned char *allowed, size_t count, size_t cpu)
     return cpu < 8 * count && (allowed[cpu / 8] >> cpu % 8 & 1) != 0;
 }
 
-// "0-1,4": is there an allowed CPU before this one?
+// Returns true if a list like "0-1,4" has an allowed CPU before this one.
 static bool has_earlier(const char *list, const unsigned char *allowed, size_t count, size_t cpu)
 {
     for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
@@ -53,15 +54,15 @@ static bool has_earlier(const char *list, const unsigned char *allowed, size_t c
     return false;
 }
 
-// The allowed CPUs that are the first of their core and, by what the file `name` says of their power, at least
-// `percent` of the strongest. 0: the file is not there.
+// Counts the allowed CPUs that are the first of their core and have at least `percent` of the power of the strongest.
+// The file `name` says the power; NULL counts all cores. Returns 0 if the file is missing.
 static unsigned count_cores(const char *root, const unsigned char *allowed, size_t count, const char *name,
                             unsigned percent)
 {
     char text[TEXT_BYTES];
     unsigned long strongest = 0;
     unsigned cores = 0;
-    // First who is the strongest, then who comes near.
+    // The first pass finds the strongest, the second one counts.
     for (int pass = name != NULL ? 0 : 1; pass < 2; pass++) {
         for (size_t cpu = 0; cpu < 8 * count; cpu++) {
             if (!is_allowed(allowed, count, cpu)) {
@@ -88,7 +89,7 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 
 // ---- caches
 
-// Makes *caches those of this CPU where they are larger.
+// Raises each size in *caches to that of this CPU.
 static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 {
     char text[TEXT_BYTES], name[32];
@@ -103,7 +104,7 @@ static void add_caches(const char *root, size_t cpu, taper_caches *caches)
         const unsigned long level = strtoul(text, NULL, 10);
         (void)snprintf(name, sizeof name, "cache/index%u/size", i);
         (void)read_of_cpu(root, cpu, name, text);
-        const unsigned long kilobytes = strtoul(text, NULL, 10); // "32K"
+        const unsigned long kilobytes = strtoul(text, NULL, 10); // in the form "32K"
         size_t *const cache = level == 1 ? &caches->l1 : level == 2 ? &caches->l2 : NULL;
         if (cache != NULL && !of_code && kilobytes <= 1024 * 1024 && kilobytes * 1024 > *cache) {
             *cache = kilobytes * 1024;
@@ -113,7 +114,8 @@ static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 
 taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, size_t count)
 {
-    // Clusters are numbered from the small cores to the big ones or the other way round.
+    // The system numbers clusters from the small cores to the big ones or the other way round, so the first and the
+    // last CPU are enough.
     taper_caches caches = {0, 0};
     size_t first = 0, last = 8 * count;
     while (first < last && !is_allowed(allowed, count, first)) {
@@ -133,7 +135,8 @@ taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, 
 
 // ---- control groups
 
-// The quota of the group at `path` below `mount` and of all those it is in, rounded up, if that is less than most.
+// Returns the smallest quota of the group at `of` below `mount` and its parents, in CPUs, rounded up, or `most` if that
+// is less.
 static unsigned quota_of_groups(const char *root, const char *mount, const char *of, bool unified, unsigned most)
 {
     char file[PATH_BYTES], text[TEXT_BYTES], path[TEXT_BYTES];
@@ -143,7 +146,7 @@ static unsigned quota_of_groups(const char *root, const char *mount, const char 
                                     unified ? "cpu.max" : "cpu.cfs_quota_us");
         if (length > 0 && length < PATH_BYTES && read_text(text, file)) {
             char *rest;
-            const long quota = strtol(text, &rest, 10); // "max" is 0, version 1 has -1
+            const long quota = strtol(text, &rest, 10); // "max" reads as 0, and version 1 writes -1
             if (!unified) {
                 char *name = strrchr(file, '/');
                 memcpy(name, "/cpu.cfs_period_us", sizeof "/cpu.cfs_period_us");
@@ -167,7 +170,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
     char text[TEXT_BYTES], file[PATH_BYTES];
     (void)snprintf(file, sizeof file, "%s/proc/self/cgroup", root);
     (void)read_text(text, file);
-    // Lines "number:controllers:path"; no controllers: the unified hierarchy.
+    // Each line is "number:controllers:path". The unified hierarchy has no controllers.
     for (char *line = text, *next; *line != '\0'; line = next) {
         next = line + strcspn(line, "\n");
         if (*next != '\0') {
@@ -182,7 +185,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
             most = quota_of_groups(root, "", path + 1, true, most);
             continue;
         }
-        // The hierarchy is mounted under the name of one controller, or of all it has.
+        // The hierarchy is mounted under the name of one controller, or under the names of all its controllers.
         *path = '\0';
         *controllers = '/';
         for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL; cpu += 3) {
@@ -197,7 +200,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
 
 unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count)
 {
-    // Half the capacity, the kernel's own measure, is what small cores do not have. They are closer in frequency.
+    // Small cores have less than half the capacity, which is the kernel's own measure. Their frequencies are closer.
     unsigned cores = count_cores(root, allowed, count, "cpu_capacity", 50);
     if (cores == 0) {
         cores = count_cores(root, allowed, count, "cpufreq/cpuinfo_max_freq", 70);

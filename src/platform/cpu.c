@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many cores this machine has, and how large their caches are. isa.c says what they can do.
+// The number of cores of this machine and the sizes of their caches. isa.c says which instructions they have.
 #define _GNU_SOURCE 1
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #include "platform/platform.h"
@@ -12,10 +12,10 @@
 #ifdef __APPLE__
 #include <sys/sysctl.h>
 
-// A number by its name; 0: there is none.
+// Returns a number by its name, or 0 if there is none.
 static int64_t ask(const char *name)
 {
-    int64_t number = 0; // some have 32 bits: little-endian, the rest stays 0
+    int64_t number = 0; // some have 32 bits: on a little-endian machine the rest remains 0
     size_t size = sizeof number;
     return sysctlbyname(name, &number, &size, NULL, 0) == 0 && number > 0 ? number : 0;
 }

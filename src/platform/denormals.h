@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor's switches that make it take denormal numbers for zero, as operands and as results. With them an x86
-// needs no hundreds of cycles for an instruction that meets one: a channel that has died is full of them, and so is
-// attention with a mask. Products run so (TAPER_OP_PRODUCT): ops/call/call.c and ops/call/parallel.c see to it.
+// The processor's switches that make it treat denormal numbers as zero, in operands and in results. Without them an x86
+// needs hundreds of cycles for an instruction that meets a denormal number. A channel that has died is full of them,
+// and so is attention with a mask. Products run with the switches on (TAPER_OP_PRODUCT): ops/call/call_kernel.c,
+// ops/call/parallel.c and runtime/recording.c turn them on.
 #ifndef TAPER_PLATFORM_DENORMALS_H
 #define TAPER_PLATFORM_DENORMALS_H
 
@@ -11,7 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
-// Returns what taper_denormals_restore wants back; for this thread.
+// Turns the switches on for this thread. Returns the state for taper_denormals_restore.
 static inline uint64_t taper_denormals_off(void)
 {
 #if defined(__SSE2__)

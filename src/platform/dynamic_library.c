@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared libraries at run time. The handle is the library's own.
+// Shared libraries at run time. taper_library is the system's own handle.
 #include "platform/dynamic_library.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ void taper_library_close(taper_library *library)
 
 taper_library_function taper_library_find(taper_library *library, const char *name)
 {
-    // ISO C knows no conversion between pointers to data and to functions; POSIX says that they have one
+    // ISO C has no conversion between pointers to data and pointers to functions. POSIX says that both have one
     // representation.
     void *const address = dlsym(library, name);
     taper_library_function function;

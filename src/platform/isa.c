@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instruction sets: what the CPU can do. An x86 says it itself, on ARM the system knows.
+// The instruction sets of the CPU. An x86 answers itself; on ARM the system answers.
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #define _GNU_SOURCE 1      // for syscall
 #include "platform/isa.h"
@@ -12,7 +12,7 @@
 typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, LEAF_7_EDX, LEAF_7_1_EAX, X86_WORDS } x86_word;
 typedef struct x86_words {
     uint32_t of[X86_WORDS];
-    uint32_t saved; // the registers that the system saves: XCR0
+    uint32_t saved; // the registers that the system saves, from XCR0
 } x86_words;
 
 static x86_words ask_x86(void)
@@ -37,18 +37,18 @@ static x86_words ask_x86(void)
 }
 
 enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
-// A bit of a word, and the registers without which it is of no use.
+// True if the CPU has the bit and the system saves the registers that the set needs.
 #define X86(word, bit, needed) ((x86.of[word] & (bit)) != 0 && (x86.saved & (needed)) == (needed))
 #define PROBE() const x86_words x86 = ask_x86()
 
 #if defined(TAPER_AMX_EMULATED)
-#define TILES() true // tests/kernels/amx_emulated.h
+#define TILES() true // for tests/kernels/amx_emulated.h
 #elif defined(TAPER_ARCH_x64) && defined(__linux__) && TAPER_IS_ONE(TAPER_BUILT_amx)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// All of tiles, int8 and bf16. Linux keeps room for the registers of a process that asks, and faults in any other; who
-// asked before is told the same again.
+// Returns true if the CPU has tiles with int8 and bf16 and Linux lets this process use them. Linux reserves room for
+// the registers of a process that asks; any other process faults. A second request gets the same answer.
 static bool has_tiles(const x86_words *words)
 {
     enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
@@ -117,7 +117,7 @@ bool taper_cpu_has_pclmul(void)
 
 const char *taper_instruction_set(size_t index, uint64_t *mask)
 {
-    // What this build has kernels of.
+    // The sets that this build has kernels for.
     static const struct {
         char name[16];
         uint32_t bit, with;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets of isa_list.inc as bits: what this CPU has, what a kernel needs, what a mask allows.
+// The instruction sets of isa_list.inc as bits: the sets that this CPU has, that a kernel needs, that a mask allows.
 #ifndef TAPER_PLATFORM_ISA_H
 #define TAPER_PLATFORM_ISA_H
 
@@ -10,7 +10,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 #define TAPER_ARCH_x86 1
 #ifdef __x86_64__
-#define TAPER_ARCH_x64 1 // as well
+#define TAPER_ARCH_x64 1 // in addition to x86
 #endif
 #elif defined(__aarch64__)
 #define TAPER_ARCH_arm 1
@@ -20,7 +20,8 @@
 #define TAPER_ARCH_wasm 1
 #endif
 
-// TAPER_ISA_<key> is the set's own bit (0: scalar, which every CPU has), TAPER_WITH_<key> also those that it needs.
+// TAPER_ISA_<key> is the set's own bit, or 0 for scalar, which every CPU has. TAPER_WITH_<key> also has the bits of the
+// sets that it needs.
 enum {
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     TAPER_ISA_##key = (bit), TAPER_WITH_##key = (bit) | (needs),
@@ -28,9 +29,9 @@ enum {
 #undef ISA
 };
 
-// Expands to rows when kernels of this set are built (CMake defines TAPER_BUILT_<key>).
+// Expands to rows if kernels of this set are built (CMake defines TAPER_BUILT_<key>).
 #define TAPER_IF_ISA(key, ...) TAPER_IF(TAPER_BUILT_##key, __VA_ARGS__)
 
-uint64_t taper_cpu_features(void); // the sets that this CPU has and this build has kernels of
+uint64_t taper_cpu_features(void); // bits of the sets that this CPU has and this build has kernels for
 
 #endif

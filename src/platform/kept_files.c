@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h> // rename
+#include <stdio.h> // for rename
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -53,15 +53,15 @@ bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *
     if (mapped && stamp != NULL) {
         describe(&info, stamp);
     }
-    if (mapped) { // by now from the disk, if it is not in memory
+    if (mapped) { // starts reading from the disk what is not in memory
         (void)madvise(mapping->base, mapping->base_size, MADV_WILLNEED);
     }
     return mapped;
 }
 
-// A locked file of this user's. Opening never waits, and never follows a link. The lock belongs to
-// the open file: the system releases it when the process ends, however it ends. Returns -1 on
-// failure; errno is EWOULDBLOCK if another process, or another part of this one, holds the lock.
+// Opens a file of this user and locks it. Opening never waits, and never follows a link. The lock belongs to the open
+// file: the system releases it when the process ends, however it ends. Returns -1 on failure; errno is EWOULDBLOCK if
+// another process, or another part of this one, holds the lock.
 static int open_locked(const char *path, int flags)
 {
     struct stat info;
@@ -97,10 +97,10 @@ taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept
         if (fd < 0) {
             return errno == EWOULDBLOCK ? TAPER_KEPT_BUSY : TAPER_KEPT_REFUSED;
         }
-        // The writer before may have renamed or removed the part after it was opened here and before
-        // it was locked. A renamed part is the finished file: it must not be truncated.
+        // The previous writer may have renamed or removed the part between the open and the lock of this one. A renamed
+        // part is the finished file, which must not be truncated.
         if (still_names(part, fd)) {
-            if (ftruncate(fd, 0) == 0) { // what a dead writer left
+            if (ftruncate(fd, 0) == 0) { // removes the bytes of a dead writer
                 writer->fd = fd;
                 return TAPER_KEPT_BEGUN;
             }
@@ -113,10 +113,10 @@ taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept
     return TAPER_KEPT_BUSY;
 }
 
-// Writes without raising SIGXFSZ, which ends the host's process unless the host handles it. Beyond
-// RLIMIT_FSIZE a write then fails with EFBIG, like one to a full disk.
+// Writes without raising SIGXFSZ, which ends the host's process unless the host handles it. A write beyond RLIMIT_FSIZE
+// then fails with EFBIG, like a write to a full disk.
 #ifdef __APPLE__
-// The signal goes to the process, where another thread may take it: the limit is asked for first.
+// Apple's kernel sends the signal to the process, and any thread may take it, so the limit is checked first.
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     struct rlimit limit;
@@ -129,10 +129,10 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     return write(fd, data, size);
 }
 #else
-// The kernel sends the signal to the thread that writes, so this thread's mask decides, and nothing
-// changes for the host's other threads. Asking getrlimit first would leave a gap in which another
-// thread or process lowers the limit. sigpending and sigwait, as Android has no sigtimedwait before
-// API level 23. A signal that was pending before is the host's and stays pending.
+// The kernel sends the signal to the thread that writes, so the mask of this thread decides, and nothing changes for
+// the host's other threads. A check with getrlimit would leave a gap in which another thread or process lowers the
+// limit. Android has no sigtimedwait before API level 23, so this calls sigpending and sigwait. A signal that was
+// pending before belongs to the host and remains pending.
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     sigset_t ours, before, pending;
@@ -144,7 +144,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     const ssize_t wrote = write(fd, data, size);
     const int reason = errno;
     if (wrote < 0 && reason == EFBIG && !was_pending && sigpending(&pending) == 0 &&
-        sigismember(&pending, SIGXFSZ) == 1) { // not pending if the host ignores it
+        sigismember(&pending, SIGXFSZ) == 1) { // the signal is not pending if the host ignores it
         int number;
         (void)sigwait(&ours, &number);
     }
@@ -181,8 +181,8 @@ bool taper_kept_end(taper_kept_writer *writer, bool whole)
     if (!whole) {
         (void)unlink(writer->part);
     }
-    // Unlocked last: until then no other writer takes the part. The lock is released by name, because
-    // a process that was forked meanwhile has a copy of the descriptor.
+    // The unlock is the last step, because until then no other writer takes the part. flock releases the lock even if a
+    // child process, forked meanwhile, has a copy of the descriptor.
     (void)flock(writer->fd, LOCK_UN);
     (void)close(writer->fd);
     return whole;
@@ -215,7 +215,7 @@ bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark 
 void taper_mark_clear(const char *path, taper_mark *mark)
 {
     if (mark->fd >= 0) {
-        (void)unlink(path); // while it is held
+        (void)unlink(path); // before the lock is released
         (void)close(mark->fd);
         mark->fd = -1;
     }
@@ -243,7 +243,7 @@ bool taper_background_start(const taper_allocator *allocator, void (*work)(void 
         return false;
     }
     *b = (taper_background){.allocator = *allocator, .work = work, .user = user};
-    // The host's signals are for its own threads.
+    // Signals go to the host's own threads.
     sigset_t all, before;
     (void)sigfillset(&all);
     const bool masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;

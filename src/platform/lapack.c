@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens LAPACK at run time. The handle is the library's own; routines are looked up when they are called, which costs
+// Opens LAPACK at run time. taper_lapack is the handle of the library. Each call looks up its routine, which costs
 // little beside a factorization.
 #include "platform/lapack.h"
 

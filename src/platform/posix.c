@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// platform.h for Linux, Android and Apple systems: files, clock, locks.
+// Files, clock and locks of platform.h for Linux, Android and Apple systems.
 #define _DEFAULT_SOURCE 1
 #define _DARWIN_C_SOURCE 1 // for madvise
 #include "platform/platform.h"
@@ -15,7 +15,7 @@
 
 #include "base/atomic.h"
 
-// O_NONBLOCK: a pipe is opened, and refused, without waiting for somebody to write to it.
+// O_NONBLOCK prevents waiting: opening a pipe would wait for a writer. The check of its kind then refuses it.
 taper_status taper_open_file(const char *path, int *fd, taper_error *error)
 {
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,7 +36,7 @@ bool taper_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The part's length where it was not given; it lies within the file.
+// Checks that the part is within the file. A length of 0 becomes the length up to the end.
 static taper_status check_part(int fd, uint64_t offset, uint64_t *part, taper_error *error)
 {
     uint64_t length = *part;
@@ -142,7 +142,7 @@ double taper_clock(void)
 }
 
 #ifdef MADV_HUGEPAGE
-// Small pages for two megabytes take this long where the kernel is slow about them.
+// Seconds. A large page that takes longer than the first is late; after so much lateness the process asks for no more.
 static const double large_page_seconds = 1e-3, large_pages_late = 3e-3;
 
 static double touch(char *page)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared memory: Android's by the function that all its versions with NNAPI have (apps may not call memfd_create before
-// level 30), Linux's by memfd_create. Elsewhere there is none.
+// Shared memory. Android has a function for it in every version with NNAPI, and apps may not call memfd_create before
+// API level 30. Linux has memfd_create. Other systems have none.
 #ifdef __linux__
-#define _GNU_SOURCE 1 // memfd_create
+#define _GNU_SOURCE 1 // for memfd_create
 #endif
 #include "platform/shared_memory.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that another process, a driver's, can be given by its descriptor.
+// Memory that another process, for example a driver's, can map by its descriptor.
 #ifndef TAPER_PLATFORM_SHARED_MEMORY_H
 #define TAPER_PLATFORM_SHARED_MEMORY_H
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 typedef struct taper_shared_memory {
-    void *data; // NULL: none
+    void *data; // NULL for no memory
     size_t size;
     int fd;
 } taper_shared_memory;
 
-// Zeroed, of at least `size` bytes. False: the system has none to give.
+// Allocates `size` zeroed bytes (at most INT32_MAX). Returns false if the system has no shared memory or refuses.
 bool taper_shared_memory_create(size_t size, taper_shared_memory *memory);
-void taper_shared_memory_free(taper_shared_memory *memory); // none is fine
+void taper_shared_memory_free(taper_shared_memory *memory); // no memory is allowed
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A job lies in one of a few slots of the pool, its pieces in lanes, one after the other: each thread begins with a
-// lane of its own, the same in every job, so it meets what it wrote in the last one, and then helps in the others. The
-// state of a lane is the only way in: who moves one from the pieces that nobody has begun to those that are being done
-// has the next piece, and until he has taken it off there the job cannot end. So a worker that wakes late finds 0 and
-// touches nothing, and one that was interrupted between reading the state and changing it gets a piece of whatever job
-// is there then. A lane holds all that its thread needs, in one line of the cache.
+// A job is in one of a few slots of the pool. Its pieces are in lanes, in order. Each thread begins with its own lane,
+// the same one in every job, because its caches contain what it wrote there in the last job. Then it helps in the other
+// lanes.
+//
+// A thread enters a lane only through its state: it moves one piece from those not begun to those being done, and the
+// job cannot end until the thread takes the piece off again. A worker that wakes late finds 0 and touches nothing. A
+// worker that was interrupted between reading the state and changing it gets a piece of the job that is there by then.
+// A lane contains everything that its thread needs, in one cache line.
 #define _DEFAULT_SOURCE 1
 #include "platform/threads.h"
 
@@ -23,21 +25,21 @@ enum {
     HOST_PIECES = 256,
     BATCH_PIECES = 32768,
     MOST_THREADS = 1024,
-    ROOM = 64, // for threads that are asked for later
+    ROOM = 64, // workers for which there is room, for a later taper_pool_set_threads
     LINE = 64
 };
-enum { LEFT = 0x10000 }; // a state: pieces being done, and 65536 times those not begun
+enum { LEFT = 0x10000 }; // one piece not begun; a state is LEFT times these plus the pieces being done
 enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // microseconds
 
 typedef struct pool_lane {
     atomic_uint state;
     taper_range_task task;
     void *argument;
-    size_t begin, piece, end; // items: the lane's first; of a piece; behind the lane's last
-    unsigned pieces;          // of the lane
+    size_t begin, piece, end; // items: the first of the lane; per piece; the end of the lane
+    unsigned pieces;          // number of pieces of the lane
 } pool_lane;
 
-typedef union pool_line { // threads do not share cache lines
+typedef union pool_line { // a cache line of its own, so that threads do not share one
     pool_lane lane;
     char bytes[LINE];
 } pool_line;
@@ -50,38 +52,38 @@ typedef struct pool_worker {
 
 struct taper_pool {
     taper_allocator allocator;
-    unsigned room;       // for workers
-    atomic_uint threads; // at work, the caller's included
-    atomic_uint workers; // started
+    unsigned room;       // entries of worker
+    atomic_uint threads; // threads that work, the caller's included
+    atomic_uint workers; // workers started
     taper_caches caches;
-    unsigned slots, lanes; // lanes: of a slot
+    unsigned slots, lanes; // lanes: of each slot
     bool has_host;
     taper_thread_pool host;
     pid_t process;
-    pool_line *lines; // of slot i and lane k: [i * lanes + k]
+    pool_line *lines; // line of slot i and lane k: [i * lanes + k]
     size_t bytes;
     pool_worker *worker;
     atomic_bool stop;
-    atomic_uint runs;       // under way
-    atomic_bool busy;       // the machine, which is found out
-    atomic_uint busy_until; // microseconds
-    atomic_uint left;       // when the last run ended
-    atomic_bool close;      // it began just after the one before: the next one may, too
-    // Workers sleep here. Jobs do without the lock: who holds it might not be running.
+    atomic_uint runs;       // runs under way
+    atomic_bool busy;       // true while other processes seem to use the machine
+    atomic_uint busy_until; // microseconds(); valid while busy
+    atomic_uint left;       // microseconds() at the end of the last run
+    atomic_bool close;      // true if the run began just after the previous one, so the next one may too
+    // Workers sleep here. A job does not take the lock, because the thread that holds it may be suspended.
     pthread_mutex_t idle;
     pthread_cond_t wake;
     atomic_uint asleep;
-    // Here those whose last pieces others have.
+    // Callers sleep here while other threads finish the last pieces.
     pthread_mutex_t lock;
     pthread_cond_t done;
     atomic_uint waiting;
     char apart[LINE];
-    atomic_bool taken[SLOTS]; // by the thread whose job it is
+    atomic_bool taken[SLOTS]; // true while a thread has a job in the slot
 };
 
 // ---- waiting
 
-// Differences of up to half an hour are right.
+// The clock in microseconds, modulo 2^32. Differences of up to half an hour are right.
 static unsigned microseconds(void)
 {
     return (unsigned)(uint64_t)(1e6 * taper_clock());
@@ -92,8 +94,8 @@ typedef struct patience {
     bool begun;
 } patience;
 
-// Watches `count` lanes, `step` lines apart, until one has pieces to begin (to_begin) or has none unfinished. Returns
-// false once it is time to sleep; true may mean nothing.
+// Watches `count` lanes, `step` lines apart, until one of them has pieces to begin (to_begin), or has no unfinished
+// piece. Returns false if it is time to sleep. After true the caller looks again, because nothing may have changed.
 static bool wait_a_little(patience *p, const pool_line *line, unsigned count, unsigned step, bool to_begin)
 {
     for (unsigned i = 0; i < PAUSES; i++) {
@@ -125,8 +127,9 @@ static bool is_busy(taper_pool *pool, unsigned now)
     return atomic_load_explicit(&pool->busy, memory_order_relaxed);
 }
 
-// Waits for what others have begun of a lane; each of the caller's own pieces took `own` microseconds. Who waits far
-// longer than that waits for a thread that the system has suspended for the sake of others, and would do so again.
+// Waits for the pieces of a lane that others have begun. Each of the caller's own pieces took `own` microseconds. If
+// the wait takes far longer, the system has suspended the other thread in favour of other processes and would do so
+// again, so the pool counts as busy.
 static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
 {
     patience p = {0};
@@ -163,7 +166,8 @@ static void run_piece(void *argument, size_t number)
 static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
 {
     run_piece(lane, number);
-    // Sequentially consistent, as are the sleeper's: either he sees the 0, or this sees him.
+    // Sequentially consistent, like the operations of the sleeper: either the sleeper sees the 0, or this thread sees
+    // the sleeper.
     if (atomic_fetch_sub(&lane->state, 1u) == 1 && atomic_load(&pool->waiting) != 0) {
         (void)pthread_mutex_lock(&pool->lock);
         (void)pthread_cond_broadcast(&pool->done);
@@ -171,7 +175,8 @@ static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
     }
 }
 
-// Does a piece that nobody has begun, if there is one: of the slot's lane `first`, or else of the next that has one.
+// Does a piece that nobody has begun: of the slot's lane `first`, otherwise of the next lane that has one. Returns
+// false if no lane has one.
 static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 {
     for (unsigned i = 0; i < pool->lanes; i++) {
@@ -190,7 +195,7 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 
 // ---- workers
 
-// How many have something to do: with every run more there is a thread less to spare.
+// Returns the number of workers that have something to do. Every further run takes one thread.
 static unsigned wanted_workers(taper_pool *pool)
 {
     const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);
@@ -208,8 +213,8 @@ static bool work_once(taper_pool *pool, const pool_worker *self)
     return false;
 }
 
-// Between runs nobody spins. Of runs that follow each other closely, in a loop over pictures say, workers yield through
-// the gap, because falling asleep and being woken takes longer.
+// Workers do not spin between runs. If runs follow each other closely, for example in a loop over pictures, workers
+// yield during the gap, because falling asleep and waking takes longer.
 static bool is_run_near(taper_pool *pool)
 {
     return atomic_load_explicit(&pool->close, memory_order_relaxed) &&
@@ -247,12 +252,12 @@ static void *work(void *argument)
     return NULL;
 }
 
-// A job that comes while a worker falls asleep may not wake it: then it is done without it.
+// A job may fail to wake a worker that is just falling asleep. The job is then done without it.
 static void wake_workers(taper_pool *pool)
 {
     const unsigned workers = atomic_load_explicit(&pool->workers, memory_order_relaxed);
     const unsigned awake = workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
-    // Of those asleep some are not wanted; in a child that was forked there are none.
+    // Some sleeping workers are not wanted. A forked child has none.
     if (awake < taper_min_size(wanted_workers(pool), workers) && pool->process == getpid()) {
         (void)pthread_cond_broadcast(&pool->wake);
     }
@@ -260,7 +265,7 @@ static void wake_workers(taper_pool *pool)
 
 // ---- jobs
 
-// The slot is the caller's, who has the first piece of lane 0 from the start.
+// The caller has the slot, and the first piece of lane 0 from the start.
 static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, unsigned now, taper_pool_check check,
                        void *user)
 {
@@ -310,8 +315,8 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
             slot++;
         }
     }
-    // In batches: of pieces that can be counted; and in the host's pool, where the thread that may ask is not known to
-    // do any of the pieces, of so many that it asks often enough.
+    // Work is done in batches. The pool's own batch is limited by the counter of pieces. In the host's pool the calling
+    // thread may do no piece, so a batch is small enough to call check often.
     const size_t most = !taken ? 1 : pool->has_host ? HOST_PIECES : BATCH_PIECES;
     bool going = true;
     for (size_t begin = 0; begin < count && (going = check(user));) {
@@ -342,7 +347,7 @@ static void start_workers(taper_pool *pool)
         worker->pool = pool;
         worker->number = i;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-            return; // fewer threads than wished still do the work
+            return; // fewer threads than requested still do the work
         }
         atomic_store(&pool->workers, i + 1);
     }
@@ -369,7 +374,7 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
         threads = taper_cpu_cores();
     }
     threads = (unsigned)taper_max_size(taper_min_size(threads, MOST_THREADS), 1);
-    // In one block: the pool, the lanes, the workers.
+    // One block contains the pool, the lanes and the workers.
     const size_t lanes = taper_min_size(threads, LANES);
     const size_t room = host != NULL ? 0 : taper_max_size(threads, ROOM);
     const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + room * sizeof(pool_worker);
@@ -390,7 +395,7 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->wake, NULL);
     (void)pthread_cond_init(&p->done, NULL);
-    p->slots = 1; // the host's pool has one job at a time
+    p->slots = 1; // a host's pool has one job at a time
     if (host != NULL) {
         p->has_host = true;
         p->host = *host;
@@ -406,7 +411,7 @@ void taper_pool_destroy(taper_pool *pool)
     if (pool == NULL) {
         return;
     }
-    if (pool->process == getpid()) { // in a child that was forked there are no workers, but traces of them
+    if (pool->process == getpid()) { // a forked child has no workers, only copies of their data
         (void)pthread_mutex_lock(&pool->idle);
         atomic_store(&pool->stop, true);
         (void)pthread_cond_broadcast(&pool->wake);
