@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies a model's values for a session: see heap.h. The memo is an open-addressing table from old to new object.
+// Copies a model's values for a session: see heap.h. The memo is an open-addressing table from the old object to the
+// new one.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
 typedef struct memo_entry {
     const taper_obj *from;
-    taper_obj *to; // borrowed: kept alive by the copy it is part of, or by `owned`
+    taper_obj *to; // borrowed: the copy that contains it keeps it alive, or `owned`
 } memo_entry;
 
-// Which tensors are made anew; the others stay as they are.
+// The tensors that are copied. Other tensors are shared.
 typedef enum clone_kind { CLONE_ALL, CLONE_HOST_CONSTANTS, CLONE_GRADIENTS } clone_kind;
 
 struct taper_clone_memo {
     taper_heap *heap;
     taper_error *error;
-    memo_entry *entries; // each `to` holds a reference until the end
+    memo_entry *entries; // while true, each `to` holds a reference until the end
     size_t count, capacity;
     clone_kind kind;
 };
@@ -89,7 +90,7 @@ static bool is_host_constant(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only;
 }
 
-// Scales and zero points are twins as well: what is made of them is then known as the model's.
+// Copies scales and zero points as twins too, so that data prepared from them is recognized as the model's.
 static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
 {
     taper_quantizer own = *quantizer;
@@ -111,7 +112,7 @@ static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantize
     return status;
 }
 
-// The tensor over the same storage, which asks for no gradient.
+// Returns a tensor over the same storage that requires no gradient.
 static taper_status detach(const taper_clone_memo *memo, const taper_tensor *tensor, taper_val *copy)
 {
     taper_tensor *twin;
@@ -127,13 +128,13 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     if (memo->kind == CLONE_GRADIENTS) {
         return detach(memo, tensor, copy);
     }
-    TAPER_TRY(taper_tensor_fetch(tensor, memo->error)); // there is nothing to share while it is away
+    TAPER_TRY(taper_tensor_fetch(tensor, memo->error)); // a storage that is away cannot be shared
     taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
     if (storage == NULL) {
         taper_storage *origin = tensor->storage->origin != NULL ? tensor->storage->origin : tensor->storage;
         TAPER_TRY(taper_storage_share(memo->heap, origin, &storage, memo->error));
         const taper_status status = enter(memo, &tensor->storage->head, &storage->head);
-        taper_obj_release(&storage->head); // the memo's reference stays
+        taper_obj_release(&storage->head); // the memo keeps its reference
         TAPER_TRY(status);
     }
     taper_tensor *twin;
@@ -149,7 +150,7 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     return TAPER_OK;
 }
 
-// The empty twin of a container.
+// Returns the empty twin of a container.
 static taper_obj *clone_shell(taper_heap *heap, taper_val value)
 {
     switch (value.tag) {
@@ -196,7 +197,8 @@ static bool is_cloned(clone_kind kind, const taper_tensor *tensor)
     return kind == CLONE_ALL || (kind == CLONE_GRADIENTS ? tensor->requires_grad : is_host_constant(tensor));
 }
 
-// Modules and packed weights are what they are: gradients are looked for in containers alone.
+// Returns true if the object is not searched. Gradients are looked for only in containers, not in modules and packed
+// weights.
 static bool stays(clone_kind kind, taper_val value)
 {
     return value.tag == TAPER_TENSOR ? !is_cloned(kind, value.as.tensor)
@@ -255,8 +257,8 @@ taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_va
     return clone(memo, value, copy, 0);
 }
 
-// Whether a tensor in the value would be made anew. steps: looks that are left; when they are spent the answer is yes,
-// which is always right, and copies.
+// Returns true if the value contains a tensor that would be copied. steps: the lookups that are left. When they are
+// spent the answer is true, which only costs a copy.
 static bool holds_cloned(clone_kind kind, taper_val value, int depth, size_t *steps)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -294,11 +296,11 @@ static taper_status clone_some(taper_heap *heap, taper_clone_memo **memo, clone_
         TAPER_TRY(taper_clone_begin(heap, memo, error));
         (*memo)->kind = kind;
     }
-    if (known == NULL && !holds) { // is not looked through again
+    if (known == NULL && !holds) { // so that it is not searched again
         return enter(*memo, value.as.obj, value.as.obj);
     }
     TAPER_TRY(taper_clone_value(*memo, value, copy, error));
-    taper_val_release(*copy); // the memo holds it
+    taper_val_release(*copy); // the memo keeps a reference
     return TAPER_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dicts in order of insertion: entries in an array, and beside it, once there are more than a few, an open-addressing
-// table of positions. Removing moves the later entries down and rebuilds the table.
+// Dicts in order of insertion. Entries are in an array. A dict with more than a few entries also has an open-addressing
+// table of positions. Removal moves the later entries down and rebuilds the table.
 #include "base/budget.h"
 #include "base/hash.h"
 #include "ir/heap.h"
@@ -12,7 +12,7 @@ static uint64_t hash_string(const taper_dict *dict, const char *text, size_t len
     return taper_hash_keyed(taper_hash_seed(dict->head.head.heap), text, length);
 }
 
-// The seed keeps a file from choosing keys that collide.
+// The seed prevents a file from choosing keys that collide.
 static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
 {
     const uint64_t seed = taper_hash_seed(dict->head.head.heap);
@@ -33,8 +33,8 @@ static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
         break;
     }
     case TAPER_COMPLEX: {
-        // Zeros of either sign are equal. The first part is mixed with the seed before it meets the second: no choice
-        // of the two makes up for each other without it.
+        // Zeros of either sign are equal. The first part is mixed with the seed before the second part is added.
+        // Otherwise a file could choose both parts so that they cancel.
         const double re = key.as.complex->re == 0 ? 0 : key.as.complex->re;
         const double im = key.as.complex->im == 0 ? 0 : key.as.complex->im;
         uint64_t second;
@@ -68,7 +68,8 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
     return dict;
 }
 
-// What equals no key, not even itself, need not be in the table: there it would be one row of places with its likes.
+// Returns true for a key that equals no key, not even itself. It need not be in the table, where many of them would
+// form one long probe sequence.
 static bool equals_none(taper_val key)
 {
     return (key.tag == TAPER_DOUBLE && key.as.f != key.as.f) ||
@@ -76,13 +77,13 @@ static bool equals_none(taper_val key)
             (key.as.complex->re != key.as.complex->re || key.as.complex->im != key.as.complex->im));
 }
 
-// Looks beyond those that a good hash needs are charged, whatever it was that made them. False: the budget is spent.
+// Charges the probes beyond those that a good hash needs, whatever caused them. Returns false if the budget is spent.
 static bool charge_looks(const taper_dict *dict, uint64_t looks)
 {
     return looks <= FREE_LOOKS || taper_spend(taper_heap_allocator(dict->head.head.heap), STEPS_A_LOOK * looks);
 }
 
-// Where key is, whose hash is known. What was looked at is added to *looks.
+// Returns the position of the key, or SIZE_MAX. Adds the number of probes to *looks.
 static size_t find(const taper_dict *dict, taper_val key, uint64_t hash, uint64_t *looks)
 {
     if (dict->index == NULL) {
@@ -111,7 +112,7 @@ taper_val *taper_dict_find(const taper_dict *dict, taper_val key)
     uint64_t hash, looks = 0;
     const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash, &looks) : SIZE_MAX;
     looks += key.tag == TAPER_STRING ? key.as.string->length : 0;
-    (void)charge_looks(dict, looks); // who goes on with a spent budget is refused at its next block
+    (void)charge_looks(dict, looks); // with a spent budget, the next block is refused
     return at == SIZE_MAX ? NULL : &dict->entries[2 * at + 1];
 }
 
@@ -174,7 +175,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "a %s cannot be a key of a dict", taper_val_kind_name(key));
         goto fail;
     }
-    if (key.tag == TAPER_STRING) { // hashed, compared, and hashed again when the table grows
+    if (key.tag == TAPER_STRING) { // the string is hashed, compared, and hashed again when the table grows
         status = taper_charge(taper_heap_allocator(dict->head.head.heap), 8 * (uint64_t)key.as.string->length, error);
         if (status != TAPER_OK) {
             goto fail;
@@ -203,7 +204,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         dict->index = index;
         dict->index_size = size;
         reindex(dict, &looks);
-        looks += 4 * (uint64_t)dict->count; // hashed again
+        looks += 4 * (uint64_t)dict->count; // every key is hashed again
     }
     dict->entries[2 * dict->count] = key;
     dict->entries[2 * dict->count + 1] = value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs, blocks, nodes and values: making, linking and freeing them.
+// Creates, links and frees graphs, blocks, nodes and values.
 #include "ir/graph.h"
 
 typedef struct taper_constant_ref {
@@ -252,7 +252,7 @@ static void unlink_node(taper_node *node)
     node->previous = node->next = NULL;
 }
 
-// Depth is that of the blocks, which the frontend limits.
+// The frontend limits the nesting of blocks, and so the depth of this recursion.
 static void drop_uses(taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

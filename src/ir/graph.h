@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program in memory: a function is a graph of nodes in nested blocks, in static single assignment form. The order
-// of the nodes in a block is the order of effects. prim::If has two blocks without parameters; prim::Loop has one whose
-// parameters are the trip number and the carried values and whose results are the next condition and the carried
+// The program in memory. A function is a graph of nodes in nested blocks, in static single assignment form. The order
+// of the nodes in a block is the order of effects. prim::If has two blocks without parameters. prim::Loop has one
+// block. Its parameters are the trip number and the carried values; its results are the next condition and the carried
 // values.
 //
-// Everything of a graph lives in its arena: nodes that a pass unlinks are not freed one by one. Constants hold
-// references.
+// The arena of a graph owns everything in it: a node that a pass unlinks is not freed until the graph is. Constants
+// hold references.
 #ifndef TAPER_IR_GRAPH_H
 #define TAPER_IR_GRAPH_H
 
@@ -13,24 +13,25 @@
 #include "ir/value.h"
 
 typedef enum taper_node_kind {
-    TAPER_NODE_CONSTANT, // no inputs; constant
-    TAPER_NODE_OP,       // op, schema: inputs are the arguments of the schema, all of them unless vararg
-    TAPER_NODE_IF,       // condition
-    TAPER_NODE_LOOP,     // most trips, condition, carried…
-    TAPER_NODE_GET_ATTR, // object; own.slot
-    TAPER_NODE_SET_ATTR, // object, value; own.slot
-    TAPER_NODE_LIST,     // items; type is the list's type
-    TAPER_NODE_TUPLE,    // items; type is a named tuple's type, otherwise NULL
-    TAPER_NODE_DICT,     // key, value, key, value …; type is the dict's type
-    TAPER_NODE_OBJECT,   // type is the class of the new object
+    TAPER_NODE_CONSTANT, // no inputs; the value is `constant`
+    TAPER_NODE_OP,       // op, schema; inputs: the arguments of the schema, all of them unless vararg
+    TAPER_NODE_IF,       // inputs: condition
+    TAPER_NODE_LOOP,     // inputs: maximum of trips, condition, carried values
+    TAPER_NODE_GET_ATTR, // inputs: object; own.slot
+    TAPER_NODE_SET_ATTR, // inputs: object, value; own.slot
+    TAPER_NODE_LIST,     // inputs: items; type: the list's type
+    TAPER_NODE_TUPLE,    // inputs: items; type: a named tuple's type, otherwise NULL
+    TAPER_NODE_DICT,     // inputs: key, value, key, value …; type: the dict's type
+    TAPER_NODE_OBJECT,   // type: the class of the new object
     TAPER_NODE_LIST_UNPACK,
     TAPER_NODE_TUPLE_UNPACK,
-    TAPER_NODE_TUPLE_SLICE, // tuple; own.slice
-    TAPER_NODE_ISINSTANCE,  // value; types
-    TAPER_NODE_CALL,        // object, arguments…: calls the method `name`
-    TAPER_NODE_SEGMENT, // what block 1 takes from outside; a backend runs it (segment: ops/backend.h, name: its name)
-                        // or the plain nodes of block 1, with the node's results; block 0 is empty. A third block is
-                        // run instead of block 1: the same, with what another backend does of it
+    TAPER_NODE_TUPLE_SLICE, // inputs: tuple; own.slice
+    TAPER_NODE_ISINSTANCE,  // inputs: value; types
+    TAPER_NODE_CALL,        // inputs: object, arguments…; name: the method that it calls
+    // Inputs: the values that block 1 takes from outside. A backend runs the node (segment: ops/backend.h, name: its
+    // name), or the plain nodes of block 1 run and give the node's results. Block 0 is empty. A third block, if there
+    // is one, runs instead of block 1: it does the same, with a part of the work on another backend.
+    TAPER_NODE_SEGMENT,
     TAPER_NODE_KIND_COUNT
 } taper_node_kind;
 
@@ -39,54 +40,54 @@ typedef struct taper_block taper_block;
 typedef struct taper_graph taper_graph;
 
 typedef struct taper_value_use {
-    taper_node *user; // NULL: a result of block
+    taper_node *user; // NULL if the user is the result of a block
     taper_block *block;
-    uint32_t index; // which input (or result)
+    uint32_t index; // number of the input (or result)
     struct taper_value_use *next, *previous;
 } taper_value_use;
 
 typedef struct taper_ir_value {
-    taper_node *node;   // that defines it; NULL: a parameter of block
-    taper_block *block; // where it is defined
-    uint32_t index;     // which output or parameter
-    uint32_t id;        // unique in the graph
+    taper_node *node;   // node that defines the value; NULL for a parameter of block
+    taper_block *block; // block in which the value is defined
+    uint32_t index;     // number of the output or parameter
+    uint32_t id;        // number that is unique in the graph
     taper_value_use *uses;
-    const taper_type *type; // in the model's table of types; NULL: not known
-    uint32_t reg;           // for the planner
+    const taper_type *type; // type in the model's table of types; NULL if unknown
+    uint32_t reg;           // number of the register, set by the planner
 } taper_ir_value;
 
 typedef struct taper_ir_input {
     taper_ir_value *value;
     taper_value_use use;
-    bool last; // for the planner: nobody looks at the value after this
+    bool last; // set by the planner: true if nothing reads the value after this
 } taper_ir_input;
 
-// What only nodes of one kind have; zero at first.
+// Members that only nodes of one kind have. They are zero at first.
 typedef union taper_node_own {
-    int64_t slot; // GET_ATTR, SET_ATTR: which attribute of the class
+    int64_t slot; // GET_ATTR, SET_ATTR: number of the attribute in its class
     struct {
-        int64_t begin, end; // of the items that the result has
+        int64_t begin, end; // range of items in the result
     } slice;                // TUPLE_SLICE
     struct {
-        // A list that its makers only look at: safe to fold.
+        // True for a list that its users only read, which is safe to fold.
         bool frozen;
-        // A list of tensors: no graph puts others into it, and who is given it looks at it alone
+        // True for a list of tensors to which no graph adds others, and whose users only read it
         // (compiler/constant_lists.c).
         bool held;
-        // The host may write to its tensors between runs, so what is computed of them is not constant.
+        // True if the host may write to the tensors between runs, so that results computed from them are not constant.
         bool attribute;
     } constant; // CONSTANT
     struct {
-        uint32_t counter, condition; // registers, given by the planner
+        uint32_t counter, condition; // numbers of registers, set by the planner
     } loop;                          // LOOP
-    size_t arguments_before;         // LIST in a segment: arguments of the segment that nodes before it take
-    size_t prepared;                 // CALL while it is lowered: one more than the index of the body to inline, 0: none
-    bool all_constant;               // TUPLE while it is lowered: its items are known to be constants
+    size_t arguments_before;         // LIST in a segment: number of the segment's arguments that earlier nodes take
+    size_t prepared;                 // CALL while it is lowered: 1 + the index of the body to inline, or 0
+    bool all_constant;               // TUPLE while it is lowered: true if all items are constants
     struct {
-        bool made_here; // a dequantize that this pass has made
-        uint32_t value; // whose parameters its input has
+        bool made_here; // true for a dequantize that this pass has made
+        uint32_t value; // id of the value whose parameters the input has
     } quantized;        // OP while its graph is quantized
-    uint64_t words[2];  // all of these, for comparing
+    uint64_t words[2];  // all of the above, for comparing
 } taper_node_own;
 
 struct taper_node {
@@ -95,30 +96,31 @@ struct taper_node {
     taper_ir_input *inputs;
     taper_ir_value *outputs;
     taper_block *blocks[3];
-    taper_block *block; // it stands in
+    taper_block *block; // block that contains the node
     taper_node *previous, *next;
-    const struct taper_op *op; // ops/call/call.h
-    const char *op_name;       // its schema's text, as nothing here knows what a schema is
+    const struct taper_op *op; // row of the operator, ops/call/call.h
+    const char *op_name;       // text of the schema, because this header does not know the schema's members
     const struct taper_schema *schema;
     const struct taper_segment *segment;
-    const char *why; // the model's device leaves it to the CPU, a static text; NULL: it does not, or nobody asked
+    // Why the model's device leaves the node to the CPU (a static text); NULL if it does not, or if not asked.
+    const char *why;
     const taper_type *type;
     const taper_type *const *types;
     const char *name;
     taper_val constant;
     taper_node_own own;
-    int32_t debug;        // handle of the file's debug map, -1: none
-    uint32_t instruction; // offset in the file's function, for messages
+    int32_t debug;        // handle in the file's debug map, or -1
+    uint32_t instruction; // offset in the file's function, in instructions, for messages
 };
 
 struct taper_block {
     taper_graph *graph;
-    taper_node *parent; // NULL: the function's body
+    taper_node *parent; // NULL for the body of the function
     taper_ir_value *params;
     taper_ir_input *results;
     uint32_t param_count, result_count;
     taper_node *first, *last;
-    uint32_t *clears; // for the planner: registers to clear on entry
+    uint32_t *clears; // set by the planner: registers to clear on entry
     uint32_t clear_count;
 };
 
@@ -134,13 +136,13 @@ TAPER_MUST_USE taper_status taper_graph_create(const taper_allocator *allocator,
                                                taper_graph **graph, taper_error *error);
 void taper_graph_destroy(taper_graph *graph);
 
-// Of the constant objects; NULL: there are none.
+// Returns the heap of the constant objects, or NULL if there are none.
 taper_heap *taper_graph_heap(const taper_graph *graph);
 
-// A node that is not linked into a block yet. Inputs are set with taper_node_set_input.
+// Creates a node that is not in a block yet. The caller sets its inputs with taper_node_set_input.
 TAPER_MUST_USE taper_status taper_node_create(taper_graph *graph, taper_node_kind kind, size_t inputs, size_t outputs,
                                               taper_node **node, taper_error *error);
-// A CONSTANT; takes over the reference (released on failure too).
+// Creates a CONSTANT. Takes over the reference to the value, also on failure.
 TAPER_MUST_USE taper_status taper_node_constant(taper_graph *graph, taper_val value, taper_node **node,
                                                 taper_error *error);
 TAPER_MUST_USE taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params,
@@ -150,15 +152,15 @@ TAPER_MUST_USE taper_status taper_block_set_results(taper_block *block, taper_ir
 
 void taper_node_append(taper_block *block, taper_node *node);
 void taper_node_insert_before(taper_node *node, taper_node *before);
-// Unlinks it and drops its uses; its outputs must have no users left. Its blocks' uses go too.
+// Unlinks the node and drops its uses and those of its blocks. Its outputs must have no users.
 void taper_node_remove(taper_node *node);
-void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value); // value NULL: none
+void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value); // value may be NULL
 void taper_value_replace_uses(taper_ir_value *old, taper_ir_value *with);
-// Moves node to the end of another block (or of its own).
+// Moves the node to the end of a block, which may be its own.
 void taper_node_move(taper_node *node, taper_block *block);
-// Moves node behind another.
+// Moves the node to the place after another node.
 void taper_node_move_after(taper_node *node, taper_node *after);
-// Moves every node of block before `before`.
+// Moves every node of block to the place before the node `before`.
 void taper_block_inline_before(taper_block *block, taper_node *before);
 
 static inline taper_ir_value *taper_node_in(const taper_node *node, size_t index)
@@ -173,17 +175,18 @@ static inline bool taper_value_used_once(const taper_ir_value *value)
 {
     return value->uses != NULL && value->uses->next == NULL;
 }
-static inline const taper_node *taper_value_constant(const taper_ir_value *value) // NULL: not a constant
+static inline const taper_node *taper_value_constant(const taper_ir_value *value) // NULL if the value is not a constant
 {
     return value->node != NULL && value->node->kind == TAPER_NODE_CONSTANT ? value->node : NULL;
 }
 
-// Every value is defined before it is used, in the same or an enclosing block; counts fit the kinds.
+// Fails unless every value is defined before it is used, in the same or an enclosing block, and the counts suit the
+// kinds.
 TAPER_MUST_USE taper_status taper_graph_verify(const taper_graph *graph, taper_error *error);
-// For people: values by their ids, long constants cut short.
+// Prints for people: values have their ids, and long constants are shortened.
 void taper_graph_print(const taper_graph *graph, taper_text *text);
-// For tests: values numbered in order, constants whole (tensors up to 64 elements), and on a line of their own when
-// they are objects that several nodes share.
+// Prints for tests: values are numbered in order and constants are complete (tensors up to 64 elements). A constant
+// object that several nodes share has a line of its own.
 void taper_graph_print_exact(const taper_graph *graph, taper_text *text);
 const char *taper_node_kind_name(taper_node_kind kind);
 

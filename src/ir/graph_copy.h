@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of nodes, in the graph that they are of or in another.
+// Copies nodes within their graph or into another one.
 #ifndef TAPER_IR_GRAPH_COPY_H
 #define TAPER_IR_GRAPH_COPY_H
 
@@ -8,12 +8,12 @@
 typedef struct taper_copier {
     const taper_allocator *allocator;
     taper_graph *to;
-    taper_ir_value **values; // by id, in the graph copied from: what stands for it in the copy; NULL: itself
+    taper_ir_value **values; // by id in the source graph: the value's copy, or NULL for the value itself
     size_t count, capacity;
     taper_error *error;
 } taper_copier;
 
-// Room for the values that the graph copied from has by now.
+// Makes room for all values that the source graph has now.
 TAPER_MUST_USE taper_status taper_copier_make_room(taper_copier *copier, const taper_graph *from);
 void taper_copier_free(taper_copier *copier);
 
@@ -23,7 +23,8 @@ static inline taper_ir_value *taper_copy_of(const taper_copier *copier, taper_ir
     return copy != NULL ? copy : value;
 }
 
-// What is entered for one copy is never asked for in another: it is of a body that is gone by then, or entered anew.
+// Records the copy of a value. Entries need not be cleared for the next copy: that one either never reads them, because
+// they belong to a body that is gone, or writes them anew.
 static inline void taper_stands_for(const taper_copier *copier, const taper_ir_value *value, taper_ir_value *copy)
 {
     if (value->id < copier->count) {
@@ -31,9 +32,9 @@ static inline void taper_stands_for(const taper_copier *copier, const taper_ir_v
     }
 }
 
-// A node of the graph `to`, with its blocks, that stands nowhere yet.
+// Copies a node with its blocks into the graph `to`. The copy is not in a block yet.
 TAPER_MUST_USE taper_status taper_copy_node(const taper_copier *copier, const taper_node *node, taper_node **made);
-// A block of that node of the graph `to`.
+// Copies a block into the graph `to`, for the node `parent`.
 TAPER_MUST_USE taper_status taper_copy_block(const taper_copier *copier, taper_node *parent, const taper_block *block,
                                              taper_block **made);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Printing graphs. The printed form follows PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants stand where
-// they are used. The exact form says all there is: a graph made of it (tests/passes) is the same graph.
+// Prints graphs in a form like PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants are printed at their
+// uses. The exact form is complete: a graph made from it (tests/passes) is the same graph.
 #include "ir/graph.h"
 #include "ir/tensor_def.h"
 
@@ -26,7 +26,7 @@ const char *taper_node_kind_name(taper_node_kind kind)
 }
 
 enum {
-    SHORT_LIST = 16, // items that the short form shows
+    SHORT_LIST = 16, // items that the short form prints
     MOST_ELEMENTS = 64,
     DEEPEST_VALUE = 8
 };
@@ -34,7 +34,7 @@ enum {
 typedef struct printer {
     taper_text *text;
     bool exact;
-    uint32_t *numbers; // by value id, in the order of definition; NULL: ids are printed
+    uint32_t *numbers; // by value id, numbers in the order of definition; NULL to print ids
     size_t value_count;
     uint32_t next;
 } printer;
@@ -81,7 +81,7 @@ static void print_string(const printer *p, const taper_string *string)
     taper_text_string(p->text, "\"");
 }
 
-// The elements in order of the sizes, up to some.
+// Prints the elements in the order of the indices, up to a limit.
 static void print_elements(const printer *p, const taper_tensor *tensor)
 {
     const int64_t count = taper_tensor_numel(tensor);
@@ -213,7 +213,7 @@ static void print_constant(const printer *p, taper_val value, bool frozen, int d
     }
 }
 
-// Whether the exact form gives the constant a line of its own, so that its users are seen to share it.
+// Returns true if the exact form prints the constant on a line of its own, which shows that its users share it.
 static bool has_own_line(const printer *p, const taper_node *constant)
 {
     const taper_val value = constant->constant;
@@ -253,7 +253,7 @@ static void print_inputs(const printer *p, const taper_ir_input *inputs, size_t 
     }
 }
 
-// What a node is besides its kind, in brackets.
+// Prints the facts of a node other than its kind, in brackets.
 static void print_detail(const printer *p, const taper_node *node)
 {
     const bool attribute = node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR;
@@ -280,7 +280,7 @@ static void print_block(printer *p, const taper_block *block, int depth)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_CONSTANT && !has_own_line(p, node)) {
-            continue; // shown where it is used
+            continue; // it is printed at its uses
         }
         taper_text_format(p->text, "%*s", 2 * depth, "");
         define(p, node->outputs, node->output_count);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks that a graph holds together. Run after the frontend and after every pass.
+// Checks that a graph is consistent. It runs after the frontend and after every pass.
 #include "ir/graph.h"
 
 typedef struct verifier {
     const taper_graph *graph;
-    uint8_t *defined; // by value id; 1 while the value is in scope
+    uint8_t *defined; // by value id: 1 while the value is in scope
     taper_error *error;
 } verifier;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
-// inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
-// own pointer and its class in front of its aligned start. New pages take longer than what is computed in them: so a
-// storage whose class has no block takes one of up to four times its size.
+// Free blocks are in lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two. Inputs of
+// ever new shapes therefore cannot make the heap grow without bound. A block of 1 KiB or more has the allocator's own
+// pointer and its class before its aligned start. The system takes longer to provide new pages than kernels take to
+// compute in them, so a storage whose class has no free block takes a block of up to four times its size.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -12,15 +12,15 @@ enum {
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
     LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
-    LEAST_SHARED = 1 << 16, // bytes of storages that take larger blocks
-    CLASSES_SHARED = 8      // how much larger
+    LEAST_SHARED = 1 << 16, // bytes of the smallest storage that may take a larger block
+    CLASSES_SHARED = 8      // classes above its own that a storage may take
 };
 
 typedef struct free_block {
     struct free_block *next;
 } free_block;
 
-// AddressSanitizer does not know that blocks in the lists are free: it is told.
+// Tells AddressSanitizer which blocks are free, because they remain allocated for it.
 #ifdef __SANITIZE_ADDRESS__
 void __asan_poison_memory_region(void const volatile *block, size_t size);
 void __asan_unpoison_memory_region(void const volatile *block, size_t size);
@@ -35,17 +35,19 @@ struct taper_heap {
     taper_allocator allocator;
     taper_types *types;
     taper_spin lock;
-    size_t live; // objects alive, and one for the owner
+    size_t live; // number of live objects, plus one for the owner
     taper_container *containers;
-    _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
+    _Atomic(taper_storage_source *) source; // read by every thread that frees a storage
     size_t bytes, used;
     atomic_uint copies;
-    // Looked at, and set between runs, without the lock: other threads make values meanwhile, of results they have.
+    // These are read, and set between runs, without the lock: other threads create values meanwhile, from results that
+    // they have.
     _Atomic(size_t) limit, calls;
-    atomic_bool refused; // because of the limit
+    atomic_bool refused; // true if the limit refused a block
     free_block *small[SMALL_CLASSES + 1];
-    free_block *large[LARGE_CLASSES + CLASSES_SHARED]; // the last ones are always empty
-    // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
+    free_block *large[LARGE_CLASSES + CLASSES_SHARED]; // the last lists are always empty
+    // Number of large blocks that are not storages (scratch of operators), now and at most. A trim after planning keeps
+    // that many.
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 
@@ -76,7 +78,7 @@ taper_types *taper_heap_types(const taper_heap *heap)
 
 void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
 {
-    taper_spin_lock(&heap->lock); // nobody is inside the old one any more
+    taper_spin_lock(&heap->lock); // after this no thread is inside the old source
     atomic_store_explicit(&heap->source, source, memory_order_release);
     taper_spin_unlock(&heap->lock);
 }
@@ -86,8 +88,7 @@ taper_storage_source *taper_heap_source(taper_heap *heap)
     return atomic_load_explicit(&heap->source, memory_order_acquire);
 }
 
-// Results are released by any thread, also while the session, and its source with it, comes to its end: the lock keeps
-// the source where it is.
+// Any thread may release results, also while the session and its source end. The lock keeps the source valid.
 void taper_heap_storage_died(taper_heap *heap, struct taper_storage *storage)
 {
     taper_spin_lock(&heap->lock);
@@ -132,7 +133,7 @@ void taper_heap_copied(taper_heap *heap)
     atomic_fetch_add_explicit(&heap->copies, 1u, memory_order_relaxed);
 }
 
-// Class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
+// Returns the class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
 static size_t large_class(size_t size, size_t *block)
 {
     const unsigned power = 63 - (unsigned)__builtin_clzll(size);
@@ -142,9 +143,9 @@ static size_t large_class(size_t size, size_t *block)
     return (size_t)(power - 10) * 4 + quarter;
 }
 
-// How far large blocks are from where they would begin. Allocators put these at the begin of a page, as the host's
-// inputs are: a result that begins a line further than an input has loads wait for stores to addresses whose low 12
-// bits are theirs.
+// Returns the distance of a large block from its natural place. Allocators start large blocks at the beginning of a
+// page, and so do the host's inputs. If a result begins one line further than an input, loads wait for stores to
+// addresses with the same low 12 bits.
 static size_t apart(size_t block)
 {
     enum { PAGES = 1 << 16, APART = 1024 };
@@ -156,7 +157,7 @@ static size_t raw_size(size_t block)
     return block + apart(block) + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
 }
 
-// In front of a large block.
+// The bytes before a large block.
 typedef struct block_head {
     size_t class;
     void *raw;
@@ -175,7 +176,7 @@ static size_t class_size(size_t class)
     return power + class % 4 * (power / 4);
 }
 
-static void count_call(taper_heap *heap) // under the lock
+static void count_call(taper_heap *heap) // the caller holds the lock
 {
     const size_t calls = atomic_load_explicit(&heap->calls, memory_order_relaxed);
     atomic_store_explicit(&heap->calls, calls + 1, memory_order_relaxed);
@@ -192,7 +193,7 @@ static bool charge(taper_heap *heap, size_t size)
     return true;
 }
 
-// size: of the blocks in the list.
+// size: of each block in the list, in bytes.
 static void *take(free_block **list, size_t size)
 {
     free_block *block = *list;
@@ -268,7 +269,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
     const block_head head = {class, raw};
     char *aligned = (char *)taper_round_up((uintptr_t)raw + apart(block) + sizeof head, TAPER_ALIGNMENT);
     memcpy(aligned - sizeof head, &head, sizeof head);
-    memset(aligned + size, 0, TAPER_OVERREAD); // defined bytes for kernels that over-read
+    memset(aligned + size, 0, TAPER_OVERREAD); // so that kernels that read too far read defined bytes
     return aligned;
 }
 
@@ -332,7 +333,7 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     if (size >= SMALL_LIMIT) {
         size_t bytes;
         const size_t class = large_class(size, &bytes);
-        const size_t own = head_of(ptr).class; // or a larger one
+        const size_t own = head_of(ptr).class; // may be larger than `class`
         heap->scratch_live[class] -= scratch;
         put(&heap->large[own], block, class_size(own));
         heap->used -= bytes;
@@ -354,7 +355,8 @@ void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
     free_any(heap, ptr, size, false);
 }
 
-// Blocks that are in no list any more go back to the allocator. size: theirs; large: of a large class.
+// Returns the blocks of a chain, which are in no list, to the allocator. size: of each block; large: true for a large
+// class.
 static void give_back(taper_heap *heap, free_block *block, size_t size, bool large)
 {
     const size_t raw = large ? raw_size(size) : size;
@@ -369,7 +371,7 @@ static void give_back(taper_heap *heap, free_block *block, size_t size, bool lar
     }
 }
 
-// Of a large class all blocks, or all but those that scratch takes.
+// Frees all blocks of a large class, or all except those that scratch needs.
 static void trim_large(taper_heap *heap, size_t class, bool scratch_stays)
 {
     taper_spin_lock(&heap->lock);
@@ -441,7 +443,8 @@ void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag)
     taper_spin_unlock(&heap->lock);
 }
 
-// Out of the list of containers, before the items are touched: taper_heap_close looks at linked ones only.
+// Removes the container from the list before its items change, because taper_heap_close reads only containers in the
+// list.
 void taper_heap_unlink(taper_heap *heap, taper_container *container)
 {
     taper_spin_lock(&heap->lock);
@@ -456,7 +459,7 @@ void taper_heap_unlink(taper_heap *heap, taper_container *container)
     taper_spin_unlock(&heap->lock);
 }
 
-// After the object's memory went back.
+// Call this after the memory of the object is freed.
 void taper_heap_forget(taper_heap *heap)
 {
     taper_spin_lock(&heap->lock);
@@ -467,7 +470,7 @@ void taper_heap_forget(taper_heap *heap)
     }
 }
 
-// ---- cycles, when the owner lets go
+// ---- cycles, at the end of the owner's use
 
 typedef void (*visit)(taper_container *child, void *argument);
 
@@ -507,7 +510,7 @@ void taper_heap_close(taper_heap *heap)
     }
     taper_heap_set_source(heap, NULL);
     taper_spin_lock(&heap->lock);
-    // References that no container of this heap accounts for are held from outside.
+    // A reference that no container of this heap explains is held outside.
     for (taper_container *c = heap->containers; c != NULL; c = c->next) {
         c->scan = (int64_t)taper_refs_count(&c->head.refs);
     }
@@ -518,7 +521,7 @@ void taper_heap_close(taper_heap *heap)
     }
     taper_container *stack = NULL;
     for (taper_container *c = heap->containers; c != NULL; c = c->next) {
-        if (c->scan > 0 || taper_refs_count(&c->head.refs) == 0) { // none: another thread is freeing it
+        if (c->scan > 0 || taper_refs_count(&c->head.refs) == 0) { // 0 references: another thread is freeing it
             reach(c, &stack);
             while (stack != NULL) {
                 taper_container *top = stack;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The blocks of a heap, and what is told to it and to tensors and storages when a value goes: for those who make
-// objects.
+// The blocks of a heap, and the calls that tell the heap, tensors and storages that a value is freed. For code that
+// creates objects.
 #ifndef TAPER_IR_HEAP_BLOCKS_H
 #define TAPER_IR_HEAP_BLOCKS_H
 
@@ -13,18 +13,19 @@ struct taper_tensor;
 
 const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 
-// A block; size must be given back exactly. Blocks of 1 KiB and more are aligned to TAPER_ALIGNMENT and have
-// TAPER_OVERREAD readable bytes behind them; smaller ones are aligned for any C type.
+// Returns a block, or NULL if memory is missing. It is freed with exactly the same size. Blocks of 1 KiB and more are
+// aligned to TAPER_ALIGNMENT and have TAPER_OVERREAD readable bytes after them. Smaller blocks are aligned for any C
+// type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
-// A block that stays for many runs: none that was freed, which the next run would miss, unless it replaces another. It
-// is no scratch, of which a trim after planning keeps as much as a run needs.
+// Allocates a block that remains for many runs. It is never a freed block, which the next run would lack, unless it
+// replaces a lasting one. It does not count as scratch, so a trim after planning keeps no reserve for it.
 void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces);
 void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size);
-// Registers an object that the caller filled in (tag set); links containers.
+// Registers an object that the caller has filled in, and sets its tag. Containers are linked into the heap's list.
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
-// For storages: blocks of at least 1 KiB that a trim after planning does not keep for scratch.
+// Blocks for storages, of at least 1 KiB. A trim after planning keeps no reserve for them.
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size);
 void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size);
 void taper_heap_trim_storages(taper_heap *heap);

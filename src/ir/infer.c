@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes and dtypes of results: the parts that rules share, the choice of the rule, and the rules of products and of
-// what works element by element.
+// Shapes and dtypes of results: the helpers that rules share, the choice of the rule, and the rules for products and
+// for element-wise operators.
 #include "ir/infer.h"
 
 // ---- arguments
@@ -42,7 +42,7 @@ static bool is_tensor_type(const taper_type *type)
            (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Of all tensors among the arguments.
+// Broadcasts all tensors among the arguments.
 static taper_shape broadcast_all(const taper_infer_call *call)
 {
     taper_shape shape = {.rank = 0, .dtype = -1};
@@ -59,7 +59,8 @@ static taper_shape broadcast_all(const taper_infer_call *call)
 
 // ---- products
 
-// (…, n, k) times (…, k, m); a vector is a row on the left, a column on the right, and goes from the result.
+// (…, n, k) times (…, k, m). A vector is a row on the left and a column on the right, and its dimension is not in the
+// result.
 static taper_shape matmul(const taper_shape *a, const taper_shape *b)
 {
     if (a->rank < 1 || b->rank < 1) {
@@ -99,7 +100,7 @@ static int dtype_of_items(const taper_known *list)
     return list->shapes[0].dtype;
 }
 
-// Whether a number among the arguments may be of a higher kind than dtype.
+// Returns true if a number among the arguments may be of a higher kind than dtype.
 static bool number_promotes(const taper_infer_call *call, int dtype)
 {
     for (size_t i = 0; i < call->schema->arg_count; i++) {
@@ -148,7 +149,7 @@ static int dtype_of(const taper_infer_call *call)
     case TAPER_RESULT_SAME:
         return first;
     case TAPER_RESULT_FLOAT:
-        if (first >= 0 && taper_dtype_is_quantized((taper_dtype)first)) { // of quantized numbers it gives such
+        if (first >= 0 && taper_dtype_is_quantized((taper_dtype)first)) { // quantized tensors give a quantized result
             return TAPER_FIELD(taper_op_facts(call->op), QUANTIZED) != TAPER_QUANTIZED_NONE ? first : -1;
         }
         return first >= 0 && taper_dtype_is_float((taper_dtype)first) && !number_promotes(call, first) ? first : -1;
@@ -222,8 +223,8 @@ static taper_shape shape_of(const taper_infer_call *call)
     }
 }
 
-// Whether a tensor stands where the schema has a number or packed weights: operators take some of these, of which the
-// rules say nothing.
+// Returns true if an argument is a tensor although the schema has a number or packed weights. Operators accept some of
+// these, and the rules do not cover them.
 static bool is_unforeseen(const taper_infer_call *call)
 {
     for (size_t i = 0; i < call->schema->arg_count && i < call->count; i++) {

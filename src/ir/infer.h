@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sizes and dtypes of results, out of what is known of the arguments, by the rule in the operator's row (SHAPE and
-// RESULT in ir/op.h). Whoever plans asks before a run, with little known; a device asks for the shapes of a run, with
-// everything known. Builds for debugging hold the answers against what the operators gave (TAPER_CHECK_SHAPES).
+// Infers sizes and dtypes of results from the known facts about the arguments, by the rule in the operator's row (SHAPE
+// and RESULT in ir/op.h). A planner asks before a run, when little is known. A device asks for the shapes of a run,
+// when everything is known. Debug builds compare the answers with the results of the operators (TAPER_CHECK_SHAPES).
 #ifndef TAPER_IR_INFER_H
 #define TAPER_IR_INFER_H
 
 #include "ir/effects.h"
 #include "ir/tensor_def.h"
 
-#define TAPER_UNKNOWN INT64_MIN // a number that is not known
+#define TAPER_UNKNOWN INT64_MIN // an unknown number
 
-// What is known of a tensor.
+// The known facts about a tensor.
 typedef struct taper_shape {
-    int rank;                      // -1: not known
-    int dtype;                     // -1: not known
-    const void *like;              // of an unknown rank: those with the same one have the same rank; NULL: nothing
-    int64_t sizes[TAPER_MAX_RANK]; // TAPER_UNKNOWN where not known
+    int rank;  // -1 if unknown
+    int dtype; // -1 if unknown
+    // If the rank is unknown: tensors with an equal `like` have equal ranks. NULL says nothing.
+    const void *like;
+    int64_t sizes[TAPER_MAX_RANK]; // TAPER_UNKNOWN for an unknown size
 } taper_shape;
 
 typedef enum taper_known_kind {
     TAPER_KNOWN_NOTHING,
     TAPER_KNOWN_NONE,
-    TAPER_KNOWN_TENSOR,  // shapes[0]
-    TAPER_KNOWN_TENSORS, // a list: shapes[0 … count)
-    TAPER_KNOWN_INTS,    // a list of numbers: ints[0 … count), some of them maybe TAPER_UNKNOWN
-    TAPER_KNOWN_VALUE    // a number, string, …
+    TAPER_KNOWN_TENSOR,  // the tensor is shapes[0]
+    TAPER_KNOWN_TENSORS, // the list of tensors is shapes[0 … count)
+    TAPER_KNOWN_INTS,    // the list of numbers is ints[0 … count), and some may be TAPER_UNKNOWN
+    TAPER_KNOWN_VALUE    // `value` is a number, a string or another value
 } taper_known_kind;
 
 typedef struct taper_known {
@@ -41,16 +42,17 @@ static inline taper_shape taper_shape_unknown(void)
 }
 taper_shape taper_shape_of(const taper_tensor *tensor);
 
-// What is known of result 0; of a list of tensors, what all its items have in common. args: those of the schema, in
-// order, defaults among them.
+// Returns the known facts about result 0. For a list of tensors these are the facts that all its items share. args: the
+// arguments of the schema in order, defaults included.
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count);
-// The same of result 1, 2, ….
+// Returns the known facts about result 1, 2, ….
 taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count,
                              size_t result);
 
-// ---- of calls and nodes
+// ---- calls and nodes
 
-// What is known of a call's arguments, one after the other; what does not fit is not known.
+// The known facts about the arguments of a call, added one after the other. Arguments for which there is no room are
+// unknown.
 enum {
     TAPER_KNOWN_ARGUMENTS = 24,
     TAPER_KNOWN_ITEMS = 64,
@@ -62,24 +64,26 @@ typedef struct taper_known_call {
     int64_t ints[TAPER_KNOWN_INTS_MOST];
     size_t count, shape_count, int_count;
 } taper_known_call;
-void taper_know_val(taper_known_call *call, taper_val value);            // the next argument is this value
-void taper_know_shape(taper_known_call *call, const taper_shape *shape); // it is a tensor of this shape
+void taper_know_val(taper_known_call *call, taper_val value); // says the value of the next argument
+// Says that the next argument is a tensor of this shape.
+void taper_know_shape(taper_known_call *call, const taper_shape *shape);
 
-// Shapes of values that nodes of a graph give, by the values' ids.
+// Shapes of the values in a graph, by the values' ids.
 typedef struct taper_shapes {
-    taper_shape *of; // of[id - first]
+    taper_shape *of; // shape of the value `id` at of[id - first]
     size_t first, count;
 } taper_shapes;
 taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value);
-// Result 0 of an operator, from what is known already and its constants; arg: a value for an argument that comes from
-// elsewhere, or NULL. Other nodes teach nothing.
+// Infers result 0 of an operator from the shapes and the constants that are known so far. arg returns the value of an
+// argument that comes from elsewhere, or NULL. Other kinds of nodes add nothing.
 void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
                         const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user);
 
-// Of all values of a graph, as far as constants tell: often little. In the graph's arena; NULL without memory.
+// Infers the shapes of all values of a graph from its constants, which often say little. The result is in the graph's
+// arena; NULL if memory is missing.
 taper_shapes *taper_graph_shapes(taper_graph *graph);
 
-// ---- for the rules' own files
+// ---- for the files with the rules
 
 typedef struct taper_infer_call {
     const taper_op *op;
@@ -88,31 +92,32 @@ typedef struct taper_infer_call {
     size_t count;
 } taper_infer_call;
 
-// The argument of that name; NULL: there is none, or nothing is known of it.
+// Returns the argument with that name, or NULL if there is none or it is unknown.
 const taper_known *taper_infer_named(const taper_infer_call *call, const char *name);
-// The tensor at a position; one of which nothing is known, where it is none.
+// Returns the tensor at a position, or an unknown shape if the argument is not a tensor.
 taper_shape taper_infer_tensor(const taper_infer_call *call, size_t at);
-// An int, or `otherwise` where there is no such argument or it is None; TAPER_UNKNOWN.
+// Returns an int, `otherwise` if there is no such argument or it is None, or TAPER_UNKNOWN.
 int64_t taper_infer_int(const taper_infer_call *call, const char *name, int64_t otherwise);
-// `want` ints (a single one stands for all); false: not known. An empty list, None or no such argument: `otherwise`.
+// Returns `want` ints; a single int is used for all. An empty list, None or no such argument gives `otherwise`. Returns
+// false if the ints are unknown.
 bool taper_infer_ints(const taper_infer_call *call, const char *name, size_t want, int64_t otherwise, int64_t *ints);
-// The dimension, counted from the front; -1: not known.
+// Returns a dimension counted from the front, or -1 if it is unknown.
 int taper_infer_dim(const taper_infer_call *call, const char *name, int rank);
-// Unknown sizes, as many as x has dimensions.
+// Returns a shape with the rank of x and unknown sizes.
 taper_shape taper_infer_same_rank(const taper_shape *x);
 
-// What a convolution or pool does to one dimension.
+// The parameters of a convolution or pool, by dimension.
 typedef struct taper_conv_shape {
     int64_t kernel[3], stride[3], padding[3], dilation[3], more[3];
     bool same, transposed, up;
 } taper_conv_shape;
-int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t size); // infer_layers.c
+int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t size); // in infer_conv_size.c
 
-// Of a layer whose weights are packed: false where they are not known (infer_packed.c).
+// Infers the result of a layer with packed weights. Returns false if the weights are unknown (infer_packed.c).
 bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape);
-// Whether a recurrent network runs in both directions: 0, 1, or TAPER_UNKNOWN (infer_packed.c).
+// Returns 1 if a recurrent network runs in both directions, otherwise 0, or TAPER_UNKNOWN (infer_packed.c).
 int64_t taper_infer_both_directions(const taper_infer_call *call);
-taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // infer_layers.c
-taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // infer_views.c
+taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // in infer_layers.c
+taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // in infer_views.c
 
 #endif

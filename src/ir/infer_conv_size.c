@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sizes of a convolution's result.
+// Computes the sizes of a convolution's or pool's result.
 #include "ir/infer.h"
 
 static int64_t divide(int64_t a, int64_t b, bool up)
@@ -28,7 +28,7 @@ int64_t taper_infer_conv_size(const taper_conv_shape *w, size_t d, int64_t size)
     }
     int64_t out = divide(size + 2 * w->padding[d] - reach - 1, w->stride[d], w->up) + 1;
     if (w->up && (out - 1) * w->stride[d] >= size + w->padding[d]) {
-        out--; // the last window begins inside
+        out--; // the last window must begin inside
     }
     return out >= 0 ? out : TAPER_UNKNOWN;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of layers' results: convolutions, pools, linear layers, resizing, padding, and reductions.
+// Shapes of the results of layers: convolutions, pools, linear layers, resizing, padding, and reductions.
 #include "base/checked.h"
 #include "ir/infer.h"
 
-enum { DIMS = 3 }; // of a kernel
+enum { DIMS = 3 }; // dimensions of a kernel
 
-// The sizes behind batch and channels of x; *at is where they begin. False: x does not have so many dimensions.
+// Finds the sizes after batch and channels of x; *at is the first of them. Returns false if x has another rank.
 static bool is_image(const taper_shape *x, size_t dims, int *at)
 {
     *at = x->rank - (int)dims;
@@ -47,7 +47,7 @@ static taper_shape convolved(const taper_infer_call *call)
     if (at == 2) {
         shape.sizes[0] = x.sizes[0];
     }
-    // Without input channels PyTorch gives none, whatever the weight says.
+    // Without input channels the result has no channels either in PyTorch, whatever the weight says.
     const bool nothing = weight.sizes[1] == 0;
     int64_t channels = weight.sizes[0];
     if (w.transposed && (weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ||
@@ -62,7 +62,7 @@ static taper_shape convolved(const taper_infer_call *call)
     return shape;
 }
 
-// How many numbers the schema asks for: int[2] kernel_size.
+// Returns the number of ints in the schema: 2 for int[2] kernel_size.
 static size_t dims_of(const taper_infer_call *call, const char *name)
 {
     for (size_t i = 0; i < call->schema->arg_count; i++) {
@@ -102,7 +102,7 @@ static taper_shape pooled(const taper_infer_call *call)
     return shape;
 }
 
-// The last dimensions are given.
+// The argument replaces the last dimensions.
 static taper_shape adapted(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -120,7 +120,7 @@ static taper_shape adapted(const taper_infer_call *call)
     return shape;
 }
 
-// Of most objects of packed weights it is not known what is in them.
+// The contents of most objects with packed weights are unknown.
 static taper_shape packed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -150,7 +150,7 @@ static taper_shape linear(const taper_infer_call *call)
     return x;
 }
 
-// By output_size, or by scale factors, which leave the rounding to the operator.
+// Resizes by output_size. With scale factors the size is unknown, because the operator chooses the rounding.
 static taper_shape resized(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -177,7 +177,7 @@ static taper_shape resized(const taper_infer_call *call)
     return shape;
 }
 
-// (left, right) of the last dimension, then of the one before it, …
+// The list is (left, right) of the last dimension, then of the one before it, ….
 static taper_shape padded(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -226,7 +226,7 @@ static taper_shape halved(const taper_infer_call *call)
     return x;
 }
 
-// Of the states the first one, h, says how long rows are; with projections they are shorter than others.
+// The first state, h, gives the length of the rows; with projections it is shorter than the other state's.
 static taper_shape recurred(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -245,7 +245,7 @@ static taper_shape recurred(const taper_infer_call *call)
     return x;
 }
 
-// embedding(weight, indices): a row for every index.
+// embedding(weight, indices) gives a row for every index.
 static taper_shape embedded(const taper_infer_call *call)
 {
     const taper_shape weight = taper_infer_tensor(call, 0);
@@ -259,7 +259,8 @@ static taper_shape embedded(const taper_infer_call *call)
     return indices;
 }
 
-// Over dim, one or several, or over all dimensions where there is no such argument, it is None or, for a list, empty.
+// Reduces over dim, which is one or several dimensions. The reduction is over all dimensions if there is no such
+// argument, or if it is None or an empty list.
 static taper_shape reduced(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -306,7 +307,7 @@ static taper_shape reduced(const taper_infer_call *call)
     return shape;
 }
 
-// Of each region of an image, output_size (roi_align: pooled_height, pooled_width).
+// Returns an image of output_size for each region (roi_align: pooled_height, pooled_width).
 static taper_shape regions(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0), rois = taper_infer_tensor(call, 1);
@@ -318,7 +319,8 @@ static taper_shape regions(const taper_infer_call *call)
     return shape;
 }
 
-// The sizes of letters, from one operand's subscripts; what is not letters alone is left to the operator.
+// Reads the subscripts of one operand and records the sizes of its letters. Returns NULL for subscripts with other
+// characters, which the operator handles.
 static const char *take_subscripts(const char *at, const taper_shape *x, int64_t sizes[128])
 {
     int d = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of views, of what is joined or taken apart, and of new tensors.
+// Shapes of views, of joined and split tensors, and of new tensors.
 #include "base/checked.h"
 #include "ir/infer.h"
 
@@ -22,7 +22,7 @@ static int64_t product(const int64_t *sizes, int from, int to)
     return all;
 }
 
-// Puts a size before dimension at.
+// Inserts a size before dimension at.
 static taper_shape inserted(taper_shape x, int at, int64_t size)
 {
     if (x.rank == TAPER_MAX_RANK) {
@@ -41,7 +41,7 @@ static taper_shape removed(taper_shape x, int at)
     return x;
 }
 
-// ---- what is given
+// ---- sizes in an argument
 
 static const taper_known *ints_at(const taper_infer_call *call, size_t at)
 {
@@ -49,14 +49,15 @@ static const taper_known *ints_at(const taper_infer_call *call, size_t at)
     return is && call->args[at].count <= TAPER_MAX_RANK ? &call->args[at] : NULL;
 }
 
-// The size that is -1 among others; unknown also where there is none, which the operator refuses.
+// Returns the size that is -1, from the number of all elements and the product of the others. It is also unknown if it
+// does not exist, and the operator then refuses.
 static int64_t left(int64_t all, int64_t others)
 {
     const bool known = all != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0 && all % others == 0;
     return known ? all / others : TAPER_UNKNOWN;
 }
 
-// One size may be -1: the elements that are left.
+// One size may be -1, which stands for the remaining elements.
 static taper_shape given(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -90,7 +91,7 @@ static taper_shape created(const taper_infer_call *call)
     return shape;
 }
 
-// -1: as it is.
+// A size of -1 keeps the size of x.
 static taper_shape expanded(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -136,7 +137,7 @@ static taper_shape flattened(const taper_infer_call *call)
     if (x.rank < 0) {
         const bool rows = taper_infer_int(call, "start_dim", TAPER_UNKNOWN) == 1 &&
                           taper_infer_int(call, "end_dim", TAPER_UNKNOWN) == -1;
-        // Of one dimension there is none with number 1.
+        // A tensor of one dimension has no dimension 1.
         return rows ? (taper_shape){.rank = 2, .sizes = {TAPER_UNKNOWN, TAPER_UNKNOWN}} : taper_shape_unknown();
     }
     if (from < 0 || to < from) {
@@ -181,7 +182,7 @@ static taper_shape permuted(const taper_infer_call *call)
     return shape;
 }
 
-// All dimensions of size 1, or those among the given ones.
+// Removes all dimensions of size 1, or those among the given ones.
 static taper_shape squeezed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -235,7 +236,7 @@ static taper_shape without_dim(const taper_infer_call *call)
     return x.rank < 1 || dim < 0 ? taper_shape_unknown() : removed(x, dim);
 }
 
-// x[start:end:step] in one dimension; Python's limits.
+// x[start:end:step] in one dimension, with the limits of Python.
 static taper_shape sliced(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -260,7 +261,7 @@ static taper_shape sliced(const taper_infer_call *call)
 
 // ---- lists
 
-// What tensors that are joined in dim have in common; *sum: of that dimension's sizes.
+// Returns the facts that tensors joined in dim share. *sum: the sum of their sizes in that dimension.
 static bool common(const taper_known *list, int dim, taper_shape *shape, int64_t *sum)
 {
     *shape = list->shapes[0];
@@ -300,7 +301,7 @@ static taper_shape joined(const taper_infer_call *call)
         return taper_infer_same_rank(first);
     }
     const int dim = taper_infer_dim(call, "dim", first->rank);
-    // An empty tensor of one dimension joins with anything, and counts for nothing.
+    // An empty tensor of one dimension may be joined with any tensor and adds nothing.
     if (!common(list, dim, &shape, &sum)) {
         return taper_shape_unknown();
     }
@@ -323,7 +324,7 @@ static taper_shape stacked(const taper_infer_call *call)
     return dim < 0 ? taper_shape_unknown() : inserted(shape, dim, (int64_t)list->count);
 }
 
-// Tensors that differ in one dimension.
+// Returns the common shape of tensors that differ in one dimension.
 static taper_shape piece(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -348,7 +349,8 @@ static taper_shape indexed(const taper_infer_call *call)
     return x;
 }
 
-// x[i]: index.Tensor(x, [i]). Several tensors are broadcast, truths stand for where they are true.
+// x[i]: index.Tensor(x, [i]). Several index tensors are broadcast. A bool tensor stands for the positions of its true
+// elements.
 static taper_shape indexed_by_list(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -367,7 +369,7 @@ static taper_shape indexed_by_list(const taper_infer_call *call)
     return shape;
 }
 
-// x(…, dim), whose dimension dim has another size: that of the argument `name`.
+// x(…, dim): dimension dim gets the size in the argument `name`.
 static taper_shape with_size(const taper_infer_call *call, const char *name)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -379,7 +381,7 @@ static taper_shape with_size(const taper_infer_call *call, const char *name)
     return x;
 }
 
-// transpose and swapdims, and swapaxes, which calls them so
+// transpose and swapdims, and also swapaxes, whose arguments have other names
 static taper_shape transposed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every object of a heap begins with.
+// The head of every object of a heap.
 #ifndef TAPER_IR_OBJECT_H
 #define TAPER_IR_OBJECT_H
 
@@ -15,8 +15,8 @@ typedef enum taper_tag {
     TAPER_INT,
     TAPER_DOUBLE,
     TAPER_DEVICE,    // as.i: kind << 8 | (index + 1)
-    TAPER_UNDEFINED, // a register that holds nothing; prim::Uninitialized
-    // objects from here on
+    TAPER_UNDEFINED, // an empty register, or prim::Uninitialized
+    // Objects from here on.
     TAPER_COMPLEX,
     TAPER_STRING,
     TAPER_TENSOR,
@@ -26,11 +26,11 @@ typedef enum taper_tag {
     TAPER_DICT,
     TAPER_OBJECT,
     TAPER_GENERATOR,
-    TAPER_BLOB, // a file's bytes (format/module.h)
+    TAPER_BLOB, // bytes of a file (format/module.h)
     TAPER_BOX   // a taper_value of the public interface
 } taper_tag;
 
-// The head of every object.
+// The first member of every object.
 typedef struct taper_obj {
     taper_refs refs;
     uint8_t tag;

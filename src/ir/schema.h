@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operator schemas, parsed from the strings of the operator list for the operators that a model uses.
+// Operator schemas. They are parsed from the texts of the operator list, for the operators that a model uses.
 #ifndef TAPER_IR_SCHEMA_H
 #define TAPER_IR_SCHEMA_H
 
@@ -7,19 +7,19 @@
 #include "ir/tensor_def.h"
 
 typedef struct taper_schema_arg {
-    const char *name; // "" for an unnamed result
+    const char *name; // "" for a result without a name
     const taper_type *type;
-    const char *type_text; // as in the schema: "int[2]", "Tensor?"
-    int32_t size;          // of int[2]; -1 otherwise
-    uint8_t alias;         // 0 none, otherwise the letter of its set: 'a'
-    bool written;          // (a!)
-    bool wildcard;         // (*) or (a -> *)
+    const char *type_text; // text in the schema: "int[2]", "Tensor?"
+    int32_t size;          // 2 for int[2]; otherwise -1
+    uint8_t alias;         // letter of the alias set, 'a'; 0 for no set
+    bool written;          // true for (a!)
+    bool wildcard;         // true for (*) or (a -> *)
     bool keyword_only;
     bool has_default;
-    taper_val default_value; // numbers, None, strings and lists of ints; on the table's heap
+    taper_val default_value; // number, None, string or list of ints; on the heap of the table
 } taper_schema_arg;
 
-// Arguments that layers' schemas name alike and order differently.
+// Arguments that have one name in the schemas of layers, but different positions.
 typedef enum taper_role {
     TAPER_ROLE_BIAS,
     TAPER_ROLE_STRIDE,
@@ -31,22 +31,23 @@ typedef enum taper_role {
     TAPER_ROLE_KERNEL_SIZE,
     TAPER_ROLE_COUNT
 } taper_role;
-extern const char *const taper_role_names[TAPER_ROLE_COUNT]; // "stride"
+extern const char *const taper_role_names[TAPER_ROLE_COUNT]; // names of the roles: "stride"
 
 typedef struct taper_schema {
-    const char *text;     // all of it
+    const char *text;     // the whole schema
     const char *name;     // "aten::add"
-    const char *overload; // "Tensor" or ""
+    const char *overload; // "Tensor", or "" for none
     taper_schema_arg *args;
     taper_schema_arg *rets;
     uint32_t arg_count, ret_count;
-    uint32_t out_count; // trailing arguments that are .out targets
+    uint32_t out_count; // number of arguments at the end that are .out targets
     bool vararg, varret;
-    bool in_place;                   // argument 0 is written and returned
-    uint8_t roles[TAPER_ROLE_COUNT]; // position + 1 of the argument; 0: none
+    bool in_place;                   // true if argument 0 is written and returned
+    uint8_t roles[TAPER_ROLE_COUNT]; // 1 + position of the argument, or 0
 } taper_schema;
 
-// Parses schema text, which must live as long. Everything is allocated from arena; default lists and strings from heap.
+// Parses the text of a schema, which must outlive it. arena owns everything that is allocated, except default lists and
+// strings, which are on the heap.
 TAPER_MUST_USE taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types,
                                                const char *text, taper_schema *schema, taper_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages: where a tensor's bytes are, and whose they are.
+// Storages: where the bytes of a tensor are, and who owns them.
 #include "ir/storage.h"
 #include "ir/tensor_def.h"
 
@@ -16,7 +16,7 @@ static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, voi
     return storage;
 }
 
-// Blocks for tensors are never small: even one of four bytes is over-read.
+// Returns the size of the block, at least that of a large block, because kernels read past the end of even four bytes.
 static size_t block_size(size_t bytes)
 {
     return taper_max_size(bytes, 1024);
@@ -55,7 +55,7 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
 taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data, size_t bytes,
                                   taper_obj *owner, taper_storage **storage, taper_error *error)
 {
-    // The cast drops const; read_only keeps writers away.
+    // The cast drops const, and read_only prevents writes.
     *storage = new_storage(heap, kind, (void *)(uintptr_t)data, bytes);
     if (*storage == NULL) {
         return taper_fail_memory(error);
@@ -89,7 +89,7 @@ static void drop_memory(taper_memory *memory)
     }
 }
 
-// Lets go of whatever holds the bytes.
+// Releases the owner of the bytes.
 static void drop_data(taper_storage *storage)
 {
     switch (storage->kind) {
@@ -117,7 +117,7 @@ static void drop_data(taper_storage *storage)
     storage->data = NULL;
 }
 
-// The bytes that were, which the host may have a pointer to, stay with whoever holds them.
+// Keeps the previous bytes valid, because the host may have a pointer to them: the storage holds their owner.
 static void keep_behind(taper_storage *storage)
 {
     if (storage->kind == TAPER_STORAGE_SHARED) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making tensors and asking about their layout. Copying elements is in tensor_copy.c.
+// Creates tensors and reads their layout. tensor_copy.c copies elements.
 #include "ir/tensor.h"
 #include "ir/storage.h"
 
 #include "base/half.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern bool taper_tensor_is_away(const taper_tensor *tensor);
 extern taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
 extern size_t taper_tensor_item(const taper_tensor *tensor);
@@ -34,15 +34,15 @@ const char *taper_dtype_name(taper_dtype dtype)
 
 void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides)
 {
-    uint64_t step = 1; // wraps where the sizes are too large, which the caller finds out
+    uint64_t step = 1; // wraps if the sizes are too large, which the caller detects
     for (size_t i = rank; i-- > 0;) {
         strides[i] = (int64_t)step;
         step *= (uint64_t)taper_max_i64(sizes[i], 1);
     }
 }
 
-// As PyTorch does, without the max(size, 1) of the contiguous ones: an empty dimension makes strides of 0. Sizes may
-// not be checked yet, hence the wrapping product.
+// Like PyTorch, this does not use max(size, 1), which contiguous strides use: an empty dimension gives strides of 0.
+// The product wraps because the sizes may not be checked yet.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
 {
     uint64_t step = (uint64_t)sizes[1];
@@ -105,7 +105,7 @@ bool taper_tensor_is_dense(const taper_tensor *tensor)
     if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
         return true;
     }
-    // Walks the dimensions from the smallest stride; each must begin where the ones below end.
+    // Walks the dimensions from the smallest stride up. Each must begin where the previous ones end.
     int64_t want = 1;
     bool done[TAPER_MAX_RANK] = {false};
     for (unsigned step = 0; step < tensor->rank; step++) {
@@ -127,7 +127,7 @@ bool taper_tensor_is_dense(const taper_tensor *tensor)
     return true;
 }
 
-// PyTorch's is_channels_last_strides_2d and _3d: strides that rise in the order C, W, H, (D), N.
+// PyTorch's is_channels_last_strides_2d and _3d: strides must rise in the order C, W, H, (D), N.
 bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
 {
     if (tensor->hidden_nhwc || (tensor->rank != 4 && tensor->rank != 5) || tensor->strides[1] == 0) {
@@ -140,7 +140,7 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
             return false;
         }
         if (d == 0 && least == tensor->strides[1]) {
-            return false; // N111: contiguous by convention
+            return false; // N111 counts as contiguous
         }
         least = tensor->strides[d];
         if (tensor->sizes[d] > 1) {
@@ -167,7 +167,7 @@ int64_t taper_tensor_step(const taper_tensor *tensor, size_t d)
 
 // ---- making
 
-// Elements from the first to the last one reached, in *extent.
+// Computes the number of elements from the first to the last one that strides reach, in *extent.
 static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
                                    int64_t *extent, taper_error *error)
 {
@@ -186,7 +186,7 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor cannot have the negative size %lld in dimension %zu",
                        (long long)sizes[i], i);
         }
-        // Empty dimensions do not excuse the others: strides are computed from them.
+        // A size of 0 counts as 1 here, because strides are computed from the other sizes.
         if (!taper_mul_i64(product, taper_max_i64(sizes[i], 1), &product) || product > limit) {
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "a tensor of more than %lld elements is too large",
                        (long long)limit);
@@ -418,7 +418,7 @@ static TAPER_COLD taper_status tell_lost(const taper_memory *memory, taper_statu
     return status;
 }
 
-// Brings the elements into a tensor of the host with these strides (NULL: contiguous).
+// Copies the elements into storage of the host with these strides, NULL for contiguous.
 static taper_status arrange(taper_tensor *tensor, const int64_t *strides, taper_error *error)
 {
     taper_memory *const memory = taper_tensor_is_away(tensor) ? tensor->storage->memory : NULL;
@@ -517,7 +517,7 @@ int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index)
         return ((const int64_t *)data)[i];
     default: {
         const double f = taper_load_double(dtype, data, index);
-        return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN; // as x86 converts
+        return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN; // the result of x86's conversion
     }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies elements between layouts and dtypes. Dimensions are sorted by the target's strides and merged where both sides
-// run on; what is left has an inner run, or, when the two sides disagree on which dimension is innermost (a transpose,
-// NCHW to NHWC), two dimensions that are walked in tiles.
+// are contiguous. The rest has an inner run. If the sides have different innermost dimensions (a transpose, NCHW to
+// NHWC), two dimensions are walked in tiles.
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ir/walk.h"
 
 typedef struct copy_dim {
-    int64_t size, to, from; // strides in bytes
+    int64_t size, to, from; // size in elements, strides in bytes
 } copy_dim;
 
 enum { TILE = 16 };
@@ -65,7 +65,7 @@ static void tiles(size_t item, char *to, const char *from, copy_dim a, copy_dim 
     }
 }
 
-// ---- conversion of single elements, by way of double, int64 or a pair of doubles
+// ---- conversion of single elements, through double, int64 or a pair of doubles
 
 static void store_double(taper_dtype dtype, void *to, double re, double im)
 {
@@ -154,7 +154,7 @@ static double imaginary(taper_dtype dtype, const void *from)
 static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
                         int64_t from_step, int64_t count)
 {
-    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors of products and matrices, and back
+    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors of products and matrices, and their results
         CONVERT(double, float);
     }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_F64) {
@@ -163,7 +163,7 @@ static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_d
     if (to_dtype == TAPER_I64 && from_dtype == TAPER_I32) {
         CONVERT(int64_t, int32_t);
     }
-    if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) { // what is wider wraps, as below
+    if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) { // numbers out of range wrap, as below
         CONVERT(uint32_t, uint64_t);
     }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
@@ -192,7 +192,8 @@ static void swap_dims(copy_dim *a, copy_dim *b)
     *b = t;
 }
 
-// Sorted so that dims[0] has the target's smallest stride; neighbours that run on in both are merged.
+// Sorts the dimensions so that dims[0] has the target's smallest stride, and merges neighbours that are contiguous on
+// both sides. Returns the number that remain.
 static size_t prepare_dims(copy_dim *dims, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -214,7 +215,7 @@ static size_t prepare_dims(copy_dim *dims, size_t count)
     return kept;
 }
 
-// Quantized elements are integers: those of int_repr are the same bytes.
+// Quantized elements are integers: int_repr has the same bytes.
 static taper_dtype integers_of(taper_dtype dtype)
 {
     return dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI8 ? TAPER_I8 : dtype == TAPER_QI32 ? TAPER_I32 : dtype;
@@ -257,7 +258,7 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
     while (count < 2) {
         dims[count++] = (copy_dim){1, 0, 0};
     }
-    // The second of the inner pair is the one where the source is densest.
+    // The second tiled dimension is the one with the smallest stride in the source.
     size_t second = 1;
     if (to_dtype == from_dtype && dims[0].from != from_item) {
         for (size_t i = 2; i < count; i++) {

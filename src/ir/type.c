@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The simple types and the table of made ones. The table makes each type once (as a rule: see type_table.h), so that
-// loading one model many times does not make it grow, and comparing types mostly is comparing pointers. Depth and size
-// of a type are bounded when it is made, which bounds every walk here: types may share parts, so a short text could
-// otherwise stand for an endless tree.
+// The simple types, and the table of all others. The table makes each type once (with rare exceptions: type_table.h).
+// Loading one model many times therefore does not make it grow, and most comparisons of types compare pointers. Depth
+// and size of a type are bounded when it is made, which bounds every walk here. Types may share parts, so a short text
+// could otherwise stand for a huge tree.
 #include "ir/type.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ struct taper_types {
     taper_mutex *mutex;
     taper_arena arena;
     taper_lookup strings, types, classes;
-    taper_type_scope *names; // named tuples entered by taper_type_parse
+    taper_type_scope *names; // named tuples that taper_type_parse entered
 };
 
 taper_status taper_types_create(const taper_allocator *allocator, taper_types **types, taper_error *error)
@@ -118,9 +118,9 @@ void *taper_types_alloc(taper_types *types, size_t size)
     return ptr;
 }
 
-// ---- strings. The functions named *_locked are called with the mutex held.
+// ---- strings. The caller of a function named *_locked holds the mutex.
 
-enum { STEPS_A_CHARACTER = 4 }; // to hash and to compare it
+enum { STEPS_A_CHARACTER = 4 }; // to hash the string and to compare it
 
 typedef struct string_key {
     const char *text;
@@ -160,7 +160,7 @@ const char *taper_types_string(taper_types *types, const char *text, size_t leng
     return string;
 }
 
-// NULL stands for a missing array; *out is NULL then too.
+// Copies an array of strings. If texts is NULL, *out is NULL too.
 static bool strings_locked(taper_types *types, const char *const *texts, size_t count, const char *const **out)
 {
     *out = NULL;
@@ -395,7 +395,7 @@ const taper_type *taper_type_scope_find(taper_types *types, taper_type_scope *sc
     return type;
 }
 
-// A name that is given anew means the latest.
+// If a name is entered again, the last type counts.
 bool taper_type_scope_enter(taper_types *types, taper_type_scope *scope, const taper_type *type)
 {
     const string_key key = {.text = type->name, .length = strlen(type->name)};
@@ -490,7 +490,7 @@ bool taper_type_matches(const taper_type *a, const taper_type *b)
         return a->kind == TAPER_TYPE_LIST || a->kind == TAPER_TYPE_ANY_LIST;
     case TAPER_TYPE_ANY_TUPLE:
         return a->kind == TAPER_TYPE_TUPLE || a->kind == TAPER_TYPE_ANY_TUPLE;
-    case TAPER_TYPE_CLASS: // a named tuple may be known by its name alone
+    case TAPER_TYPE_CLASS: // a named tuple may be referred to by its name only
         return (a->kind == TAPER_TYPE_CLASS || a->kind == TAPER_TYPE_TUPLE) && same_text(a->name, b->name);
     case TAPER_TYPE_TUPLE:
         if (a->kind == TAPER_TYPE_CLASS) {

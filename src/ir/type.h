@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types of values, as PyTorch writes them: "Tensor", "List[int]", "Dict[str, Tensor]", "Optional[float]",
-// "__torch__.Net". Immutable. The simple ones are static; the others live in a taper_types table, which models, heaps
-// and contexts share by reference. Equality is structural.
+// Types of values, in PyTorch's notation: "Tensor", "List[int]", "Dict[str, Tensor]", "Optional[float]",
+// "__torch__.Net". Types are immutable. The simple ones are static. The others are in a taper_types table, which
+// models, heaps and contexts share by reference. Equality is structural.
 #ifndef TAPER_IR_TYPE_H
 #define TAPER_IR_TYPE_H
 
 #include "base/text.h"
 
-// The kinds are taper_type_kind of taper.h. Of these
-//   INT  is also ScalarType, Layout, MemoryFormat, QScheme and SymInt of schemas,
-//   LIST, OPTIONAL and FUTURE have items[0], DICT items[0] (key) and items[1] (value), TUPLE and UNION their items,
-//   a named TUPLE, OPAQUE, FUTURE, CLASS and VARIABLE have a name.
+// A type. `kind` is a taper_type_kind of taper.h.
+// INT is also ScalarType, Layout, MemoryFormat, QScheme and SymInt of schemas.
+// LIST, OPTIONAL and FUTURE have items[0]. DICT has items[0] (key) and items[1] (value). TUPLE and UNION have their
+// items.
+// A named TUPLE, OPAQUE, FUTURE, CLASS and VARIABLE have a name.
 struct taper_type {
     uint8_t kind;   // taper_type_kind
-    uint8_t depth;  // of nesting: 0 for a simple type; at most TAPER_LIMIT_TYPE_DEPTH
-    uint16_t nodes; // of the whole tree less one, shared parts counted each time; bounds every walk over it
+    uint8_t depth;  // levels of nesting: 0 for a simple type, at most TAPER_LIMIT_TYPE_DEPTH
+    uint16_t nodes; // nodes of the whole tree less one, shared parts counted each time; bounds every walk over it
     uint32_t count;
     const struct taper_type *const *items;
     const char *name;
@@ -27,7 +28,7 @@ extern const taper_type taper_type_any, taper_type_none, taper_type_tensor, tape
 extern const taper_type taper_type_list_int, taper_type_list_float, taper_type_list_bool, taper_type_list_tensor,
     taper_type_list_string, taper_type_list_complex, taper_type_optional_tensor;
 
-// The table that owns made types. Thread-safe.
+// The table that owns all types that are not static. Any thread may use it.
 typedef struct taper_types taper_types;
 
 TAPER_MUST_USE taper_status taper_types_create(const taper_allocator *allocator, taper_types **types,
@@ -35,36 +36,38 @@ TAPER_MUST_USE taper_status taper_types_create(const taper_allocator *allocator,
 taper_types *taper_types_retain(taper_types *types);
 void taper_types_release(taper_types *types);
 
-// The names of a class's attributes, in slot order. Owned by the table of types.
+// The names of a class's attributes, in the order of their slots. The table of types owns the struct.
 typedef struct taper_class {
     const char *name; // "__torch__.M", "__torch__.torch.classes.xnnpack.Conv2dOpContext"
     size_t count;
-    const char *const *slots; // NULL: unknown (a class with __setstate__)
+    const char *const *slots; // NULL if unknown (a class with __setstate__)
 } taper_class;
 
-// What must live as long as the values that refer to it: classes, and whatever else belongs to types. Never freed
-// before the table. NULL when out of memory.
+// Allocates data that must live as long as the values that refer to it, such as classes. It is freed with the table.
+// These return NULL if memory is missing.
 void *taper_types_alloc(taper_types *types, size_t size); // zeroed
 const char *taper_types_string(taper_types *types, const char *text,
                                size_t length); // NUL-terminated; equal texts are shared
-// The class with this name and these attributes; slots NULL: not known. Names are copied; equal classes
-// are shared.
+// Returns the class with this name and these attributes. slots is NULL if they are unknown. Names are copied; equal
+// classes are shared.
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);
 
-// Calls visit with the names of classes that begin with prefix: of objects, and those that types name; some more than
-// once. visit must not come back to the table.
+// Calls visit with the name of each class that begins with prefix, for classes of objects and classes that types name.
+// A name may occur more than once. visit must not use the table.
 void taper_types_each_class(taper_types *types, const char *prefix, void (*visit)(void *user, const char *name),
                             void *user);
 
-// Items and strings are copied (item types are referred to: they must live in the same table or be static).
+// Makes a type. Items and strings are copied, but the types that the items point to are not: they must be in the same
+// table or static.
 TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind kind, const char *name,
                                             const taper_type *const *items, const char *const *fields, size_t count,
                                             const taper_type **made, taper_error *error);
-// Parses a type string of a file. Named tuples are written "__torch__.Q[NamedTuple, [[f, T],[g, T]]]" and entered in
-// the table, so that a later bare "__torch__.Q" means the same.
+// Parses a type string of a file. A named tuple is written "__torch__.Q[NamedTuple, [[f, T],[g, T]]]" and entered in
+// the table, so that a later "__torch__.Q" means the same type.
 TAPER_MUST_USE taper_status taper_type_parse(taper_types *types, const char *text, size_t length,
                                              const taper_type **type, taper_error *error);
-// The same, with the named tuples of one file kept to themselves: two files may mean different things by one name.
+// Parses a type string with a scope for named tuples. Each file has its own scope, because two files may use one name
+// for different types.
 typedef struct taper_type_scope taper_type_scope;
 TAPER_MUST_USE taper_status taper_type_scope_create(const taper_allocator *allocator, taper_type_scope **scope,
                                                     taper_error *error);
@@ -72,7 +75,8 @@ void taper_type_scope_destroy(taper_type_scope *scope);
 TAPER_MUST_USE taper_status taper_type_parse_in(taper_types *types, taper_type_scope *scope, const char *text,
                                                 size_t length, const taper_type **type, taper_error *error);
 bool taper_type_equal(const taper_type *a, const taper_type *b);
-// Whether a value of type a can stand where b is wanted (Optional, Any, Scalar, Union, type variables accept more).
+// Returns true if a value of type a may be used where b is required (Optional, Any, Scalar, Union and type variables
+// accept several types).
 bool taper_type_matches(const taper_type *a, const taper_type *b);
 void taper_type_print(const taper_type *type, taper_text *text);
 

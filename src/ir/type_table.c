@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of type_table.h: places looked at in order, only so many of them.
+// The table of type_table.h: probes in order, up to a limit.
 #include "ir/type_table.h"
 
 #include <string.h>

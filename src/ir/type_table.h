@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lookup table behind types: open addressing that gives up after a few probes. What is not found is made again, so
-// names chosen to collide cost memory in proportion to the file and never time. For type*.c and the readers of files.
+// The lookup table of types: open addressing that gives up after a few probes. A type that is not found is made again.
+// Names chosen to collide therefore cost memory in proportion to the file, but not time. For type*.c and the readers of
+// files.
 #ifndef TAPER_IR_TYPE_TABLE_H
 #define TAPER_IR_TYPE_TABLE_H
 
@@ -8,12 +9,12 @@
 
 typedef struct taper_lookup_entry {
     uint64_t hash;
-    const void *item; // NULL: free
+    const void *item; // NULL in a free entry
 } taper_lookup_entry;
 
 typedef struct taper_lookup {
     taper_lookup_entry *entries;
-    size_t size, count; // size is 0 or a power of two
+    size_t size, count; // size: entries, 0 or a power of two; count: entries in use
 } taper_lookup;
 
 enum { TAPER_LOOKUP_PROBES = 32 };
@@ -25,13 +26,13 @@ typedef bool (*taper_lookup_same)(const void *item, const void *key);
 taper_lookup_entry *taper_lookup_find(const taper_lookup *lookup, uint64_t hash, taper_lookup_same same,
                                       const void *key);
 
-// Best effort: without memory or room the item just is not found later, and the result is false.
+// Adds an item. Returns false if memory or room is missing; the item is then not found later.
 bool taper_lookup_add(const taper_allocator *allocator, taper_lookup *lookup, uint64_t hash, const void *item);
 
 void taper_lookup_free(const taper_allocator *allocator, taper_lookup *lookup);
 
-// For type_text.c: named tuples by name; scope NULL is the table's own. A name that could not be entered would mean
-// another type later: that is told by false.
+// Named tuples by name, for type_text.c. A NULL scope means the table's own. taper_type_scope_enter returns false if
+// the name cannot be entered, because the name would later mean another type.
 struct taper_types;
 struct taper_type_scope;
 struct taper_type;

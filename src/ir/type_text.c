@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types as text: the parser of the type strings that files hold, and the printer.
+// Types as text: the parser of the type strings in files, and the printer.
 #include <string.h>
 
 #include "base/budget.h"
@@ -9,10 +9,11 @@
 
 typedef struct parser {
     taper_types *types;
-    taper_type_scope *scope; // NULL: the table's own names
+    taper_type_scope *scope; // NULL for the table's own names
     const char *text;
     size_t length, position;
-    // Parts of the types being parsed, innermost last; fields runs beside items and is NULL where there is no name.
+    // Parts of the types that are being parsed, the innermost last. fields is parallel to items, with NULL for a part
+    // without a name.
     const taper_type **items;
     const char **fields;
     size_t count, item_capacity, field_capacity;
@@ -89,7 +90,7 @@ static taper_status push(parser *p, const taper_type *item, const char *field)
     return TAPER_OK;
 }
 
-// Makes a type of the parts pushed since base and drops them.
+// Makes a type from the parts that were pushed since base, and removes them.
 static taper_status make(parser *p, taper_type_kind kind, const char *name, size_t base, bool named,
                          const taper_type **type)
 {
@@ -102,7 +103,7 @@ static taper_status make(parser *p, taper_type_kind kind, const char *name, size
 
 static taper_status parse(parser *p, int depth, const taper_type **type);
 
-// After the opening bracket: types up to the closing one.
+// Parses types up to the closing bracket. The opening one was read.
 static taper_status parse_items(parser *p, int depth)
 {
     do {
@@ -113,7 +114,7 @@ static taper_status parse_items(parser *p, int depth)
     return expect(p, ']');
 }
 
-// After "NAME[": "NamedTuple, [[field, T],[field, T]]]".
+// Parses "NamedTuple, [[field, T],[field, T]]]" after "NAME[".
 static taper_status parse_named_tuple(parser *p, const char *name, size_t length, int depth, const taper_type **type)
 {
     const char *word;
@@ -150,13 +151,13 @@ static taper_status parse_named_tuple(parser *p, const char *name, size_t length
     return taper_type_scope_enter(p->types, p->scope, *type) ? TAPER_OK : taper_fail_memory(p->error);
 }
 
-// After "NAME[".
+// Parses the rest of a type after "NAME[".
 static taper_status parse_generic(parser *p, const char *name, size_t length, int depth, const taper_type **type)
 {
     static const struct {
         const char *text;
         taper_type_kind kind;
-        size_t count; // 0: any
+        size_t count; // number of items; 0 for any number
     } generics[] = {
         {"List", TAPER_TYPE_LIST, 1},    {"Optional", TAPER_TYPE_OPTIONAL, 1}, {"Dict", TAPER_TYPE_DICT, 2},
         {"Tuple", TAPER_TYPE_TUPLE, 0},  {"Future", TAPER_TYPE_FUTURE, 1},     {"RRef", TAPER_TYPE_FUTURE, 1},
@@ -339,7 +340,7 @@ void taper_type_print(const taper_type *type, taper_text *text)
         print_items(type->name != NULL ? type->name : "Future", type, text);
         break;
     case TAPER_TYPE_TUPLE:
-        if (type->name != NULL) { // by name alone, as PyTorch prints it
+        if (type->name != NULL) { // only the name, as PyTorch prints it
             taper_text_string(text, type->name);
         } else {
             print_items("Tuple", type, text);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making, freeing and comparing values. Lists and tuples are here, dicts in dict.c.
+// Creates, frees and compares values. Lists and tuples are here, dicts in dict.c.
 #include "ir/value.h"
 
 #include <math.h>
 
 #include "ir/heap_blocks.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern bool taper_val_is_object(taper_val value);
 extern void taper_obj_retain(taper_obj *obj);
 extern void taper_obj_release(taper_obj *obj);
@@ -100,7 +100,7 @@ static void free_leaf(taper_obj *obj)
     }
 }
 
-// A nest of containers is freed with a work list, not by recursion: its depth is the file's choice.
+// Frees nested containers with a work list, not by recursion, because the file chooses their depth.
 void taper_obj_free(taper_obj *obj)
 {
     if (obj->tag < TAPER_LIST || obj->tag > TAPER_OBJECT) {
@@ -251,7 +251,7 @@ taper_object *taper_object_new(taper_heap *heap, const taper_class *klass, size_
 
 // ---- lists and objects
 
-// Room for `want` items in a heap-owned array of `width` values each.
+// Makes room for `want` items in an array that the heap owns. An item has `width` values.
 static taper_status grow_items(taper_heap *heap, taper_val **items, size_t *capacity, size_t want, size_t width,
                                taper_error *error)
 {
@@ -388,7 +388,7 @@ bool taper_val_same(taper_val a, taper_val b)
         return a.as.i == b.as.i;
     case TAPER_DOUBLE:
         return a.as.f == b.as.f;
-    case TAPER_STRING: // strings are values: PyTorch compares them by content here too
+    case TAPER_STRING: // PyTorch also compares strings by content here
         return taper_val_equal(a, b);
     default:
         return a.as.obj == b.as.obj;
@@ -415,8 +415,8 @@ static bool number(taper_val value, double *re, double *im)
     }
 }
 
-// Two structures that share their parts may unfold to exponentially many pairs. The pairs that were found equal last
-// are remembered, so that work grows with the number of containers. Past EQUAL_STEPS pairs the structures count as
+// Two structures that share their parts may unfold to exponentially many pairs. The last pairs that were found equal
+// are remembered, so the work grows with the number of containers. After EQUAL_STEPS pairs the structures count as
 // different.
 enum { EQUAL_STEPS = 10000000, EQUAL_PAIRS = 128 };
 
@@ -425,7 +425,7 @@ typedef struct comparison {
     long steps;
     struct {
         const taper_obj *a, *b;
-    } equal[EQUAL_PAIRS]; // by a hash; written from the first container that is nested in another one
+    } equal[EQUAL_PAIRS]; // placed by a hash; cleared at the first container that is nested in another one
 } comparison;
 
 static size_t pair_place(const taper_obj *a, const taper_obj *b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values at run time: numbers inline, everything else a reference-counted object on a heap. A taper_val that is stored
-// somewhere owns one reference; functions borrow their arguments unless they say otherwise.
+// Values at run time. Numbers are inline; every other value is a reference-counted object on a heap. A stored taper_val
+// owns one reference. Functions borrow their arguments unless they say otherwise.
 #ifndef TAPER_IR_VALUE_H
 #define TAPER_IR_VALUE_H
 
@@ -35,20 +35,21 @@ typedef struct taper_complex {
 typedef struct taper_string {
     taper_obj head;
     size_t length;
-    char data[]; // NUL-terminated; UTF-8 by convention, any bytes in practice
+    char data[]; // NUL-terminated; UTF-8 by convention, but any bytes are possible
 } taper_string;
 
-// Containers may form cycles, so a heap links them to find what is left when it closes.
+// The head of a container. Containers may form cycles, so a heap keeps a list of them and finds the remaining ones when
+// it closes.
 typedef struct taper_container {
     taper_obj head;
-    struct taper_container *previous, *next; // of the heap
-    struct taper_container *work;            // while being freed or looked through
+    struct taper_container *previous, *next; // neighbours in the heap's list
+    struct taper_container *work;            // next in a work list, while containers are freed or searched
     int64_t scan;
 } taper_container;
 
 typedef struct taper_list {
     taper_container head;
-    const taper_type *element; // NULL: unknown
+    const taper_type *element; // NULL if unknown
     taper_val *items;
     size_t count, capacity;
 } taper_list;
@@ -60,14 +61,14 @@ typedef struct taper_tuple {
     taper_val items[];
 } taper_tuple;
 
-// Keeps the order of insertion. Keys: int, bool, str, float, complex, Tensor (by identity), device.
+// A dict keeps the order of insertion. A key is an int, bool, str, float, complex, Tensor (by identity) or device.
 typedef struct taper_dict {
     taper_container head;
-    const taper_type *key, *value; // NULL: unknown
+    const taper_type *key, *value; // NULL if unknown
     taper_val *entries;            // key, value, key, value, …
-    size_t count, capacity;        // pairs
-    uint32_t *index;               // hash table of positions + 1, 0 empty; NULL while small
-    size_t index_size;             // a power of two
+    size_t count, capacity;        // in pairs
+    uint32_t *index;               // hash table of positions + 1; 0 is empty; NULL while the dict is small
+    size_t index_size;             // entries of index, a power of two
 } taper_dict;
 
 typedef struct taper_object {
@@ -77,7 +78,7 @@ typedef struct taper_object {
     size_t count, capacity;
 } taper_object;
 
-// Whether a class of this name is PyTorch's own, written in C++: packed weights and the like. Scripts cannot set
+// Returns true if the class is PyTorch's own and written in C++, for example packed weights. Scripts cannot set
 // attributes of its objects.
 static inline bool taper_class_is_native(const char *name)
 {
@@ -92,11 +93,12 @@ inline bool taper_val_is_object(taper_val value)
     return value.tag >= TAPER_COMPLEX;
 }
 
-void taper_obj_free(taper_obj *obj); // when the last reference went; the depth of a structure does not matter
+// Frees an object after its last reference is dropped. Structures may be of any depth.
+void taper_obj_free(taper_obj *obj);
 
-// An object that frees itself: its struct starts with this.
+// The head of an object that frees itself.
 typedef struct taper_blob_head {
-    taper_obj head; // tag TAPER_BLOB, heap NULL
+    taper_obj head; // tag is TAPER_BLOB, heap is NULL
     void (*destroy)(taper_obj *obj);
 } taper_blob_head;
 
@@ -127,7 +129,7 @@ inline void taper_val_release(taper_val value)
     }
 }
 
-// Puts value (whose reference passes over) where old was.
+// Replaces the value in the slot and releases the old one. Takes over the reference to the new one.
 inline void taper_val_replace(taper_val *slot, taper_val value)
 {
     const taper_val old = *slot;
@@ -135,13 +137,13 @@ inline void taper_val_replace(taper_val *slot, taper_val value)
     taper_val_release(old);
 }
 
-// The public interface's handle: a value with a reference count of its own.
+// The handle of the public interface: a value with a reference count of its own.
 struct taper_value {
-    taper_obj head; // tag TAPER_BOX
+    taper_obj head; // tag is TAPER_BOX
     taper_val val;
 };
 
-// ---- making values. Those that return an object give one reference; NULL when out of memory.
+// ---- creating values. A function that returns an object returns one reference, or NULL if memory is missing.
 
 inline taper_val taper_val_none(void)
 {
@@ -159,7 +161,7 @@ static inline taper_val taper_val_double(double f)
 {
     return (taper_val){.tag = TAPER_DOUBLE, .as.f = f};
 }
-static inline taper_val taper_val_device(int kind, int index) // PyTorch's DeviceType; index -1: none
+static inline taper_val taper_val_device(int kind, int index) // kind: PyTorch's DeviceType; index: -1 for none
 {
     return (taper_val){.tag = TAPER_DEVICE, .as.i = (int64_t)kind << 8 | (int64_t)(index + 1)};
 }
@@ -171,25 +173,26 @@ static inline taper_val taper_val_of(taper_obj *obj) // takes over the reference
 
 taper_value *taper_box_new(taper_heap *heap, taper_val value); // takes over the reference on success
 taper_complex *taper_complex_new(taper_heap *heap, double re, double im);
-taper_string *taper_string_new(taper_heap *heap, const char *data, size_t length); // data NULL: uninitialized
+taper_string *taper_string_new(taper_heap *heap, const char *data, size_t length); // data may be NULL: uninitialized
 taper_list *taper_list_new(taper_heap *heap, const taper_type *element, size_t capacity);
 taper_tuple *taper_tuple_new(taper_heap *heap, const taper_type *type, size_t count); // items are None
 taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_type *value);
 taper_object *taper_object_new(taper_heap *heap, const taper_class *klass, size_t slots); // slots are None
 
-// ---- containers. Values pass over their reference; on failure they are released.
+// ---- containers. A function takes over the references of the values that it stores, also on failure.
 
 TAPER_MUST_USE taper_status taper_list_append(taper_list *list, taper_val value, taper_error *error);
 TAPER_MUST_USE taper_status taper_list_insert(taper_list *list, size_t at, taper_val value, taper_error *error);
-taper_val taper_list_remove(taper_list *list, size_t at); // gives the reference back
+taper_val taper_list_remove(taper_list *list, size_t at); // passes the reference to the caller
 void taper_list_clear(taper_list *list);
 
-// NULL when absent. An unhashable key is never found.
+// Returns the value of a key, or NULL if the dict lacks it. An unhashable key is never found.
 taper_val *taper_dict_find(const taper_dict *dict, taper_val key);
-// The same of a string that is no value.
+// Does what taper_dict_find does, for a string that is not a value.
 taper_val *taper_dict_find_string(const taper_dict *dict, const char *text, size_t length);
 TAPER_MUST_USE taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, taper_error *error);
-bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value); // *value gets the reference
+// Passes the reference of the value to the caller in *value.
+bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value);
 void taper_dict_clear(taper_dict *dict);
 static inline taper_val taper_dict_key(const taper_dict *dict, size_t at)
 {
@@ -200,29 +203,29 @@ static inline taper_val taper_dict_value(const taper_dict *dict, size_t at)
     return dict->entries[2 * at + 1];
 }
 
-// Grows the object when slot is new.
+// Sets a slot. If the slot is new, the object grows.
 TAPER_MUST_USE taper_status taper_object_set(taper_object *object, size_t slot, taper_val value, taper_error *error);
-// More attributes, None at first, behind those of the object's class, which it must fill; names are copied. The object
-// alone gets a class that has them.
+// Adds attributes after those of the object's class, all of which the object must have. They are None at first. Names
+// are copied. Only this object gets the class with the new attributes.
 TAPER_MUST_USE taper_status taper_object_add_slots(taper_object *object, taper_types *types, const char *const *names,
                                                    size_t count, taper_error *error);
-// -1 when there is no such attribute.
+// Returns -1 if the object has no such attribute.
 int64_t taper_object_slot(const taper_object *object, const char *name);
 
 TAPER_MUST_USE taper_status taper_dict_reserve(taper_dict *dict, size_t want, taper_error *error);
 
-// ---- what values are
+// ---- properties of values
 
-// The values in a container; clearing it releases them.
+// Returns the values in a container. taper_container_clear releases them.
 taper_val *taper_container_items(taper_container *container, size_t *count);
 void taper_container_clear(taper_container *container);
 
-// Python's `is`: the same object, or equal numbers of the same kind.
+// Python's `is`: true for the same object, or equal numbers of the same kind.
 bool taper_val_same(taper_val a, taper_val b);
-// Python's == for numbers, strings and containers of them. Tensors compare by identity here (aten::eq is an operator).
+// Python's == for numbers, strings and containers of them. Tensors are compared by identity; aten::eq is an operator.
 bool taper_val_equal(taper_val a, taper_val b);
 bool taper_val_is_a(taper_val value, const taper_type *type);
-const char *taper_val_kind_name(taper_val value); // "Tensor", "int", "List", for messages
+const char *taper_val_kind_name(taper_val value); // name for messages: "Tensor", "int", "List"
 void taper_val_type_print(taper_val value, taper_text *text);
 static inline bool taper_val_string_is(taper_val value, const char *text)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Going through the indices of a box.
+// Walks over the indices of a box.
 #include "ir/walk.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern void taper_walk_begin(taper_walk *walk, size_t sides);
 extern int64_t *taper_walk_add(taper_walk *walk, int64_t size);
 extern bool taper_walk_step(taper_walk *walk);

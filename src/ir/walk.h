@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Going through the indices of a box, one after the other, with the places of several operands moving along in strides.
+// Walks over the indices of a box, one after the other. The positions of several operands move along by their strides.
 #ifndef TAPER_IR_WALK_H
 #define TAPER_IR_WALK_H
 
@@ -8,14 +8,15 @@
 enum { TAPER_WALK_SIDES = 5, TAPER_WALK_RANK = 2 * TAPER_MAX_RANK };
 
 typedef struct taper_walk_dim {
-    int64_t size, at; // at: the index
+    int64_t size, at; // at: current index
     int64_t steps[TAPER_WALK_SIDES];
 } taper_walk_dim;
 
-// Dimensions as they were added, the fastest first; steps and places are in the caller's unit. No size is 0.
+// Dimensions in the order in which they were added, the fastest first. Steps and positions are in a unit of the
+// caller's choice. No size is 0.
 typedef struct taper_walk {
     size_t rank, sides;
-    int64_t at[TAPER_WALK_SIDES]; // the place of each side, 0 at first
+    int64_t at[TAPER_WALK_SIDES]; // position of each side, 0 at first
     taper_walk_dim dims[TAPER_WALK_RANK];
 } taper_walk;
 
@@ -28,7 +29,7 @@ inline void taper_walk_begin(taper_walk *walk, size_t sides)
     }
 }
 
-// Its steps are the caller's to fill in.
+// Adds a dimension and returns its steps, which the caller must set.
 inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
 {
     taper_walk_dim *const dim = &walk->dims[walk->rank++];
@@ -37,14 +38,14 @@ inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
     return dim->steps;
 }
 
-// The dimensions [0, rank) with these sizes, the last one the fastest, but for `without` (SIZE_MAX: all). b NULL: one
-// side.
+// Adds the dimensions [0, rank) with these sizes, the last one as the fastest, except `without` (SIZE_MAX for none). a,
+// b: the strides of the sides; b is NULL for one side.
 void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
                      const int64_t *b);
 
-// The next index. False: that was the last; the walk is at its begin again.
+// Moves to the next index. Returns false after the last one; the walk is then at its beginning again.
 bool taper_walk_next(taper_walk *walk);
-// The same in line, for loops over single elements.
+// An inline taper_walk_next, for loops over single elements.
 inline bool taper_walk_step(taper_walk *walk)
 {
     for (size_t d = 0; d < walk->rank; d++) {
