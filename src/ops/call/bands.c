@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls in bands: see bands.h.
+// Calls in bands, see bands.h.
 #include "ops/call/bands.h"
 
 #include "ops/call/parallel.h"
@@ -9,9 +9,9 @@ void taper_prepare_bands(taper_call *call, const taper_banded *banded)
     (*call->prepared)->banded = banded;
 }
 
-// ---- which
+// ---- planning
 
-// The rows of x that rows [begin, end) of the result need.
+// Finds the rows of x that rows [begin, end) of the result need.
 static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *first, size_t *last)
 {
     *first = begin * b->stride - taper_min_size(begin * b->stride, b->pad);
@@ -20,7 +20,7 @@ static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *
     *first = taper_min_size(*first, *last);
 }
 
-// Windows, steps and padding that fit the image: whatever is made of their sizes is no more than a few of it.
+// Returns true if windows, steps and padding fit the image, so numbers computed from their sizes remain small.
 static bool is_regular(const taper_banded *b)
 {
     return b->span <= b->in_rows && b->pad < b->span && b->stride <= b->in_rows;
@@ -31,16 +31,16 @@ static bool follows(const taper_banded *a, const taper_banded *b)
     return a->images == b->images && a->out_rows == b->in_rows && a->out_row == b->in_row;
 }
 
-// Rings for steps of so many rows; what a step touches.
+// Sizes the rings for steps of `step` rows. Returns the bytes that a step touches.
 static size_t cut(taper_bands *bands, size_t step)
 {
     const size_t last = bands->count - 1;
     size_t rows = step, touched = step * bands->stages[last]->out_row;
     bands->step = step;
-    bands->scratch = TAPER_OVERREAD; // depthwise kernels read behind the last pixel
+    bands->scratch = TAPER_OVERREAD; // depthwise kernels read past the last pixel
     for (size_t i = last; i > 0; i--) {
         rows = taper_min_size((rows - 1) * bands->stages[i]->stride + bands->stages[i]->span,
-                              bands->stages[i]->in_rows); // there are no more
+                              bands->stages[i]->in_rows); // the image has no more rows
         bands->rings[i - 1] = rows;
         bands->scratch += rows * bands->stages[i]->in_row;
         touched += bands->stages[i]->weights;
@@ -49,7 +49,8 @@ static size_t cut(taper_bands *bands, size_t step)
     return touched + bands->scratch + first->weights + ((rows - 1) * first->stride + first->span) * first->in_row;
 }
 
-// Rows are worth a band where what lies between the calls would leave the cache, and a few of them do not.
+// Bands are worth it if the results between the calls would leave the cache and a few rows of them do not. Returns the
+// bytes saved, or 0.
 static double saved(const taper_run *run, taper_bands *bands)
 {
     enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7 };
@@ -66,8 +67,8 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. Most of it may be filled where its part would be little but edges, and by the
-    // smallest step, than which none leaves more.
+    // Each thread has a cache of its own. Half of it may be filled. If the edges would be most of a thread's part, or
+    // with the smallest step, three quarters may be.
     const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];
@@ -85,7 +86,7 @@ static double saved(const taper_run *run, taper_bands *bands)
 
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
 {
-    size_t wide = 0; // those behind the first that need other rows than their own
+    size_t wide = 0; // calls after the first that need rows other than the same one
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;
@@ -106,10 +107,10 @@ typedef struct banded_run {
     const char *x;
     char *y;
     taper_places places;
-    size_t rows, parts; // of the last result: of a part, parts of an image
+    size_t rows, parts; // rows of a part of the last result; parts of an image
 } banded_run;
 
-// Rows [begin, end) of a stage; those of a ring may go round its end.
+// Computes rows [begin, end) of a stage in pieces, because rows may wrap around the end of a ring.
 static void run_stage(const banded_run *r, size_t stage, taper_band band)
 {
     const taper_banded *b = r->bands->stages[stage];
@@ -126,7 +127,7 @@ static void run_stage(const banded_run *r, size_t stage, taper_band band)
     }
 }
 
-// A part of an image's rows.
+// Computes a part of an image's rows.
 static void run_part(const banded_run *r, size_t image, size_t begin, size_t end, char *scratch)
 {
     const taper_bands *bands = r->bands;
@@ -139,7 +140,8 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
     size_t from = begin, behind = end;
     made[last] = begin;
     for (size_t i = last; i > 0; i--) {
-        // As if rows of padding were there, too: steps then do not go round the end of a ring of step + span - 1 rows.
+        // The ring also has places for the rows of padding. A step then does not wrap around the end of a ring of step
+        // + span - 1 rows.
         const size_t top = from * bands->stages[i]->stride - bands->stages[i]->pad;
         rows_under(bands->stages[i], from, behind, &from, &behind);
         made[i - 1] = from;
@@ -174,27 +176,27 @@ static void run_parts(void *argument, size_t begin, size_t end)
     taper_place_leave(place);
 }
 
-// The rows of an image of the thread that has most.
+// Returns the rows of an image that the thread with the most rows computes.
 static size_t most_of_a_thread(size_t out_rows, size_t rows, size_t threads)
 {
     const size_t parts = (out_rows - 1) / rows + 1;
     return taper_min_size(((parts - 1) / threads + 1) * rows, out_rows);
 }
 
-// Cuts the work; how many parts there are.
+// Splits the work and returns the number of parts.
 static size_t cut_parts(banded_run *r, const taper_run *run)
 {
     const taper_bands *bands = r->bands;
     const taper_banded *last = bands->stages[bands->count - 1];
-    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // of an image
-    // No thread is to be without because of edges.
+    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // pieces of an image
+    // A part with few edges must not leave a thread without work.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
     const size_t parts = (last->out_rows - 1) / r->rows + 1;
-    if (last->images == 1 && parts > threads && parts < 4 * threads) { // as many for each
+    if (last->images == 1 && parts > threads && parts < 4 * threads) { // the same number of parts for each thread
         r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
     }
-    // Kernels like pairs, if no thread has to do more for them.
+    // Kernels are faster with pairs of rows. Use them if no thread gets more work.
     const size_t pairs = taper_round_up(r->rows, 2);
     if (last->images > 1 ||
         most_of_a_thread(last->out_rows, pairs, threads) <= most_of_a_thread(last->out_rows, r->rows, threads)) {
@@ -221,7 +223,7 @@ static void end_stages(const banded_run *r, taper_call *const *calls, size_t beg
     }
 }
 
-// With places for the rings. What stages want beside is memory, too.
+// Runs all parts with places for the rings. The scratch memory of a stage may also be missing.
 static taper_status run_all(banded_run *r, taper_call *const *calls, size_t parts, size_t *at)
 {
     const taper_bands *bands = r->bands;

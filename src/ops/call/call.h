@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calling convention of operators. An operator is a row of a list (op_list.h) and a function
 //     static taper_status relu(taper_call *call)
-// that reads its arguments with the taper_arg_ functions (they check kind and say which argument is wrong) and leaves
-// its results with the taper_ret_ functions. Arguments are those of the schema, in order, defaults filled in; of a
-// vararg schema they are what was passed. The message of a failure needs no operator name: the executor puts it in
-// front.
+// that reads its arguments with the taper_arg_ functions and sets its results with the taper_ret_ functions. The
+// taper_arg_ functions check the kind and say which argument is wrong. Arguments are those of the schema, in order,
+// with defaults filled in. For a vararg schema they are the arguments of the call. A failure's message needs no
+// operator name, because the executor puts the name before it.
 //
-// One function serves the functional, in-place and .out forms of an operator: taper_ret_new() returns the tensor that
-// receives the result, which is a new one, or argument 0 of "add_", or `out` of ".out" (resized), as the schema's alias
-// annotations say. A function that reads its inputs while it writes such a result must tolerate that they are the same.
+// One function implements the functional, in-place and .out forms of an operator. taper_ret_new() returns the tensor
+// that receives the result. The alias annotations of the schema say which one: a new tensor, argument 0 of "add_", or
+// `out` of ".out" (resized). A function that reads its inputs while it writes such a result must allow them to be the
+// same tensor.
 #ifndef TAPER_OPS_CALL_H
 #define TAPER_OPS_CALL_H
 
@@ -20,102 +21,104 @@
 typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;
 typedef taper_status (*taper_kernel)(taper_call *call);
-// Begins the definition of a kernel, the function that a row of the operator list names. It declares the function too,
-// since no header does: a new row then compiles the table of rows and its kernel's file, not every file of kernels.
+// Begins the definition of a kernel, the function that a row of the operator list names. This also declares the
+// function, because no header does. A new row then recompiles the table of rows and the kernel's file, not every file
+// of kernels.
 #define TAPER_KERNEL(name)                                                                                             \
     taper_status name(taper_call *call);                                                                               \
     taper_status name(taper_call *call)
 
-// Returned by a backend's kernel, before it changed anything, to let the next one (the reference) do the call.
+// The status of a backend's kernel that has changed nothing and leaves the call to the next kernel (the reference).
 #define TAPER_DECLINED ((taper_status)-1)
 
 struct taper_node;
 
-// What a device did in a call: a row of the profile.
+// What a device did in a call, one row of the profile.
 typedef struct taper_part {
-    const struct taper_node *node; // of the layer
-    const char *kernel;            // static
-    double seconds, flops, bytes;  // bytes: of all that it reads and writes
-    double peak_flops, peak_bytes; // that the device does in a second; 0: not known
+    const struct taper_node *node; // node of the layer
+    const char *kernel;            // name, a static text
+    double seconds, flops, bytes;  // bytes: read and written
+    double peak_flops, peak_bytes; // per second, of the device; 0 if unknown
 } taper_part;
 
-// What an operator may use of the run it is part of. Filled by the executor (and by tests).
+// The parts of a run that its operators may use. The executor fills the struct, and tests do.
 struct taper_run {
     taper_heap *heap;
     struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;            // TAPER_ISA_ bits allowed
+    uint64_t cpu;            // allowed TAPER_ISA_ bits
     taper_error *error;
     struct taper_registry *registry;
-    struct taper_packs *packs;         // ops/call/packs.h: packed weights; NULL: none are kept
+    struct taper_packs *packs;         // packed weights, ops/call/packs.h; NULL if none are kept
     struct taper_rng *rng;             // ops/engine/random.h
-    struct taper_generator *generator; // ops/call/generator.h: rng is its; NULL: this run's alone
-    bool draws;                        // its lock is held
-    bool portable;   // the portable loops alone, which others are held against: no kernels of instruction sets
-    bool low_memory; // no weights in a form that takes more memory than they do
-    bool stands_in;  // the CPU does once what a device will do from now on: no packs are kept for it
-    taper_precision precision; // of the packed weights of layers
+    struct taper_generator *generator; // owner of rng, ops/call/generator.h; NULL if rng belongs to this run only
+    bool draws;                        // true while this run holds the generator's lock
+    bool portable;                     // true for only the portable loops, the reference for other kernels
+    bool low_memory;                   // true to avoid packed forms that are larger than the weights
+    bool stands_in;                    // true if the CPU runs once what a device runs from then on; packs are not kept
+    taper_precision precision;         // precision of packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
-    // Why the run is to end: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE when its time is spent, or would be after
-    // so many seconds; TAPER_OK: it goes on. Once it is to end it says so until the run has ended. NULL: never.
+    // Returns the reason to end the run: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE if the time limit has passed or
+    // would pass within `ahead` seconds. Returns TAPER_OK to continue. After the first reason it returns one until the
+    // end of the run. NULL if nothing can end the run.
     taper_status (*stop)(struct taper_run *run, double ahead);
-    uint64_t work_left;          // work until taper_run_spend asks
-    taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
-    bool flushes;                // denormal numbers are off: a product is being computed
-    double unshared;             // ops/call/parallel.h: nanoseconds since the last work that was
-    bool shared;                 // some was
-    struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
-    // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
+    uint64_t work_left;          // work before the next call of stop, in nanoseconds
+    taper_status ended;          // why taper_run_spend fails from now on; the code that starts a run resets it
+    bool flushes;                // true while denormal numbers are off, in a product
+    double unshared;             // nanoseconds of work since the last shared work (ops/call/parallel.h)
+    bool shared;                 // true if some work of the run was shared
+    struct taper_budget *budget; // budget that pays for a load's work (base/budget.h), or NULL
+    // A kernel may set these for the profile: its name (a static text) and the floating-point operations of this call.
     const char *kernel;
     double flops;
-    // While a segment is profiled: what part `index` of `count` took in this call, the same ones in every call. NULL:
-    // nobody asks.
+    // Reports part `index` of `count` of a segment's call for the profile. Every call has the same parts. NULL unless a
+    // segment is profiled.
     void (*part)(void *user, size_t index, size_t count, const taper_part *part);
     void *part_user;
-    const struct taper_op *current;        // the operator being run
-    struct taper_context *context;         // for operators of the host; NULL: they cannot be called
-    const struct taper_compiler *compiler; // of the model, for programs that are made while it runs; NULL: none
-    const struct taper_node *failed;       // of a segment's plain nodes: the error says so already; NULL: none
-    const char
-        *why;    // a backend declined, or lost its device: a text that stays while that is open; NULL: it does not say
-    bool replan; // set by a backend: the memory of later runs is to be planned anew
-    bool is_limited;   // its time is: who has to wait for something that the CPU can do instead had better not
-    bool results_stay; // what a device made and the run returns may be away when it ends
+    const struct taper_op *current; // the operator being run
+    struct taper_context *context;  // for operators of the host, which need it; NULL if they cannot be called
+    // Compiler of the model, for programs made during a run; NULL if there is none.
+    const struct taper_compiler *compiler;
+    const struct taper_node *failed; // the plain node of a segment that the error already names, or NULL
+    const char *why;   // why a backend declined or lost its device, valid while the device is open; or NULL
+    bool replan;       // set by a backend to plan the memory of later runs again
+    bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
+    bool results_stay; // true if results may remain on the device when the run ends
 };
 
 struct taper_call {
     taper_run *run;
     const taper_op *op;
-    const void *param; // the row's: what tells apart the rows that share a kernel
+    const void *param; // parameter of the row, which distinguishes rows with one kernel
     const taper_schema *schema;
     taper_val *args; // borrowed
     size_t arg_count;
-    taper_val *rets; // filled with owned references; None before
+    taper_val *rets; // owned references, set by the kernel; None before
     size_t ret_count;
-    void **state;                     // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
-    struct taper_prepared **prepared; // ops/call/prepared.h; NULL: nothing is kept
-    taper_tensor *shell;              // of a step of a recording: rets[0], whose memory is there already
-    const uint32_t *operands;         // of the program, by argument, then by result; NULL: nothing is known of them
-    const struct taper_segment *segment; // ops/backend.h: of which this is a call; NULL: of an operator
-    const void *plan;                    // a backend's: what its kernel does beside the operator; NULL: nothing
+    void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
+    struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
+    taper_tensor *shell;              // rets[0] of a step of a recording, whose memory exists already
+    const uint32_t *operands;         // operands of the program: arguments, then results; NULL if unknown
+    const struct taper_segment *segment; // segment that this calls, ops/backend.h; NULL for an operator
+    const void *plan;                    // a backend's data: what its kernel does in addition to the operator; or NULL
 };
 
-// ---- arguments. at: position in the schema.
+// ---- arguments. at: position in the schema
 
-// A constant that nobody changes: a number, a string, a tensor, a closed list, packed weights.
+// The operand is a constant that no code changes: a number, a string, a tensor, a closed list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
-// Whether an argument is a constant of the program.
+// Returns true if the argument is a constant of the program.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
 }
-// Whether the program returns result 0 and does nothing else with it: no operator wants it in a layout of ours. False
-// for what nobody knows of.
+// Returns true if the program only returns result 0, so no operator wants it in a layout of ours. Returns false if that
+// is unknown.
 static inline bool taper_ret_leaves(const taper_call *call)
 {
     return call->operands != NULL && (call->operands[call->arg_count] & TAPER_OPERAND_FIXED) != 0;
 }
-// Whether it is the in-place form of an operator: "add_".
+// Returns true for the in-place form of an operator: "add_".
 static inline bool taper_call_in_place(const taper_call *call)
 {
     return call->schema != NULL && call->schema->in_place;
@@ -125,116 +128,119 @@ inline bool taper_arg_is_none(const taper_call *call, size_t at)
 {
     return at >= call->arg_count || call->args[at].tag == TAPER_NONE;
 }
-// Its name, for messages.
+// Returns the argument's name, for messages.
 const char *taper_arg_name(const taper_call *call, size_t at);
 TAPER_MUST_USE taper_status taper_arg_tensor(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at,
-                                                     taper_tensor **tensor); // NULL: None
+                                                     taper_tensor **tensor); // NULL for None
 TAPER_MUST_USE taper_status taper_arg_bool(const taper_call *call, size_t at, bool *flag);
 TAPER_MUST_USE taper_status taper_arg_int(const taper_call *call, size_t at, int64_t *number);
 TAPER_MUST_USE taper_status taper_arg_int_or(const taper_call *call, size_t at, int64_t otherwise,
-                                             int64_t *number);                                   // None
-TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // takes ints
+                                             int64_t *number);                                   // `otherwise` for None
+TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // also accepts ints
 TAPER_MUST_USE taper_status taper_arg_double_or(const taper_call *call, size_t at, double otherwise, double *number);
 TAPER_MUST_USE taper_status taper_arg_string(const taper_call *call, size_t at, const taper_string **string);
 TAPER_MUST_USE taper_status taper_arg_list(const taper_call *call, size_t at, taper_list **list);
 TAPER_MUST_USE taper_status taper_arg_dict(const taper_call *call, size_t at, taper_dict **dict);
 TAPER_MUST_USE taper_status taper_arg_object(const taper_call *call, size_t at, taper_object **object);
-// A dtype argument (int? dtype); otherwise when None.
+// Reads a dtype argument (int? dtype), or `otherwise` for None.
 TAPER_MUST_USE taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype otherwise,
                                                taper_dtype *dtype);
-// int[]: at most limit items; a single int stands for `want` equal items when want > 0 (int[2] stride=1), as does a
-// list of one when want > 1. With want > 0 any other count fails.
+// Reads int[] with at most `limit` items. With want > 0, a single int stands for `want` equal items (int[2] stride=1),
+// and any other count fails. With want > 1, a list of one item also stands for `want` equal items.
 TAPER_MUST_USE taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit,
                                            int64_t *numbers, size_t *count);
 TAPER_MUST_USE taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, double *numbers,
                                               size_t *count);
-// A dimension argument, wrapped into [0, rank) (rank 0 counts as 1).
+// Reads a dimension and wraps it into [0, rank). A rank of 0 counts as 1.
 TAPER_MUST_USE taper_status taper_arg_dim(const taper_call *call, size_t at, size_t rank, size_t *dim);
-// item of a Tensor[] (or Tensor?[]) argument; *tensor NULL for None where optional.
+// Reads an item of a Tensor[] (or Tensor?[]) argument. *tensor is NULL for None, which only `optional` allows.
 TAPER_MUST_USE taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t item, bool optional,
                                                   taper_tensor **tensor);
 
-// A Scalar: bool, int, float, complex, or a 0-dim tensor's value.
+// A Scalar argument: bool, int, float, complex, or the value of a 0-dim tensor.
 typedef struct taper_scalar {
     enum { TAPER_SCALAR_BOOL, TAPER_SCALAR_INT, TAPER_SCALAR_DOUBLE, TAPER_SCALAR_COMPLEX } kind;
-    int64_t i;    // of bool and int
-    double f, im; // always filled (re of complex)
+    int64_t i;    // set for bool and int
+    double f, im; // always set; f is the real part of a complex number
 } taper_scalar;
 TAPER_MUST_USE taper_status taper_arg_scalar(const taper_call *call, size_t at, taper_scalar *scalar);
 
 // ---- results
 
-// Gives the reference of value over.
+// Takes over the reference of value.
 static inline void taper_ret(taper_call *call, size_t at, taper_val value)
 {
     taper_val_replace(&call->rets[at], value);
 }
-// The tensor for result `at` with this dtype and these sizes, ready for writing, set as the result: new (strides NULL:
-// contiguous), or the argument that the schema says (see above): its sizes must match ("in-place") or it is resized
-// ("out"), its dtype is kept: then *tensor may have another dtype than asked, and the caller converts on the way.
+// Returns the tensor for result `at`, ready for writing, and sets it as the result. For the functional form it is a new
+// tensor with this dtype and these sizes; strides may be NULL for a contiguous one. For the in-place form it is the
+// argument, whose sizes must match. For the out form it is the argument, resized. An argument keeps its dtype, so
+// *tensor may have another dtype than the requested one, and the caller must convert.
 TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
-// A new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor.h). In the
-// in-place and out forms it is as taper_ret_new: look at (*tensor)->strides.
+// Returns a new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor_def.h).
+// The in-place and out forms behave as in taper_ret_new, so the caller must read (*tensor)->strides.
 TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                                const int64_t *sizes, bool hidden, taper_tensor **tensor);
-// Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes
-// over the reference.
+// Sets a result that was computed elsewhere, or copies it into the argument of the in-place or out form. Takes over the
+// reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
-// The same for a target that is known.
+// Does what taper_ret_tensor does, for a known target.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
-// The argument that receives result `at` (in-place or out), NULL for the functional form. A TAPER_OP_OUT_COPY row has
-// the argument, which may decide the dtype, but no target.
+// Return the argument that receives result `at` (in-place or out), or NULL for the functional form. A TAPER_OP_OUT_COPY
+// row has the argument, which may decide the dtype, but no target.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
-// PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
+// Resizes an out tensor that has other sizes, as PyTorch does. The new strides are the given ones, or contiguous if
+// strides is NULL.
 TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
                                              const int64_t *strides);
-// Fails when several elements of a tensor that the call writes to share memory, unless its row allows that, or where
-// the row says that none of it, or not a part, may be another argument's.
+// Fails if elements of a tensor that the call writes share memory, unless the row allows it. Also fails if the tensor
+// shares memory with another argument, or shares a part of it, and the row forbids that.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
-// Fails as PyTorch does when some elements of two tensors share memory; may_be_whole: unless all of both do, each with
+// Fails as PyTorch does if elements of two tensors share memory. may_be_whole allows that all elements do, each with
 // the one in its place.
 TAPER_MUST_USE taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *from, bool may_be_whole,
                                                 taper_error *error);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
-// A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.
+// Returns a run outside of a session, on this heap. Its work is charged to the heap's budget, if there is one. error
+// may be NULL.
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error);
 
 // ---- work
 
-// Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
-// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20).
-// It costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged.
-// Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
-// Having failed once it fails until the operator has ended, and taper_call_kernel asks at its end: a loop that cannot
-// return a status may just leave its work undone.
+// Every loop whose length depends on the arguments reports its work before it starts. The unit is about a nanosecond of
+// the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for a transcendental
+// function. The call costs a subtraction. Every few milliseconds of work it calls the host, and during a load it
+// charges the budget. Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and
+// return when it fails. After a failure it fails until the operator ends. taper_call_kernel checks that at its end, so
+// a loop that cannot return a status may just stop.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
-// The same for such loops: false when they are to leave.
+// Does what taper_run_spend does, for such a loop. Returns false if the loop must stop.
 bool taper_run_goes_on(taper_run *run, uint64_t work);
-// The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
+// Does the same every 256 elements, in the condition of a loop over slow elements, for which a loop of pieces is not
+// worth it.
 inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
     enum { EACH = 256 };
     return i % EACH != 0 || taper_run_goes_on(run, EACH * work);
 }
-// Before work that cannot be interrupted: fails also when the time that is left is too short for it.
+// Call this before work that cannot be interrupted. It also fails if the remaining time is too short.
 TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
 
-// What a call that ended with status is to return: the status, or why the run is to end.
+// Returns the result of a call that ended with `status`: that status, or the reason to end the run.
 TAPER_MUST_USE taper_status taper_run_outcome(taper_run *run, taper_status status);
 
-// What ir/tensor.h has for tensors, in pieces that are charged to the run.
+// Functions of ir/tensor.h in pieces that are charged to the run.
 TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
 TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
 TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_run_fetch_items(taper_run *run, const taper_list *list);
 TAPER_MUST_USE taper_status taper_run_settle_items(taper_run *run, taper_container *container);
-// A value that an operator is to have which knows nothing of other layouts and devices: a tensor, or those in a
-// container.
+// Settles a value for an operator that supports no other layouts and devices: a tensor, or the tensors in a container.
 static inline taper_status taper_settle(taper_run *run, taper_val value)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -250,27 +256,27 @@ TAPER_MUST_USE taper_status taper_run_zeros(taper_run *run, taper_dtype dtype, s
                                             taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size);
 
-// Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
+// Appends names and values of the arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
-// Says in the error which operator failed with what, unless the model raised it.
+// Adds to the error which operator failed with which arguments, unless the model raised the error.
 void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_error *error);
 
-// Runs the call's kernel, or a backend's, and does what the row's flags want of the results. Every call of a row comes
-// through here.
+// Runs the kernel of the call, or of a backend, and treats the results as the flags of the row say. Every call of a row
+// comes through here.
 TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
 
-// Runs another operator by its row, with the same run: for operators made of others. args are borrowed.
+// Runs another operator by its row, in the same run, for operators that consist of others. args are borrowed.
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
                                           taper_val *rets, size_t ret_count);
 
-// Of a call with a quantized tensor among its arguments: the kernel that runs it, as its row says.
-// Fails where PyTorch has none.
+// Returns the kernel for a call with a quantized tensor among its arguments, as the row says. Fails if PyTorch has
+// none.
 TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
-// Whether the row, of PyTorch's own namespace, has such a kernel.
+// Returns true if the row, in PyTorch's own namespace, has such a kernel.
 bool taper_row_takes_quantized(const taper_op *op);
-// True when one of the call's arguments is a quantized tensor, or a list with one.
+// Returns true if an argument is a quantized tensor, or a list with one.
 bool taper_call_has_quantized(const taper_call *call);
 
-const char *taper_pytorch_device_name(int kind); // "cpu"; NULL when unknown
+const char *taper_pytorch_device_name(int kind); // "cpu"; NULL if unknown
 
 #endif

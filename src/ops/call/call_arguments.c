@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading the arguments of an operator call.
+// Reads the arguments of an operator call.
 #include "ops/call/call.h"
 
 #include <math.h>
 
 #include "ops/call/promote.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern bool taper_arg_is_none(const taper_call *call, size_t at);
 
 static TAPER_COLD taper_status wrong_kind(const taper_call *call, size_t at, const char *expected)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments of a call in words, for the detail of an error: "self: float32[2, 3], dim: 7".
+// Describes the arguments of a call for the detail of an error: "self: float32[2, 3], dim: 7".
 #include "ops/call/call.h"
 
 enum { MOST_ARGUMENTS = 24, MOST_ITEMS = 8, MOST_CHARACTERS = 40, MOST_DEPTH = 3 };

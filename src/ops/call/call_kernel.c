@@ -8,7 +8,7 @@
 #include "ops/call/prepared.h"
 #include "platform/denormals.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern bool taper_run_step(taper_run *run, int64_t i, uint64_t work);
 
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)
@@ -41,7 +41,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         status = kernel(call);
     } else {
         const uint64_t before = taper_denormals_off();
-        run->flushes = true; // so that other threads do, too
+        run->flushes = true; // so that other threads turn denormal numbers off too
         status = kernel(call);
         run->flushes = false;
         taper_denormals_restore(before);
@@ -54,7 +54,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     status = taper_run_outcome(run, status);
     if (taper_op_has(call->op, TAPER_OP_RESIZES | TAPER_OP_REPLACES) && taper_call_in_place(call) &&
         call->args[0].tag == TAPER_TENSOR) {
-        taper_tensor_was_reshaped(call->args[0].as.tensor); // also where it failed half-way
+        taper_tensor_was_reshaped(call->args[0].as.tensor); // also after a failure in the middle
     }
     for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);

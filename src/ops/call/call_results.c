@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Leaving the results of an operator call.
+// Sets the results of an operator call.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -63,7 +63,7 @@ static sharing sharing_of(const taper_tensor *to, const taper_tensor *from)
         return WHOLE;
     }
     if (to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0 ||
-        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not look closer either
+        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not check further either
         return APART;
     }
     const int64_t t = to->offset * (int64_t)taper_tensor_item(to), f = from->offset * (int64_t)taper_tensor_item(from);
@@ -88,7 +88,7 @@ taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *fro
     return TAPER_OK;
 }
 
-// What it is to write to against the arguments it reads.
+// Compares the tensor that the call writes with the arguments that it reads.
 static taper_status check_read(const taper_call *call, const taper_tensor *to)
 {
     const bool apart = taper_op_has(call->op, TAPER_OP_APART), whole = taper_op_has(call->op, TAPER_OP_WHOLE);
@@ -173,9 +173,9 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     }
     int64_t pixels = 1;
     for (size_t i = 2; i < rank; i++) {
-        pixels *= sizes[i] > 1 ? 2 : 1; // more than one?
+        pixels *= sizes[i] > 1 ? 2 : 1; // 2 if any size is above 1
     }
-    const bool same_bytes = sizes[1] == 1 || pixels == 1; // then the contiguous strides say the same
+    const bool same_bytes = sizes[1] == 1 || pixels == 1; // the contiguous strides then describe the same bytes
     *tensor = taper_ret_target(call, at);
     if ((*tensor == NULL && !same_bytes) || !hidden) {
         taper_strides_channels_last(rank, sizes, strides);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Holds the shape rules against what operators give; empty without TAPER_CHECK_SHAPES.
+// Compares the shape rules with the results of operators. Empty without TAPER_CHECK_SHAPES.
 #include "ops/call/check_shapes.h"
 
-typedef int taper_check_shapes_unused; // ISO C wants something in a file
+typedef int taper_check_shapes_unused; // ISO C requires a declaration in every file
 
 #ifdef TAPER_CHECK_SHAPES
 
-// What is known at a level. 0: everything; 1: no sizes; 2: no ranks; 3: no numbers either.
+// Removes facts for a level. 0: everything is known; 1: no sizes; 2: no ranks; 3: no numbers either.
 static void forget(taper_known_call *m, int level)
 {
     for (size_t i = 0; i < m->shape_count && level > 0; i++) {

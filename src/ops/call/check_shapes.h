@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Holds the shape rules of ir/infer.h against what operators give, in builds with TAPER_CHECK_SHAPES (those for
-// debugging, in which every test of an operator then proves its rule).
+// Compares the shapes that ir/infer.h infers with the results of operators, in builds with TAPER_CHECK_SHAPES (debug
+// builds). Every test of an operator then also tests its rule.
 #ifndef TAPER_OPS_CHECK_SHAPES_H
 #define TAPER_OPS_CHECK_SHAPES_H
 
 #include "ir/infer.h"
 #include "ops/call/call.h"
 
-// What is inferred of result 0 when everything about the arguments is known, only the ranks of tensors, or less.
+// The inferred shapes of result 0, with everything known about the arguments, with only the ranks of tensors, and with
+// less.
 enum { TAPER_SHAPE_CHECKS = 4 };
 typedef struct taper_shape_check {
     taper_shape shapes[TAPER_SHAPE_CHECKS];
@@ -15,7 +16,7 @@ typedef struct taper_shape_check {
 } taper_shape_check;
 
 void taper_shape_check_begin(taper_shape_check *check, const taper_call *call);
-// Fails where the result contradicts it.
+// Fails if the result contradicts an inferred shape.
 TAPER_MUST_USE taper_status taper_shape_check_end(const taper_shape_check *check, const taper_call *call);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A node that fails half-way stays in the graph, which the caller drops then.
+// After a failure the graph may contain an incomplete node, so the caller must drop the graph.
 #include "ops/call/emit.h"
 
 #include "ir/effects.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making nodes of a graph one behind the other, for who knows which operator he wants: front ends, and what converts
-// graphs for a device.
+// Appends nodes to a graph, for code that knows the operators it needs: frontends, and conversions of graphs for a
+// device.
 #ifndef TAPER_OPS_EMIT_H
 #define TAPER_OPS_EMIT_H
 
@@ -9,24 +9,24 @@
 
 typedef struct taper_emitter {
     taper_registry *registry;
-    taper_heap *heap; // of constants
+    taper_heap *heap; // heap for constants
     taper_graph *graph;
-    taper_block *block; // nodes are appended to it
+    taper_block *block; // block to which nodes are appended
     taper_error *error;
-    int32_t debug; // of the nodes that are made
+    int32_t debug; // debug handle for the nodes
     uint32_t instruction;
 } taper_emitter;
 
-// A node without inputs yet, in the block.
+// Appends a node whose inputs are not set yet.
 TAPER_MUST_USE taper_status taper_emit_node(const taper_emitter *e, taper_node_kind kind, size_t inputs, size_t outputs,
                                             taper_node **node);
-// Takes over the reference.
+// Takes over the reference of value, also on failure.
 TAPER_MUST_USE taper_status taper_emit_constant(const taper_emitter *e, taper_val value, taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_emit_text(const taper_emitter *e, const char *text, taper_ir_value **made);
-// Room for the values that a node will take: no node takes a value before it stands in the block, so that what was made
-// can be removed from behind when the rest cannot be.
+// Returns an array for the values that a node will take. A node takes values only after it is in the block. If a later
+// step fails, the caller can therefore remove the nodes in reverse order.
 TAPER_MUST_USE taper_status taper_emit_values(const taper_emitter *e, size_t count, taper_ir_value ***values);
-// A LIST, TUPLE or DICT of the items.
+// Appends a LIST, TUPLE or DICT of the items.
 TAPER_MUST_USE taper_status taper_emit_container(const taper_emitter *e, taper_node_kind kind, const taper_type *type,
                                                  taper_ir_value *const *items, size_t count, taper_ir_value **made);
 static inline TAPER_MUST_USE taper_status taper_emit_list(const taper_emitter *e, const taper_type *type,
@@ -37,19 +37,19 @@ static inline TAPER_MUST_USE taper_status taper_emit_list(const taper_emitter *e
 }
 TAPER_MUST_USE taper_status taper_emit_int_list(const taper_emitter *e, const int64_t *numbers, size_t count,
                                                 taper_ir_value **made);
-// A call of the row (NULL: this build lacks it). NULL among the arguments, and those that are left out: the default.
-// *made: the first result.
+// Appends a call of the row, which is NULL if this build lacks the operator. An argument that is NULL or missing gets
+// its default. *made: the first result.
 TAPER_MUST_USE taper_status taper_emit_call(const taper_emitter *e, const taper_op *op, taper_ir_value *const *args,
                                             size_t count, taper_ir_value **made);
 #define TAPER_EMIT_CALL(e, op, made, ...)                                                                              \
     taper_emit_call(e, op, (taper_ir_value *const[]){__VA_ARGS__},                                                     \
                     sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
-// raise text unless condition
+// Raises text at run time unless condition is true.
 TAPER_MUST_USE taper_status taper_emit_assert(taper_emitter *e, taper_ir_value *condition, const char *text);
-// raise text unless a and b compare so
+// Raises text at run time unless `compare` is true for a and b.
 TAPER_MUST_USE taper_status taper_emit_expect(taper_emitter *e, const taper_op *compare, taper_ir_value *a,
                                               taper_ir_value *b, const char *text);
-// raise text unless the tensor has these sizes; 0: any
+// Raises text at run time unless the tensor has these sizes. A size of 0 allows any.
 TAPER_MUST_USE taper_status taper_emit_expect_sizes(taper_emitter *e, taper_ir_value *x, size_t rank,
                                                     const int64_t *sizes, const char *text);
 

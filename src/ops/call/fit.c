@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a value is what a schema declares, and the words when it is not.
+// Checks a value against the type in a schema, with messages.
 #include "ops/call/fit.h"
 
 static TAPER_COLD taper_status unfit(const taper_schema_arg *declared, const char *what, size_t at, taper_val value,
@@ -8,7 +8,7 @@ static TAPER_COLD taper_status unfit(const taper_schema_arg *declared, const cha
     taper_text got = taper_text_make(&taper_allocator_system);
     taper_val_type_print(value, &got);
     const bool named = declared->name[0] != '\0';
-    size_t length = strlen(declared->type_text); // with blanks that stand before the name
+    size_t length = strlen(declared->type_text); // includes the blanks before the name
     while (length != 0 && declared->type_text[length - 1] == ' ') {
         length--;
     }
@@ -33,7 +33,7 @@ taper_status taper_fit(const taper_schema_arg *declared, const char *what, size_
     }
     if (value->tag == TAPER_INT && base->kind == TAPER_TYPE_LIST && base->items[0]->kind == TAPER_TYPE_INT &&
         declared->size >= 0) {
-        return TAPER_OK; // taper_arg_ints repeats it
+        return TAPER_OK; // taper_arg_ints repeats the number
     }
     return unfit(declared, what, at, *value, error);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators run before the run, on arguments that are known.
+// Runs operators on known arguments before the run.
 #include "ops/call/fold.h"
 
 #include "ir/tensor.h"
 
 enum {
-    // Strings can be made long from little ("a".ljust(1000000000)); those are left to the run, which has its budgets.
+    // A short expression can make a long string ("a".ljust(1000000000)). Such a string is left to the run, which has
+    // budgets.
     LONGEST_STRING = 256,
     LARGEST_WIDTH = 1024
 };
 
-// Whether the result is small for sure: neither of a kind that is not kept anyway, nor a long string.
+// Returns true if the result is certainly small: it is not of a kind that is dropped anyway, and not a long string.
 static bool small_result(const taper_schema *schema, const taper_val *args, size_t count)
 {
     if (schema->ret_count != 1) {
@@ -40,14 +41,14 @@ static bool small_result(const taper_schema *schema, const taper_val *args, size
 bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
                 taper_val *args, size_t count, taper_val *result)
 {
-    // Without arguments: is_scripting() and the like.
+    // Operators without arguments are is_scripting() and similar.
     const bool asks = schema->ret_count == 1 && schema->rets[0].type->kind == TAPER_TYPE_BOOL;
     if ((count == 0 && !asks) || count > TAPER_FOLD_INPUTS || !small_result(schema, args, count)) {
         return false;
     }
     taper_run run = taper_run_on(heap, registry, NULL);
     if (taper_call_op(&run, op, args, count, result, 1) != TAPER_OK) {
-        return false; // the run will say what is wrong
+        return false; // the run reports the error
     }
     if (taper_val_is_object(*result) && result->tag != TAPER_STRING) {
         taper_val_release(*result);

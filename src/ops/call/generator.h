@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A source of random numbers that several runs draw from (taper_operator.h): one operator at a time.
+// A source of random numbers for several runs (taper_operator.h). One operator at a time uses it.
 #ifndef TAPER_OPS_GENERATOR_H
 #define TAPER_OPS_GENERATOR_H
 
@@ -16,10 +16,11 @@ struct taper_generator {
     struct taper_rng *rng; // ops/engine/random.h
 };
 
-// The run draws from it, NULL: from its own source, from now on; the run keeps it.
+// Makes the run draw from the generator, or from `own` if generator is NULL. The run keeps a reference.
 void taper_run_draw_from(taper_run *run, taper_generator *generator, struct taper_rng *own);
 
-// Around an operator that draws. An operator that it is made of finds the lock held. Returns whether to leave.
+// Call these around an operator that draws. An operator inside of it finds the lock held. Returns true if
+// taper_generator_leave must be called.
 static inline bool taper_generator_enter(taper_run *run)
 {
     if (run->generator == NULL || run->draws) {

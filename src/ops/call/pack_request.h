@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a kernel asks of packed weights, and gets: packs.h.
+// A kernel's request for packed weights, and the answer: packs.h.
 #ifndef TAPER_OPS_PACK_REQUEST_H
 #define TAPER_OPS_PACK_REQUEST_H
 
@@ -9,26 +9,27 @@
 enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
 
 typedef struct taper_pack_request {
-    const void *kind; // the address of anything static that stands for the format (the kernel's entry)
-    taper_tensor *tensors[TAPER_PACK_TENSORS]; // what the pack is made from; NULLs allowed
-    int64_t numbers[TAPER_PACK_NUMBERS];       // what else decides its content
+    const void *kind; // address of a static object that identifies the format (the kernel's entry)
+    taper_tensor *tensors[TAPER_PACK_TENSORS]; // source of the pack; entries may be NULL
+    int64_t numbers[TAPER_PACK_NUMBERS];       // other numbers that determine the content
     size_t bytes;
-    // Fills data (bytes long, uninitialized), or what parts leave of it; NULL: nothing.
+    // Fills data (`bytes` long, uninitialized), except what fill_parts writes. May be NULL.
     void (*fill)(const struct taper_pack_request *request, void *data);
-    // Then fills the parts [first, end) of `parts`, on all threads of the run. They may not ask for packs.
+    // Runs after fill and fills the parts [first, end) of `parts`, on all threads of the run. It must not request
+    // packs.
     void (*fill_parts)(const struct taper_pack_request *request, void *data, size_t first, size_t end);
     size_t parts;
-    const void *user; // for both, not part of the key
-    // What the format and the kernel are called in files of packs; NULL: it is never in one.
+    const void *user; // for both functions; not part of the key
+    // Names of the format and the kernel in files of packs. NULL keeps the pack out of files.
     const char *layout, *kernel;
 } taper_pack_request;
 
 typedef struct taper_pack {
-    void *data; // TAPER_ALIGNMENT; TAPER_OVERREAD readable bytes behind
+    void *data; // aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD readable bytes after it
     size_t bytes;
-    bool kept;                   // in the model's cache
-    void *lies;                  // of one that is kept: where it lies as long as the model is there, and once *is_there
-    const atomic_bool *is_there; // NULL: it is, as data
+    bool kept;                   // true if it is in the model's cache
+    void *lies;                  // if kept: its place while the model exists, valid once *is_there is true
+    const atomic_bool *is_there; // NULL if data is already that place
 } taper_pack;
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cache is a hash table per model that only grows, guarded by a mutex. An instruction remembers its pack with the
-// identity of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage
-// in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
+// The cache is a hash table for each model. It only grows, and a mutex guards it. An instruction remembers its pack
+// with the identity of the tensors that it was made from, so most runs take no lock. The identity of a model's tensor
+// is its storage in the model (origin), its offset and its geometry (dtype, sizes, strides). A storage that a session
+// has written to has no origin any more.
 //
-// New memory takes longer than packing does: its pages are half of ResNet50's first run. So the first call that asks
-// for a pack has it lent, in memory that goes to the next one; where it will lie is known, but not touched. Who asks a
-// second time gets it there.
+// New memory takes longer than packing: its pages are half of ResNet50's first run. So the first call that requests a
+// pack gets it in lent memory, which then goes to the next pack. The permanent place of the pack is allocated, but not
+// touched. The second request gets the pack there.
 #include "ops/call/packs.h"
 
 #include "base/hash.h"
@@ -50,7 +51,7 @@ const char *taper_packs_after_run(taper_packs *packs)
     }
     const bool lends = has_lending(packs);
     const bool keeps = taper_packs_has_file(packs);
-    if (lends || keeps) { // the usual run takes no lock
+    if (lends || keeps) { // most runs take no lock
         taper_mutex_lock(packs->mutex);
         drop_lending(packs);
         problem = keeps ? taper_packs_keep_after_run(packs) : NULL;
@@ -125,7 +126,7 @@ static size_t bucket_of(const taper_pack_key *key, size_t bucket_count)
     return (size_t)(hash >> 32) & (bucket_count - 1);
 }
 
-// Twice as many buckets, or the first ones. Without memory for them the old ones do.
+// Doubles the number of buckets, or allocates the first ones. If memory is missing, the old ones remain.
 static void grow(taper_packs *packs)
 {
     const size_t count = packs->bucket_count == 0 ? 64 : 2 * packs->bucket_count;
@@ -169,8 +170,8 @@ static void fill_range(void *argument, size_t begin, size_t end)
     f->request->fill_parts(f->request, f->data, begin, end);
 }
 
-// Others wait meanwhile. A thread of the host's that waits for parts might run another session, which waits for it: so
-// only our own threads help.
+// Runs a task while other threads wait for the lock. A thread of the host's pool that waits for parts might run another
+// session, which waits for this lock. So only our own threads help.
 static taper_status on_our_threads(taper_run *run, taper_range_task task, void *argument, size_t parts, double floats)
 {
     if (taper_pool_is_hosts(run->pool)) {
@@ -186,7 +187,7 @@ static taper_status fill(taper_run *run, const taper_pack_request *request, void
     if (request->fill != NULL) {
         request->fill(request, data);
     }
-    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // read, ordered, written
+    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // each is read, reordered and written
     return request->parts != 0 ? on_our_threads(run, fill_range, &f, request->parts, floats) : TAPER_OK;
 }
 
@@ -202,7 +203,7 @@ static void sum_range(void *argument, size_t begin, size_t end)
     (void)atomic_fetch_add_explicit(&s->sum, taper_packs_sum(s->data, s->bytes, begin, end), memory_order_relaxed);
 }
 
-// Names the pack where it may be in a file, and finds it in ours.
+// Gives the pack a name if it may be in a file, and looks for it in our file.
 static taper_status look_up(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **found)
 {
     taper_packs *packs = run->packs;
@@ -242,7 +243,7 @@ static taper_status fill_at(taper_run *run, const taper_pack_request *request, v
     return TAPER_OK;
 }
 
-// Where it lies for good.
+// Fills the pack at its permanent place.
 static taper_status fill_kept(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
     taper_slabs_touch(&run->packs->slabs, kept->pack.data, request->bytes);
@@ -251,7 +252,7 @@ static taper_status fill_kept(taper_run *run, const taper_pack_request *request,
     return TAPER_OK;
 }
 
-// In a slab, filled or lent.
+// Makes a pack in a slab, filled or only lent.
 static taper_status make_new(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **lent)
 {
     taper_packs *packs = run->packs;
@@ -260,7 +261,8 @@ static taper_status make_new(taper_run *run, const taper_pack_request *request, 
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
                           request->bytes);
     }
-    *lent = packs->keeping.file == NULL ? take_lending(packs, request->bytes) : NULL; // a file's are to be written
+    // Packs for a file must be filled, because they will be written.
+    *lent = packs->keeping.file == NULL ? take_lending(packs, request->bytes) : NULL;
     const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : fill_kept(run, request, kept);
     if (status != TAPER_OK) {
         taper_slabs_undo(&packs->slabs, kept->pack.data);
@@ -281,7 +283,7 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     }
     const size_t made_before = packs->keeping.made;
     taper_status status = look_up(run, request, kept, &kept->pack.data);
-    begin_there(kept, kept->pack.data != NULL); // in the file
+    begin_there(kept, kept->pack.data != NULL); // if the file has it
     if (status == TAPER_OK && kept->pack.data == NULL) {
         status = make_new(run, request, kept, lent);
     }
@@ -301,8 +303,8 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-// The pages of our own mapping that were only read to be packed need not stay in memory. Nobody else's memory is
-// touched: the host's would lose its content for good.
+// Drops the pages of our own mapping that were read only for packing. Other memory is not touched: the host's would
+// lose its content permanently.
 static void unneeded(const taper_pack_request *request)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
@@ -313,7 +315,7 @@ static void unneeded(const taper_pack_request *request)
     }
 }
 
-// A new pack, entered.
+// Makes a new pack and adds it to the table.
 static taper_status keep(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
                          taper_kept_pack **kept, void **lent)
 {
@@ -335,7 +337,7 @@ static taper_status keep(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-// It was asked for before.
+// Fills a pack at its second request.
 static taper_status keep_for_good(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
     if (!is_there(kept)) {
@@ -345,7 +347,7 @@ static taper_status keep_for_good(taper_run *run, const taper_pack_request *requ
     return TAPER_OK;
 }
 
-// In memory that is lent and no other; *lent is NULL: there is none now.
+// Makes a pack only in lent memory. *lent is NULL if none is available now.
 static taper_status lend_alone(taper_run *run, const taper_pack_request *request, void **lent)
 {
     *lent = take_lending(run->packs, request->bytes);
@@ -356,7 +358,7 @@ static taper_status lend_alone(taper_run *run, const taper_pack_request *request
     return status;
 }
 
-// Of what the model keeps. *kept is NULL: the run keeps no more than there is.
+// Returns a pack of the model's cache. *kept is NULL if the run keeps no packs other than the filled ones.
 static taper_status get_kept(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
                              taper_kept_pack **kept, void **lent)
 {
@@ -374,7 +376,7 @@ bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
     return call->run->packs != NULL && make_key(call->run->packs, request, &key);
 }
 
-// Made for one call.
+// Makes a pack for one call.
 static taper_status make_for_call(taper_call *call, const taper_pack_request *request, taper_pack *pack)
 {
     taper_run *run = call->run;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See packs_checked.h.
+// The file of checked packs, see packs_checked.h.
 #include "ops/call/packs_checked.h"
 
 #include <string.h>
 
 #include "base/hash.h"
 
-// A file that changes twice within one tick of its clock looks the same: what was written just before it was looked at
-// is looked at again. FAT's clock has ticks of two seconds.
+// A file that changes twice within one tick of its clock looks unchanged. A file that was written just before it was
+// checked is therefore checked again. FAT's clock has ticks of two seconds.
 enum { A_DAY = 24 * 60 * 60, SETTLED = 3, MAGIC_BYTES = 16 };
 
 typedef struct head {
     char magic[MAGIC_BYTES];
     uint64_t file; // taper_kept_stamp.identity
-    int64_t at;    // when that was asked
+    int64_t at;    // time at which that was determined, in seconds since 1970
     uint64_t count, sum;
 } head;
 
@@ -27,7 +27,7 @@ static uint64_t sum_of(const head *h, const void *packs)
 static bool holds(const taper_packs_checked *c, const head *h, const taper_mapping *mapping)
 {
     const taper_kept_stamp *file = &c->file;
-    // In this order differences are of times from 0 to now.
+    // This order of the comparisons ensures that the differences are between times from 0 to now.
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->file == file->identity && h->count == c->count &&
            mapping->size == sizeof *h + c->count && h->at >= file->changed && h->at <= file->now &&
            h->at - file->changed >= SETTLED && file->now - h->at < A_DAY &&
@@ -76,6 +76,6 @@ void taper_packs_checked_write(const taper_packs_checked *c, const char *path, c
     h.sum = sum_of(&h, c->packs);
     if (taper_kept_begin(path, part, &writer) == TAPER_KEPT_BEGUN) {
         const bool whole = taper_kept_write(&writer, &h, sizeof h) && taper_kept_write(&writer, c->packs, c->count);
-        (void)taper_kept_end(&writer, whole); // where it cannot be written the next process looks again
+        (void)taper_kept_end(&writer, whole); // if the write fails, the next process checks again
     }
 }

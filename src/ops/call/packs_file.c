@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file: a header, the packs, and an index sorted by the hash of the names. Numbers are the machine's own: the
-// header tells whether they were this one's. Each pack has a hash, which is compared before it is first used, once a
-// day and whenever the file is not the one that it was (packs_checked.h): a damaged disk gives no wrong numbers.
+// The file has a header, the packs, and an index sorted by the hash of the names. Numbers are in the machine's own
+// format, and the header says which. Each pack has a hash. It is compared before the first use, once a day, and if the
+// file has changed (packs_checked.h). So a damaged disk cannot cause wrong results.
 #include "ops/call/packs_file.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "ops/call/packs_build.h" // made while building: cmake/TaperPacksBuild.cmake
+#include "ops/call/packs_build.h" // the build makes this header: cmake/TaperPacksBuild.cmake
 #include "ops/call/packs_checked.h"
 #include "platform/kept_files.h"
 
@@ -17,17 +17,17 @@ enum { MAGIC_BYTES = 16, FORMAT = 1, MOST_PACKS = 1 << 20, UNASKED_TIMES = 3 };
 
 typedef struct file_header {
     char magic[MAGIC_BYTES];
-    uint32_t format, word; // bytes of size_t and of a pack's alignment
+    uint32_t format, word; // word: bytes of size_t, and of a pack's alignment
     uint64_t build, model, model_bytes;
-    uint64_t count, index_at, size; // of packs; where the index begins; of the file
-    uint64_t index_sum, header_sum; // the latter of the bytes before it
+    uint64_t count, index_at, size; // number of packs; offset of the index; bytes of the file
+    uint64_t index_sum, header_sum; // header_sum: hash of the bytes before it
 } file_header;
 
 typedef struct index_entry {
-    uint64_t hash; // of the name
+    uint64_t hash; // hash of the name
     taper_pack_name name;
-    uint64_t at, bytes; // TAPER_OVERREAD more behind
-    uint64_t sum;       // of the bytes: taper_packs_sum
+    uint64_t at, bytes; // TAPER_OVERREAD more bytes follow
+    uint64_t sum;       // taper_packs_sum of the bytes
 } index_entry;
 
 static const char magic[MAGIC_BYTES] = "Taper's packs\r\n";
@@ -41,16 +41,16 @@ struct taper_packs_file {
     taper_allocator allocator;
     taper_packs_source source;
     kept_name path, part, checked_path, checked_part;
-    taper_mapping mapping; // of the file that was there
+    taper_mapping mapping; // mapping of the existing file
     const index_entry *index;
     size_t count;
-    bool *asked; // for each of them
+    bool *asked; // by entry of the index: true if it was requested
     taper_packs_checked checked;
 };
 
 // ---- names
 
-// Odd: a place in the model's file. Even: a hash.
+// Returns an odd number for a place in the model's file, or an even number that is a hash.
 static uint64_t bytes_of(const taper_packs_file *file, const taper_storage *origin)
 {
     const uintptr_t begin = (uintptr_t)file->source.data, at = (uintptr_t)origin->data;
@@ -122,7 +122,7 @@ static bool is_index_sound(const taper_packs_file *file, const file_header *head
     return true;
 }
 
-// Whether the mapped file is what this build wrote for this model.
+// Returns true if this build wrote the mapped file for this model.
 static bool fits(taper_packs_file *file)
 {
     const taper_mapping *m = &file->mapping;
@@ -214,7 +214,7 @@ void taper_packs_file_close(taper_packs_file *file)
     }
 }
 
-// The first entry whose hash is not below.
+// Returns the first entry whose hash is not below `hash`.
 static size_t lower_bound(const taper_packs_file *file, uint64_t hash)
 {
     size_t first = 0, end = file->count;
@@ -248,7 +248,7 @@ void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name,
             file->asked[i] = true;
             const bool checked = file->checked.known && file->checked.packs[i] == 1;
             *entry = (taper_packs_entry){.sum = e->sum, .number = i, .checked = checked};
-            return (void *)(uintptr_t)(file->mapping.data + e->at); // nobody writes to packs
+            return (void *)(uintptr_t)(file->mapping.data + e->at); // the cast is safe because no code writes to packs
         }
     }
     return NULL;
@@ -286,7 +286,7 @@ static bool put(output *out, const void *data, size_t size)
     return taper_kept_write(&out->writer, data, size);
 }
 
-// What is read over the end, and up to the next pack's place.
+// Writes the bytes that kernels may read past the end, and the padding up to the next pack.
 static bool pad(output *out)
 {
     static const char zeros[TAPER_OVERREAD + TAPER_ALIGNMENT];

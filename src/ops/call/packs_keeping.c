@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs for later processes: when the file of packs (packs_file.h) is written, and by which thread.
+// Packs for later processes: decides when the file of packs (packs_file.h) is written, and in which thread.
 #include "ops/call/packs.h"
 #include "ops/call/packs_later.h"
 #include "ops/call/packs_parts.h"
@@ -9,7 +9,7 @@ void taper_packs_use_file(taper_packs *packs, taper_packs_file *file)
     packs->keeping.file = file;
 }
 
-// What there is to write, as it is now: packs stay where they are. False: no memory for the list.
+// Lists the packs to write. Packs do not move, so the list remains valid. Returns false if memory is missing.
 static bool list_items(taper_packs *packs)
 {
     taper_packs_keeping *k = &packs->keeping;
@@ -57,7 +57,8 @@ const char *taper_packs_keep_after_run(taper_packs *packs)
     k->problem = NULL;
     const bool steady = k->made == k->made_before;
     k->made_before = k->made;
-    // Once: what is made later (of other sizes, in other methods) is written when the model goes.
+    // This happens once. Packs that are made later (for other sizes, in other methods) are written when the model is
+    // freed.
     if (steady && k->writer == NULL && k->made != 0 && k->written == 0 && list_items(packs)) {
         (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
     } else if (steady && k->writer == NULL && k->made == 0 && taper_packs_file_take_news(k->file)) {

@@ -11,12 +11,13 @@ static inline bool taper_packs_has_file(const struct taper_packs *packs)
 {
     return packs->keeping.file != NULL;
 }
-// Packs come from this file where it has them, and those that it has not are written to it: by a thread after the first
-// run that needed no more of them, or when the model goes. Takes it over.
+// Takes packs from this file, and writes the packs that it lacks to it. A thread writes them after the first run that
+// needed no new pack, or they are written when the model is freed. Takes over the file.
 void taper_packs_use_file(struct taper_packs *packs, struct taper_packs_file *file);
-// A run has ended; under the lock. What went wrong in writing, to be told.
+// Call this after a run, with the lock held. Returns what went wrong in writing, or NULL.
 const char *taper_packs_keep_after_run(struct taper_packs *packs);
-// Nobody runs any more: what is not written yet is written, and the file closed. As above.
+// Call this when no run is left. Writes the remaining packs and closes the file. Returns what went wrong in writing, or
+// NULL.
 const char *taper_packs_end(struct taper_packs *packs);
 
 #endif

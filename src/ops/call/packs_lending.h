@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of packs.c: memory that is lent to packs until it is known that they are asked for again.
+// A part of packs.c: memory that is lent to packs until they are requested a second time.
 #ifndef TAPER_OPS_CALL_PACKS_LENDING_H
 #define TAPER_OPS_CALL_PACKS_LENDING_H
 
@@ -23,8 +23,8 @@ static void drop_lending(taper_packs *packs)
     }
 }
 
-// Memory for a pack that is lent; NULL: it is not, because it takes few pages, others have the memory, or there is
-// none.
+// Returns memory to lend to a pack. Returns NULL if the pack needs only few pages, if the memory is lent already, or if
+// memory is missing.
 static void *take_lending(taper_packs *packs, size_t bytes)
 {
     enum { LEAST_LENT = 1 << 16, LEAST_BYTES = 1 << 20 };
@@ -35,7 +35,7 @@ static void *take_lending(taper_packs *packs, size_t bytes)
     if (packs->lending.bytes < raw) {
         const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
         void *grown =
-            taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more); // its pages stay
+            taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more); // keeps the pages
         if (grown == NULL) {
             return NULL;
         }
@@ -47,7 +47,7 @@ static void *take_lending(taper_packs *packs, size_t bytes)
     return (void *)taper_round_up((uintptr_t)packs->lending.raw, TAPER_ALIGNMENT);
 }
 
-// Whether a pack that is kept is filled.
+// Returns true if the kept pack is filled.
 static bool is_there(const taper_kept_pack *kept)
 {
     return atomic_load_explicit(&kept->is_there, memory_order_relaxed);
@@ -63,7 +63,7 @@ static void say_there(taper_kept_pack *kept)
     atomic_store_explicit(&kept->is_there, true, memory_order_release);
 }
 
-// Whether the run keeps no more than there is.
+// Returns true if the run keeps no packs other than the filled ones.
 static bool is_lent_alone(const taper_run *run, const taper_kept_pack *kept)
 {
     return run->stands_in && (kept == NULL || !is_there(kept));
@@ -79,7 +79,7 @@ static bool is_lent(const taper_pack *pack)
     return pack->is_there != NULL;
 }
 
-// Where the run keeps no more than there is.
+// Returns true if the run keeps no packs other than the filled ones, and this pack is not among them.
 static bool is_none(const taper_kept_pack *kept)
 {
     return kept == NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a model's packs are made of, for packs.c, which makes and finds them, and packs_keeping.c, which keeps them for
+// The structs of a model's packs, for packs.c, which makes and finds packs, and packs_keeping.c, which keeps them for
 // later processes.
 #ifndef TAPER_OPS_PACKS_PARTS_H
 #define TAPER_OPS_PACKS_PARTS_H
@@ -21,40 +21,41 @@ typedef struct taper_pack_key {
 } taper_pack_key;
 
 typedef struct taper_kept_pack {
-    struct taper_kept_pack *next; // in its bucket
+    struct taper_kept_pack *next; // next in its bucket
     taper_pack_key key;
     taper_pack pack;
     atomic_bool is_there;
-    taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
-    taper_pack_name *name;                      // in the file; NULL: never there
+    // References, so that no address in a key is reused while the pack lives.
+    taper_storage *holders[TAPER_PACK_TENSORS];
+    taper_pack_name *name; // name in the file; NULL if it is never there
 } taper_kept_pack;
 
-// The file that packs come from and go to, and the thread that writes it.
+// The file of the packs, and the thread that writes it.
 typedef struct taper_packs_keeping {
-    taper_packs_file *file; // NULL: none
-    size_t made, written;   // packs that the file had not; those of them that were handed to a writer
-    size_t made_before;     // when the run before ended
+    taper_packs_file *file; // NULL for no file
+    size_t made, written;   // packs that the file lacked; those of them that were given to a writer
+    size_t made_before;     // `made` at the end of the previous run
     taper_background *writer;
-    taper_packs_item *items; // of the writer
+    taper_packs_item *items; // items of the writer
     size_t item_count, item_capacity;
-    const char *problem; // of the writer, until it was told; mutex
+    const char *problem; // what went wrong in the writer, until it is reported; guarded by mutex
 } taper_packs_keeping;
 
 struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
-    const taper_heap *heap;    // of the model's values
-    taper_kept_pack **buckets; // by hash of the key; as many as there are packs, or twice
+    const taper_heap *heap;    // heap of the model's values
+    taper_kept_pack **buckets; // by hash of the key; the number is that of the packs, or up to twice
     size_t count, bucket_count;
     taper_slabs slabs;
     struct {
         void *raw;
         size_t bytes;
         bool taken;
-        atomic_bool is_there; // looked at without the lock when a run ends
-        atomic_bool never;    // that of packs which are made nowhere else
+        atomic_bool is_there; // read without the lock at the end of a run
+        atomic_bool never;    // is_there of packs that are only lent, always false
     } lending;
-    size_t mapped_bytes; // of packs that lie in the file
+    size_t mapped_bytes; // bytes of packs in the mapped file
     taper_packs_keeping keeping;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An operator's work in pieces, on the threads of its run.
+// Runs the work of an operator in pieces, on the threads of its run.
 #include "ops/call/parallel.h"
 
 #include "base/atomic.h"
 #include "platform/denormals.h"
 
-// Nanoseconds: of work that is shared, and that is shared with workers who are up; of pieces; of pieces between which
-// only the host is asked. A test shares all there is.
+// Nanoseconds: the least work that is shared, with sleeping workers and with workers that are awake; limits of pieces;
+// pieces between which only the host is called. A test build shares all work.
 #ifdef TAPER_SHARES_ALL
 static const double SHARED = 0, SHARED_SOON = 0, PIECE_LEAST = 0;
 #else
@@ -14,14 +14,14 @@ static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3;
 #endif
 static const double PIECE_MOST = 75e3, ALONE = TAPER_WORK_BETWEEN;
 
-// The most work of a piece.
+// Returns the most work of a piece, in nanoseconds.
 static double piece_of(const taper_run *run, double work)
 {
     const double threads = taper_pool_threads(run->pool);
     if (threads < 2 || work < (run->unshared >= SHARED || taper_pool_is_awake(run->pool) ? SHARED_SOON : SHARED)) {
         return ALONE;
     }
-    // Four for each thread, so that one that comes late or is held up leaves its share to others.
+    // Four pieces for each thread let other threads take over from one that is late or interrupted.
     const double piece = work / (4 * threads);
     return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }
@@ -37,7 +37,7 @@ typedef struct flushed {
     void *argument;
 } flushed;
 
-// A piece of a product, on a thread of its own.
+// Runs a piece of a product on another thread, which must turn denormal numbers off too.
 static void run_flushed(void *argument, size_t begin, size_t end)
 {
     const flushed *f = argument;
@@ -48,7 +48,7 @@ static void run_flushed(void *argument, size_t begin, size_t end)
 
 typedef struct spending {
     taper_run *run;
-    uint64_t work; // of a piece
+    uint64_t work; // nanoseconds of a piece
     taper_status status;
 } spending;
 
@@ -82,7 +82,7 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     return s.status;
 }
 
-// ---- places: each begins with its flag
+// ---- places: each begins with a flag
 
 enum { FLAG = 64 };
 
@@ -110,7 +110,7 @@ void *taper_place_take(const taper_places *places, size_t item, size_t items)
     if (places->data == NULL) {
         return NULL;
     }
-    // The threads have equal parts of the range. One place is free, or about to be.
+    // Each thread has an equal part of the range. At least one place is free, or will be soon.
     for (size_t i = item / ((items - 1) / places->count + 1);; i = (i + 1) % places->count) {
         char *place = places->data + i * (places->all_bytes / places->count);
         if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {
@@ -133,8 +133,8 @@ void taper_places_close(const taper_run *run, taper_places *places)
 
 taper_status taper_run_floats(taper_run *run, taper_range_task task, void *argument, size_t count, double floats)
 {
-    enum { GRAIN = 16384 };           // floats worth a thread's while
-    const double least = 1.0 / GRAIN; // of an item without any, as of no channels
+    enum { GRAIN = 16384 };           // floats that are worth a thread
+    const double least = 1.0 / GRAIN; // for an item without floats, for example without channels
     return taper_run_range(run, task, argument, count,
                            floats < GRAIN ? (size_t)(GRAIN / (floats > least ? floats : least)) : 1,
                            taper_floats_work((double)count * floats));

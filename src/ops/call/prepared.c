@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prepared calls: see prepared.h. One block holds what to compare and, behind it, what the kernel keeps.
+// Prepared calls, see prepared.h. One block contains the guards and, after them, the data of the kernel.
 #include "ops/call/prepared.h"
 
 #include "ir/tensor.h"
@@ -11,7 +11,7 @@ static bool is_plain(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_OWNED || tensor->storage->kind == TAPER_STORAGE_PLANNED;
 }
 
-// Where its memory is, as far as calls are told apart by that.
+// Returns the kind of memory, as far as calls distinguish it.
 static uint8_t memory_of(const taper_tensor *tensor)
 {
     return is_plain(tensor)               ? TAPER_STORAGE_OWNED
@@ -21,7 +21,7 @@ static uint8_t memory_of(const taper_tensor *tensor)
 
 // ---- guards
 
-// Lists of whole numbers are sizes most of the time; others are not compared.
+// Lists of ints are usually sizes. Other lists are not compared.
 static bool make_of_list(taper_guard *g, const taper_list *list)
 {
     if (list->count > 2 * TAPER_GUARD_RANK) {
@@ -109,7 +109,7 @@ bool taper_guard_holds(const taper_guard *g, taper_val value)
 
 // ---- constants
 
-// Whether what is inside can be written to without a word of it: objects, lists of them.
+// Returns true if the content of the value can be written to without a trace here: an object, or a list of objects.
 static bool is_changeable(taper_val value)
 {
     if (value.tag == TAPER_LIST) {
@@ -149,7 +149,7 @@ bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor 
 
 // ---- prepared calls
 
-// The one result, if it is a new tensor.
+// Returns the only result if it is a new tensor, otherwise NULL.
 static const taper_tensor *new_result(const taper_call *call)
 {
     if (call->ret_count != 1 || call->rets[0].tag != TAPER_TENSOR || taper_ret_argument(call, 0) != NULL) {
@@ -204,14 +204,14 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
         return NULL;
     }
     if (taper_prepared_waited(*call->prepared) && taper_prepared_fits(*call->prepared, call)) {
-        return NULL; // what it waited for is there now
+        return NULL; // the pack that it waited for is now in place
     }
     for (size_t i = 0; i < call->arg_count; i++) {
         guards += !taper_arg_is_constant(call, i);
     }
     const unsigned before = *call->prepared != NULL ? (*call->prepared)->made : 0;
     if (before == MOST_MADE) {
-        return NULL; // an instruction that is never called alike: the last one may fit some calls
+        return NULL; // the calls of this instruction always differ; the last one may fit some of them
     }
     const size_t head = (sizeof(taper_prepared) + guards * sizeof(taper_guard) + 15) / 16 * 16;
     const bool replaces = *call->prepared != NULL && (*call->prepared)->refs == 1;

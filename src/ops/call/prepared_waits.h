@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of prepared.h: what is prepared of a pack that is lent waits until that lies where it stays.
+// A part of prepared.h: a call prepared with a lent pack waits until the pack is at its permanent place.
 #ifndef TAPER_OPS_CALL_PREPARED_WAITS_H
 #define TAPER_OPS_CALL_PREPARED_WAITS_H
 
-// What was prepared last, if anything, reads this pack, where it lies.
+// Says that the call prepared last, if any, reads this pack at its permanent place.
 static inline void taper_prepared_reads(taper_call *call, const taper_pack *pack)
 {
     if (call->prepared != NULL && *call->prepared != NULL) {
         (*call->prepared)->waits = pack->is_there;
     }
 }
-// Whether it cannot run yet.
+// Returns true if the prepared call cannot run yet.
 static inline bool taper_prepared_waits(taper_prepared *prepared)
 {
     if (prepared->waits != NULL && atomic_load_explicit(prepared->waits, memory_order_acquire)) {
@@ -19,13 +19,13 @@ static inline bool taper_prepared_waits(taper_prepared *prepared)
     return prepared->waits != NULL;
 }
 
-// Whether what is prepared waited for something that is there now.
+// Returns true if the prepared call waited for a pack that is now in place.
 static inline bool taper_prepared_waited(const taper_prepared *prepared)
 {
     return prepared != NULL && prepared->waits != NULL;
 }
 
-// Whether a pack may lie elsewhere than where it stays. NULL: there is none.
+// Returns true if the pack's data may not be at its permanent place. pack may be NULL for none.
 static inline bool taper_prepared_moves(const taper_pack *pack)
 {
     return pack != NULL;

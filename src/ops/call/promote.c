@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Type promotion (promote.h).
+// Type promotion, see promote.h.
 #include "ops/call/promote.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern taper_dtype taper_dtype_to_float(taper_dtype d);
 extern taper_dtype taper_dtype_to_real(taper_dtype d);
 extern taper_dtype taper_dtype_to_complex(taper_dtype d);
@@ -29,7 +29,7 @@ taper_dtype taper_promote(taper_dtype a, taper_dtype b)
         return a_float ? a : b;
     }
     if (a_float) {
-        return a == TAPER_F64 || b == TAPER_F64 ? TAPER_F64 : TAPER_F32; // f16 with bf16 makes f32
+        return a == TAPER_F64 || b == TAPER_F64 ? TAPER_F64 : TAPER_F32; // f16 with bf16 gives f32
     }
     if (a == TAPER_BOOL || b == TAPER_BOOL) {
         return a == TAPER_BOOL ? b : a;
@@ -38,7 +38,7 @@ taper_dtype taper_promote(taper_dtype a, taper_dtype b)
         const taper_dtype other = a == TAPER_U8 ? b : a;
         return other == TAPER_I8 ? TAPER_I16 : other;
     }
-    return a > b ? a : b; // signed integers are numbered by size
+    return a > b ? a : b; // the numbers of signed integers rise with their size
 }
 
 static int promote_some(int a, int b)

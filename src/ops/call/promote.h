@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Type promotion as PyTorch does it: tensors with dimensions weigh more than 0-dim tensors, those more than numbers,
-// inside the categories bool < integer < float < complex.
+// Type promotion as in PyTorch. Tensors with dimensions have priority over 0-dim tensors, and these over numbers,
+// within the categories bool < integer < float < complex.
 #ifndef TAPER_OPS_PROMOTE_H
 #define TAPER_OPS_PROMOTE_H
 
 #include "ops/call/call.h"
 
 typedef struct taper_promotion {
-    int dim, zero, wrapped; // dtypes so far of each priority; -1: none
+    int dim, zero, wrapped; // dtype so far at each priority; -1 for none
 } taper_promotion;
 
 static inline taper_promotion taper_promotion_start(void)
@@ -16,20 +16,20 @@ static inline taper_promotion taper_promotion_start(void)
 }
 void taper_promotion_tensor(taper_promotion *promotion, const taper_tensor *tensor);
 void taper_promotion_scalar(taper_promotion *promotion, const taper_scalar *scalar);
-taper_dtype taper_promotion_result(const taper_promotion *promotion); // f32 when nothing was added
+taper_dtype taper_promotion_result(const taper_promotion *promotion); // f32 if nothing was added
 
-// The smallest dtype that holds both.
+// Returns the smallest dtype that contains both.
 taper_dtype taper_promote(taper_dtype a, taper_dtype b);
-// Whether a result of dtype `from` may be stored in a given tensor of dtype `to`.
+// Returns true if a result of dtype `from` may be stored in a tensor of dtype `to`.
 bool taper_can_cast(taper_dtype from, taper_dtype to);
 TAPER_MUST_USE taper_status taper_check_cast(taper_dtype from, taper_dtype to, taper_error *error);
 
-// float32 for integers and bool, itself otherwise.
+// Returns float32 for integers and bool, otherwise the dtype itself.
 inline taper_dtype taper_dtype_to_float(taper_dtype d)
 {
     return taper_dtype_is_float(d) || taper_dtype_is_complex(d) ? d : TAPER_F32;
 }
-// The real dtype of a complex one, itself otherwise.
+// Returns the real dtype of a complex one, otherwise the dtype itself.
 inline taper_dtype taper_dtype_to_real(taper_dtype d)
 {
     return d == TAPER_C32 ? TAPER_F16 : d == TAPER_C64 ? TAPER_F32 : d == TAPER_C128 ? TAPER_F64 : d;
@@ -41,12 +41,12 @@ inline taper_dtype taper_dtype_to_complex(taper_dtype d)
            : d == TAPER_C32                    ? TAPER_C32
                                                : TAPER_C64;
 }
-// The dtype of a 0-dim tensor made from the number.
+// Returns the dtype of a 0-dim tensor made from the number.
 static inline taper_dtype taper_scalar_dtype(const taper_scalar *scalar)
 {
     static const taper_dtype dtypes[] = {TAPER_BOOL, TAPER_I64, TAPER_F64, TAPER_C128};
     return dtypes[scalar->kind];
 }
-const char *taper_dtype_torch_name(taper_dtype dtype); // "Float", "Long", "QUInt8", … as in PyTorch's messages
+const char *taper_dtype_torch_name(taper_dtype dtype); // name in PyTorch's messages: "Float", "Long", "QUInt8", …
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of segments: arguments in the form that the backend takes, what is prepared for shapes, the plain nodes.
+// Calls of segments: converts arguments to the form that the backend needs, keeps recordings by shapes, and runs the
+// plain nodes.
 #include "ir/tensor.h"
 #include "ops/backend.h"
 #include "ops/call/prepared.h"
 #include "ops/list/op_table.h"
 #include "platform/platform.h"
 
-#ifdef TAPER_WITHOUT_DEVICES // the CPU, in the host's memory, with nothing that is prepared for shapes
+#ifdef TAPER_WITHOUT_DEVICES // builds with only the CPU, without data that depends on shapes
 taper_status taper_segment_call(taper_call *call)
 {
     return call->segment->device->backend->run(call->segment, call, NULL);
@@ -22,12 +23,12 @@ void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *
     (void)prepared, (void)each, (void)user;
 }
 #else
-// Of a segment with recordings: what is kept for calls that are alike.
+// The data of a segment with recordings for calls of one form.
 typedef struct recording {
     const taper_segment *segment;
-    bool declined;   // those shapes: nobody asks again
-    const char *why; // the same
-    double since;    // run declined; 0: it did not
+    bool declined;   // true if the backend declined these shapes, so that it is not asked again
+    const char *why; // why it declined
+    double since;    // time at which a run declined, in seconds; 0 if it did not
     max_align_t data[];
 } recording;
 
@@ -81,7 +82,7 @@ static taper_status record(const taper_segment *segment, taper_call *call, recor
     return status;
 }
 
-// A call whose arguments are not to be compared is prepared for itself alone.
+// Runs a call whose arguments cannot be compared. It is prepared only for itself.
 static taper_status run_once(const taper_segment *segment, taper_call *call, size_t bytes)
 {
     if (segment->device->backend->lasting) {
@@ -121,7 +122,7 @@ static bool is_there(const taper_device *device, const taper_tensor *x)
     return taper_tensor_is_away(x) && x->storage->memory->owner == device->owner;
 }
 
-// The argument in the form; *own: it is a new value, to be released after the call.
+// Converts the argument to the form. If *own, it is a new value that the caller releases after the call.
 static taper_status bring(const taper_call *call, taper_form form, taper_val *arg, bool *own)
 {
     taper_device *device = call->segment->device;
@@ -157,7 +158,8 @@ static taper_status call_in_forms(taper_call *call)
                                                           : segment->device->backend->run(segment, call, NULL);
 }
 
-// No input is wanted where the device is, unless it is there: the others are brought to the host's memory in place.
+// Calls a backend that needs no input on the device. Inputs that are not on the device are brought to the host's memory
+// in place.
 static taper_status call_here(taper_call *call)
 {
     for (size_t i = 0; i < call->arg_count; i++) {
@@ -177,7 +179,7 @@ static taper_status call_here(taper_call *call)
     return call_in_forms(call);
 }
 
-// Some inputs are wanted where the device is.
+// Calls a backend that needs some inputs on the device.
 static taper_status call_away(taper_call *call)
 {
     taper_val *const args = call->args;
@@ -190,7 +192,8 @@ static taper_status call_away(taper_call *call)
     memset(own, 0, count);
     memcpy(vals, args, count * sizeof *vals);
     taper_status status = TAPER_OK;
-    // What is wanted here first, lists among it: it may be wanted there, too, and is taken from there.
+    // The first pass brings inputs to the host, lists included. The second copies from there, because a device may need
+    // the same tensor.
     for (int away = 0; away < 2; away++) {
         for (size_t i = 0; status == TAPER_OK && i < count; i++) {
             if ((call->segment->forms[i] == TAPER_FORM_DEVICE && vals[i].tag == TAPER_TENSOR) == (away == 1)) {
@@ -259,8 +262,8 @@ typedef struct inputs {
     const taper_val *args, *next;
 } inputs;
 
-// Arguments from outside stand in the call in the order in which nodes take them. Lists are asked about when they are
-// taken, and know where theirs begin.
+// Returns an argument from outside. In the call they are in the order in which nodes take them. A list is asked about
+// when it is taken, so its node stores where its arguments begin.
 static const taper_val *from_outside(void *user, const taper_node *node, size_t at)
 {
     inputs *in = user;
@@ -299,7 +302,7 @@ taper_status taper_segment_shapes(const taper_segment *segment, const taper_call
     const taper_val *next = call->args;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         in.next = next;
-        taper_shapes_learn(shapes, node, from_outside, &in); // does not ask for the arguments of checks
+        taper_shapes_learn(shapes, node, from_outside, &in); // does not read the arguments of checks
         for (size_t i = 0; i < node->input_count; i++) {
             next += taper_node_in(node, i)->block != body;
         }
@@ -312,7 +315,7 @@ void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes)
     taper_heap_free(call->run->heap, shapes->of, (shapes->count + 1) * sizeof *shapes->of);
 }
 
-// A list of tensors, and one that is taken apart.
+// Makes a list of tensors, and below takes one apart.
 static taper_status make_list(taper_call *call, const taper_node *node, const taper_val *args, taper_val *made)
 {
     taper_list *list = taper_list_new(call->run->heap, node->type->items[0], node->input_count);
@@ -339,7 +342,7 @@ static taper_status take_apart(taper_call *call, const taper_node *node, taper_v
     return TAPER_OK;
 }
 
-// Of one node: its results go where the body's values are.
+// Runs one node. Its results are stored among the body's values.
 static taper_status run_node(taper_call *call, taper_device *device, const taper_node *node, taper_val *args,
                              taper_val *rets)
 {
@@ -374,7 +377,7 @@ static taper_status run_node(taper_call *call, taper_device *device, const taper
     return status == TAPER_DECLINED ? taper_call_kernel(&one, taper_row_kernel(node->op)) : status;
 }
 
-// Of each of the body's values the last node that takes it, counted from 1; 0: the call returns it.
+// Finds the last node that takes each of the body's values, counted from 1. A value that the call returns gets 0.
 static void find_last(const taper_block *body, uint32_t first, uint32_t *last)
 {
     uint32_t number = 1;
@@ -394,7 +397,7 @@ static void find_last(const taper_block *body, uint32_t first, uint32_t *last)
     }
 }
 
-// What nobody takes any more is let go: all of a network's values at once are many times what it needs.
+// Releases values after their last use, because all values of a network together are many times what it needs.
 static void let_go(const taper_block *body, const taper_node *node, uint32_t number, uint32_t first,
                    const uint32_t *last, taper_val *values)
 {
@@ -415,7 +418,7 @@ static void let_go(const taper_block *body, const taper_node *node, uint32_t num
 taper_status taper_segment_run_plain(const taper_segment *segment, taper_device *device, taper_call *call)
 {
     const taper_block *body = segment->node->blocks[1];
-    const uint32_t first = body->first->outputs[0].reg; // of the body's values, which are numbered one by one
+    const uint32_t first = body->first->outputs[0].reg; // first of the body's registers, which are consecutive
     size_t count = 0, most = 0, at = 0, input = 0;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         count += node->output_count;
@@ -426,7 +429,7 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
     if (values == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    memset(values, 0, bytes); // None
+    memset(values, 0, bytes); // zeros are None
     uint32_t *last = (uint32_t *)(values + count + most + 1), number = 1;
     find_last(body, first, last);
     taper_status status = TAPER_OK;

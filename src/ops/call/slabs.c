@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pieces of 4 MB at first, then twice as large each; the host's allocator gives them.
+// The first pieces have 4 MB, and each further piece is twice as large. The host's allocator provides them.
 #include "ops/call/slabs.h"
 
 #include "base/limits.h"
 
 typedef struct taper_slab {
     struct taper_slab *next;
-    char *data; // of size bytes, aligned
+    char *data; // `size` bytes, aligned
     size_t size, used;
-    size_t touched; // as far as large pages were asked for: to the end of one
+    size_t touched; // bytes for which large pages were requested, up to the end of one
     void *raw;
     size_t raw_bytes;
 } taper_slab;
@@ -25,7 +25,7 @@ static taper_slab *add(taper_slabs *slabs, size_t bytes)
     s->size = taper_max_size(slabs->slab_bytes, bytes);
     s->raw_bytes = s->size + TAPER_ALIGNMENT;
     s->raw = taper_alloc(slabs->allocator, s->raw_bytes);
-    if (s->raw == NULL) { // only what is needed, then
+    if (s->raw == NULL) { // tries a piece with only the needed bytes
         s->size = bytes;
         s->raw_bytes = bytes + TAPER_ALIGNMENT;
         s->raw = taper_alloc(slabs->allocator, s->raw_bytes);

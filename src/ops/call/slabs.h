@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where packed weights lie: one behind the other in few large pieces of memory, which only grow. What is not used of a
-// piece is never touched, but for the end of a large page.
+// Memory for packed weights: a few large pieces in which packs are consecutive. The memory only grows. Unused memory of
+// a piece is never touched, except up to the end of a large page.
 #ifndef TAPER_OPS_SLABS_H
 #define TAPER_OPS_SLABS_H
 
 #include "platform/platform.h"
 
-typedef struct taper_slabs { // zero but for the allocator
+typedef struct taper_slabs { // zero, except the allocator
     const taper_allocator *allocator;
-    struct taper_slab *slabs; // the one in use first
-    size_t slab_bytes;        // of the next one
-    size_t bytes;             // that were given
+    struct taper_slab *slabs; // the one in use is first
+    size_t slab_bytes;        // bytes of the next one
+    size_t bytes;             // bytes allocated from all
 } taper_slabs;
 
-// Aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes behind; NULL: no memory.
+// Returns memory aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes after it, or NULL if memory is missing.
 void *taper_slabs_alloc(taper_slabs *slabs, size_t bytes);
-// Before what was given is written to: it may become large pages.
+// Call this before the first write to allocated memory, which may then become large pages.
 void taper_slabs_touch(const taper_slabs *slabs, const void *data, size_t bytes);
-// What taper_slabs_alloc gave last is not needed.
+// Frees the memory that taper_slabs_alloc returned last.
 void taper_slabs_undo(taper_slabs *slabs, const void *data);
 void taper_slabs_free(taper_slabs *slabs);
 
