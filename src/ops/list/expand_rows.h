@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of op_list.h for programs that run while building: forms of an operator, IN_PLACE( ) and OUT( ), become
-// rows of their own, with a schema that follows from the functional row's, its kernel and param, and its facts beside
-// what the form adds. Words that are no facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ), are told
-// apart. To be included once, behind a definition of fail( ), which ends the program.
+// The rows of op_list.h for programs that run during the build. Forms of an operator, IN_PLACE( ) and OUT( ), become
+// rows of their own. Their schema, kernel and param follow from the functional row, and they have its facts plus those
+// of the form. Words that are not facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ), are separated
+// from the flags. Include this once, after a definition of fail( ), which ends the program.
 #ifndef TAPER_OPS_EXPAND_ROWS_H
 #define TAPER_OPS_EXPAND_ROWS_H
 
@@ -15,9 +15,9 @@
 
 typedef struct row {
     const char *id, *schema, *kernel, *param, *flags;
-    const char *of; // the functional row's id; NULL: it stands for itself
+    const char *of; // id of the functional row; NULL for a functional row
     bool out, wanted;
-    const char *own; // the words behind the flags
+    const char *own; // the words after the flags
 } row;
 
 static row rows[] = {
@@ -30,7 +30,7 @@ static row rows[] = {
 #undef OUT
 };
 
-enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // those that are not wanted among them
+enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // includes rows that are not wanted
 
 static const char *joined(const char *first, size_t length, const char *middle, const char *last)
 {
@@ -43,10 +43,10 @@ static const char *joined(const char *first, size_t length, const char *middle, 
     return text;
 }
 
-// Takes the words that are the row's own off the end of its flags.
+// Moves the words that belong only to this row from the end of its flags to `own`.
 static void split_own(row *r)
 {
-    static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("}; // in this order
+    static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("}; // the order in which they appear
     const char *own = NULL;
     for (size_t i = 0; own == NULL && i < sizeof words / sizeof *words; i++) {
         own = strstr(r->flags, words[i]);
@@ -58,7 +58,7 @@ static void split_own(row *r)
     r->flags = own == r->flags ? "0" : joined(r->flags, (size_t)(own - r->flags) - strlen(" | "), "", "");
 }
 
-// What stands in the parentheses of one of the row's own words; NULL: it does not have that word.
+// Returns the text in the parentheses of one of the row's own words, or NULL if the row lacks the word.
 static const char *own_word(const row *r, const char *word)
 {
     const size_t length = strlen(word);
@@ -90,8 +90,8 @@ static const char *in_place_schema(const row *of)
     return joined(named, strlen(named), of->schema + full + strlen(self), "(a!)");
 }
 
-// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)": the
-// overload is what the form's id has behind the operator's name.
+// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)". The
+// overload is the part of the form's id after the operator's name.
 static const char *out_schema(const row *form, const row *of)
 {
     static const char end[] = ") -> Tensor";
@@ -132,7 +132,7 @@ static void expand_form(row *form)
     form->flags = form_flags(form, of);
 }
 
-// Gives every row what it is; those that are wanted are the first ones then. Returns how many there are.
+// Expands every row and moves the wanted ones to the front. Returns the number of wanted rows.
 static size_t expand_rows(void)
 {
     static row others[ALL_ROWS];

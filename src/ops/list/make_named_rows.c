@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_named_rows NAMED NNAPI ALL THEIRS: runs on the building machine and reads the sources that the file ALL names,
-// one a line. NAMED, named_rows.inc, gets NAMED(id) for each row of the operator list that they name as TAPER_OP(id),
-// sorted: these rows come first in the packed table. NNAPI, op_config_nnapi.h, gets those that the sources in the file
-// THEIRS name, as a selective build's header has them: what serialized NNAPI models become, of which a file does not
-// say it. A file that would be the same is left alone, so that nothing is compiled again.
+// make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine and reads the sources that the file ALL lists, one
+// on a line. It writes NAMED (named_rows.inc) with NAMED(id) for each row of the operator list that they name as
+// TAPER_OP(id), sorted. These rows are first in the packed table. It writes NNAPI (op_config_nnapi.h) with the rows
+// that the sources in the file THEIRS name, in the form of a selective build's header. Serialized NNAPI models become
+// these rows, and a file does not list them. A file whose content would be the same is not written, so that nothing is
+// compiled again.
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static void fail(const char *what, const char *which)
     exit(1);
 }
 
-// With a 0 behind it. NULL: there is no such file.
+// Returns the content with a 0 after it, or NULL if there is no such file.
 static char *read_file(const char *path)
 {
     FILE *const file = fopen(path, "rb");
@@ -61,7 +62,7 @@ static void add(names *all, const char *name, size_t length)
     all->items[all->count++] = copy;
 }
 
-// Comments and definitions name no row.
+// Comments and definitions do not name a row.
 static void scan_line(names *all, const char *line, const char *end)
 {
     static const char call[] = "TAPER_OP(";
@@ -105,7 +106,7 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// What the sources in a list name, each once, sorted.
+// Returns the names in the listed sources, each once, sorted.
 static names scan_all(const char *list)
 {
     names all = {0};
@@ -130,7 +131,7 @@ static names scan_all(const char *list)
     return all;
 }
 
-// Each name in the places of $, between what the file begins and ends with.
+// Writes each name in place of $, between a beginning and an end.
 static void write_file(const char *path, const char *begin, const char *form, const names *all, const char *end)
 {
     size_t room = strlen(begin) + strlen(end) + 1;

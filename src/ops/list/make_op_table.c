@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_op_table TABLE USES ROWS: runs on the building machine and writes USES, op_uses.h: what the rows' kernels and
-// params are, for op_features.h; ROWS, op_rows.h: the numbers of the rows that named_rows.inc does not list, and of the
-// work of each; and TABLE, op_table.inc, the operator list as small constant tables without pointers, which a process
-// maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
-// of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
-// (TAPER_OP_CONFIG) has small tables too. make_op_table --dump prints the rows, to compare lists.
+// make_op_table TABLE USES ROWS runs on the build machine. It writes USES (op_uses.h), the kernels and params of the
+// rows, for op_features.h. It writes ROWS (op_rows.h), the numbers of the rows that named_rows.inc does not list, and
+// the number of each row's work. It writes TABLE (op_table.inc), the operator list as small constant tables without
+// pointers, which a process maps and never writes to: compressed texts of schemas, rows with numbers of kernels and
+// params in place of addresses, and a hash index of names. The rows of the list are the only input, so a selective
+// build (TAPER_OP_CONFIG) also has small tables. make_op_table --dump prints the rows, to compare lists.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,24 +37,25 @@ enum { SELECTIVE = 0 };
 #endif
 
 enum {
-    ROWS = ALL_ROWS, // at most
-    NO_WORK = 65535  // of a row that this build does not have, nor a form of it
+    ROWS = ALL_ROWS, // the most rows
+    NO_WORK = 65535  // work of a row that this build lacks, together with its forms
 };
 
 static size_t row_count;
-static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // of a row of the list its number, and the other way round
+static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // the number of a row of the list, and the row of a number
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
-static uint16_t works[ROWS]; // by row of the list: whose work it does, a row's number or one above all of them
-static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
-static size_t slots = 2;                                     // of the index: a power of two above the number of rows
+static uint16_t works[ROWS]; // by row of the list: number of the row whose work it does, or a number above all rows
+static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each is a row + 1, or 0 for none
+static size_t slots = 2; // slots of the index: a power of two above the number of rows
 
-// The functional row of a form in place, which the list says by IN_PLACE( ) or FORM( ); NULL: it is none.
+// Returns the functional row of an in-place form, which the list names by IN_PLACE( ) or FORM( ), or NULL for another
+// row.
 static const char *in_place_of(const row *r)
 {
     return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
 }
 
-// Calls use with each thing that the row, or the operator that it is a form of, says it WANTS( ).
+// Calls use for each part that the row, or the operator whose form it is, names by WANTS( ).
 static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
 {
     static const char word[] = "WANTS(";
@@ -72,7 +73,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Rows that say the same share a word of facts, in whatever order they say it.
+// Rows with the same flags share a word of facts, whatever the order of the flags.
 static void sort_flags(row *of)
 {
     enum { MOST_FLAGS = 32 };
@@ -109,7 +110,8 @@ static const char *column_of(size_t row, bool of_facts)
     return of_facts ? rows[row].flags : rows[row].param;
 }
 
-// Numbers different words; words[row] is its number. Prints each as the form says, between a first line and a last.
+// Numbers the different words; words[row] becomes the number. Prints each word in the given form, between a first line
+// and a last line.
 static void print_words(const char *first, bool of_facts, const char *form, const char *last, uint16_t *words)
 {
     printf("%s", first);
@@ -134,7 +136,7 @@ static void print_words(const char *first, bool of_facts, const char *form, cons
     printf("%s\n", last);
 }
 
-// Kernels by number: those of the rows, and those that run calls with quantized tensors.
+// Kernels by number: those of the rows, and those for calls with quantized tensors.
 static const char *kernel_names[2 * ROWS];
 static size_t kernel_count;
 
@@ -156,7 +158,7 @@ static void find_quantizes(void *found, const char *what, int length)
     *(bool *)found |= (size_t)length == strlen(name) && strncmp(what, name, strlen(name)) == 0;
 }
 
-// Whether this build can have quantized tensors.
+// Returns true if this build can have quantized tensors.
 static bool quantizes(void)
 {
     bool found = !SELECTIVE;
@@ -166,7 +168,7 @@ static bool quantizes(void)
     return found;
 }
 
-// taper_op.quantized of a row whose kernel has its number already.
+// Returns taper_op.quantized of a row whose kernel already has a number.
 static uint16_t quantized_of(size_t i, bool possible)
 {
     static const char uniform[] = "UNIFORM", channels[] = "CHANNELS";
@@ -205,7 +207,7 @@ static void print_kernels(void)
     printf("\n");
 }
 
-// A row's param must be what its kernel takes (param_types.inc).
+// Prints a check that each param has the type that its kernel takes (param_types.inc).
 static void print_checks(void)
 {
     for (size_t i = 0; i < row_count; i++) {
@@ -234,7 +236,7 @@ static size_t name_length(const char *schema) // "aten::add"
     return strcspn(schema, ".(");
 }
 
-// Where the name is in the index, or will be.
+// Returns the slot of the name in the index, or the free one for it.
 static size_t slot_of(const char *schema)
 {
     const size_t length = name_length(schema);
@@ -254,7 +256,7 @@ static void index_names(void)
     while (slots <= row_count) {
         slots *= 2;
     }
-    for (size_t i = row_count; i-- != 0;) { // from the back, so that the first row of a name is found first
+    for (size_t i = row_count; i-- != 0;) { // from the end, so that the first row of a name is found first
         const char *schema = rows[i].schema;
         const size_t slot = slot_of(schema);
         for (size_t other = first_row[slot]; other != 0; other = next_row[other - 1]) {
@@ -268,7 +270,7 @@ static void index_names(void)
     }
 }
 
-// Gives the named rows the first numbers, and the others those that follow, in the order of the list.
+// Gives the named rows the first numbers, and the others the following ones, in the order of the list.
 static void number_rows(void)
 {
     static bool numbered[ROWS + 1];
@@ -292,8 +294,8 @@ static void number_rows(void)
     }
 }
 
-// A row does its own work, or as a form in place that of the functional row, which has a number for it, though it is no
-// row's, where this build does not have that row.
+// A row does its own work, but an in-place form does the work of its functional row. That row has a number for the work
+// even if this build lacks the row.
 static void number_works(void)
 {
     size_t count = row_count;
@@ -340,8 +342,8 @@ static void write_wanted(void *file, const char *what, int length)
     fprintf(file, "#define TAPER_WANTS_%.*s 1\n", length, what);
 }
 
-// "#define TAPER_WANTS_<what> 1" for all that rows say, "#define TAPER_USES_<name> 1" for each kernel, and for each
-// param that is the address of something with a name.
+// Prints "#define TAPER_WANTS_<what> 1" for all that rows name, and "#define TAPER_USES_<name> 1" for each kernel, and
+// for each param that is the address of a named object.
 static void write_uses(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -362,8 +364,7 @@ static void write_uses(const char *path)
     }
 }
 
-// A line for each row: what it is once forms follow from their operators.
-// The rows whose value is another than usual: 0, or one of its own.
+// Prints the rows whose value differs from `usual`, an array by row, or from 0 if usual is NULL.
 static void print_rare(const char *name, const uint16_t *values, const uint16_t *usual)
 {
     printf("static const rare %s[] = {", name);
@@ -376,6 +377,7 @@ static void print_rare(const char *name, const uint16_t *values, const uint16_t 
     printf("{UINT16_MAX, 0}};\n");
 }
 
+// Prints a line for each row, after the forms were expanded.
 static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {
@@ -415,7 +417,8 @@ int main(int argc, char **argv)
                 "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n};\n", facts);
     print_checks();
     index_names();
-    printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
+    // By slot: the first row of a name + 1; 0 for none.
+    printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots);
     for (size_t i = 0; i < slots; i++) {
         printf("%u,%s", first_row[i] == 0 ? 0U : row_number[first_row[i] - 1] + 1U, i % 32 == 31 ? "\n" : "");
     }
@@ -423,12 +426,12 @@ int main(int argc, char **argv)
     for (size_t number_of = 0; number_of < row_count; number_of++) {
         const size_t i = row_at[number_of];
         size_t next = next_row[i];
-        if (next == 0) { // the last one: back to the first
+        if (next == 0) { // the last one refers to the first
             next = first_row[slot_of(rows[i].schema)];
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
-    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // after the rows: what operators of the host are
+    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // after the rows: the facts of the host's operators
     print_rare("other_works", works, row_number);
     print_rare("on_quantized", quantized, NULL);
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The hash of operator names: what make_op_table.c enters, op_table.c looks up. It is FNV-1a
+// The hash of operator names, which make_op_table.c enters and op_table.c looks up. It is FNV-1a
 // (http://isthe.com/chongo/tech/comp/fnv).
 #ifndef TAPER_OPS_NAME_HASH_H
 #define TAPER_OPS_NAME_HASH_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Selective builds. With TAPER_OP_CONFIG naming a header made by `taper ops --config` (one `#define TAPER_USE_<id> 1`
-// for each row that is wanted), a row of the operator list or of the list of classes exists only when its TAPER_USE_ is
-// 1, and the linker drops the code of the others. frontend/needs.c says what a file wants: the rows that its
-// instructions and the upgraders of its version stand for are among them.
+// Selective builds. TAPER_OP_CONFIG names a header that `taper ops --config` made, with one `#define TAPER_USE_<id> 1`
+// for each wanted row. A row of the operator list or of the list of classes then exists only if its TAPER_USE_ is 1,
+// and the linker drops the code of the others. frontend/needs.c finds the rows that a file needs. These include the
+// rows that its instructions and the upgraders of its version stand for.
 //
-// TAPER_OP_IF(id, rows) expands to rows when id is wanted; TAPER_OP_OR_NULL(id, row) to row, and to NULL when it is
-// not. TAPER_HAS_OP(id) is whether it is.
+// TAPER_OP_IF(id, rows) expands to rows if id is wanted. TAPER_OP_OR_NULL(id, row) expands to row if id is wanted,
+// otherwise to NULL. TAPER_HAS_OP(id) is 1 if id is wanted, otherwise 0.
 #ifndef TAPER_OPS_OP_CONFIG_H
 #define TAPER_OPS_OP_CONFIG_H
 

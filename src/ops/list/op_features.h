@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What selective builds (op_config.h) leave out that is no row's kernel: what rows say they want, WANTS( ) in the
-// operator list. TAPER_QUANTIZES: the model makes or reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent
-// layers with dynamically quantized weights. TAPER_INTERPOLATES: images are resized between their pixels.
-// TAPER_COMPUTES_ERF: gelu, in both forms, or erf. TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed
-// convolution.
+// Parts that selective builds (op_config.h) leave out and that are not the kernel of a row. A row says which of them it
+// needs by WANTS( ) in the operator list. TAPER_QUANTIZES: the model makes or reads quantized tensors.
+// TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights. TAPER_INTERPOLATES: images are
+// resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both forms, or erf. TAPER_CONVOLVES_TRANSPOSED: a row that
+// may compute a transposed convolution.
 //
-// TAPER_USES(name): a row that is wanted has this kernel or param. Those of one purpose that reach the vector kernels
-// by themselves: TAPER_ATTENDS, TAPER_RECURS. Where a kernel that is left out is asked for
-// after all, the reference runs.
+// TAPER_USES(name) is 1 if a wanted row has this kernel or param. TAPER_ATTENDS and TAPER_RECURS combine the kernels of
+// one purpose that call the vector kernels directly. If a kernel that was left out is needed after all, the reference
+// runs.
 #ifndef TAPER_OPS_OP_FEATURES_H
 #define TAPER_OPS_OP_FEATURES_H
 
@@ -48,7 +48,7 @@
      TAPER_USES(taper_op_log_softmax_inner) || TAPER_USES(taper_op_logsumexp) || TAPER_ATTENDS)
 #define TAPER_MEASURES                                                                                                 \
     (TAPER_USES(taper_op_group_norm) || TAPER_USES(taper_op_native_group_norm) || TAPER_USES(taper_op_instance_norm))
-// What copies many elements.
+// Kernels that copy many elements.
 #define TAPER_MOVES                                                                                                    \
     (TAPER_USES(taper_op_cat) || TAPER_USES(taper_op_stack) || TAPER_USES(taper_op_contiguous) ||                      \
      TAPER_USES(taper_op_clone) || TAPER_USES(taper_op_permute) || TAPER_USES(taper_op_transpose) ||                   \

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator list: every operator Taper has, one list file per family, each row
+// The operator list: every operator of Taper. Each family has a list file, and each row is
 //     OP(id, "schema", kernel, param, flags)
-// id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows
-// whose TAPER_USE_<id> is defined to 1 are kept. kernel is a function of a family's file, defined there by
-// TAPER_KERNEL(kernel), which declares it too. param is 0 or the address of a `const` object declared in the family's
-// header. Code names a row as TAPER_OP(id).
+// id names the row in C (name and overload, with '_' for other characters). A selective build (TAPER_OP_CONFIG) keeps
+// only the rows whose TAPER_USE_<id> is 1. kernel is a function in a file of the family, defined by
+// TAPER_KERNEL(kernel), which also declares it. param is 0 or the address of a `const` object that the family's header
+// declares. Code names a row by TAPER_OP(id).
 //
 //     IN_PLACE(id, of, flags)
 //     OUT(id, of, flags)
-// is the form of an operator that writes to `self`, or to an out tensor: of is the id of the functional row, which has
-// all arguments but that tensor. Schema, kernel, param and flags follow from it (expand_rows.h); flags here are those
-// that the form adds, on how it writes. A form of another kernel, or with other arguments or several out tensors, is a
-// row of its own.
+// are the form of an operator that writes to `self`, and the form that writes to an out tensor. `of` is the id of the
+// functional row, which has all arguments except that tensor. Schema, kernel, param and flags follow from it
+// (expand_rows.h). The flags here are those that the form adds, about how it writes. A form with another kernel, with
+// other arguments or with several out tensors is a row of its own.
 //
-// Behind the flags stand words that are no facts of the library, in this order; all but the first are a row's own, and
-// no form's of it:
+// Words that are not facts of the library follow the flags, in this order. All except the first belong only to the row,
+// not to its forms.
 //
 //     WANTS(what)
-// a selective build with this row has that part of the library (op_features.h).
+// A selective build with this row has that part of the library (op_features.h).
 //
 //     FORM(id)
-// it is the form in place of that row, with the same arguments, and no IN_PLACE( ), as its kernel or facts are others.
+// The row is the in-place form of that row, with the same arguments. It is not an IN_PLACE( ), because its kernel or
+// facts differ.
 //
 //     ON_QUANTIZED(what, kernel)
-// what a call with a quantized tensor does. UNIFORM: the kernel runs it (without one, the row's own), and what is
-// quantized per channel is refused. CHANNELS: that is taken, too. ANY, without a kernel: the row takes them as they
-// are. A row without the word refuses them.
+// How a call with a quantized tensor runs. UNIFORM: the kernel runs it (the row's own if none is named), and tensors
+// quantized per channel are refused. CHANNELS: the kernel takes those too. ANY, without a kernel: the row takes all
+// quantized tensors. A row without the word refuses quantized tensors.
 //
 //     CPP(FUNCTION), METHOD, BOTH or NONE
-// whether the C++ binding has at::name( ), Tensor::name( ), both or neither, where that is not what is usual for such a
-// schema (bindings/cpp/make_operators.c). The library has nothing of it.
+// Says that the C++ binding has at::name( ), Tensor::name( ), both or neither, if that differs from the usual choice
+// for such a schema (bindings/cpp/make_operators.c). The library ignores the word.
 //
-// Of several rows of one name TorchScript source takes the first that fits a call: within a file they stand in
-// PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.
+// TorchScript source uses the first row of a name that fits a call. Within a file, the rows are therefore in PyTorch's
+// order (scripts/overload_order.py), and the files whose rows take anything are last.
 //
 // This file is included several times with different definitions of OP, IN_PLACE and OUT.
 // clang-format off

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of the operator list, out of the tables that make_op_table.c makes while building.
+// The rows of the operator list, read from the tables that make_op_table.c writes during the build.
 #include "ops/list/op_table.h"
 
 #include "ops/list/name_hash.h"
 #include "ops/list/op_rows.h"
 #include "ops/list/param_headers.h"
 
-// The one copy for compilers that call rather than inline.
+// The external definitions of the header's inline functions, for compilers that call them.
 extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 
 #define TAKES(type, kernel) typedef type kernel##_takes;
 #include "ops/list/param_types.inc"
 
-// What a row says of its operator (ir/op.h).
+// The facts in a row (ir/op.h).
 #define SHAPE(what) TAPER_FACT(SHAPE, what)
 #define RESULT(what) TAPER_FACT(RESULT, what)
 #define FUNCTION(what) TAPER_FACT(FUNCTION, what)
@@ -20,10 +20,10 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 #define PACKER(what) TAPER_FACT(PACKER, what)
 #define QUANTIZED(what) TAPER_FACT(QUANTIZED, what)
 #define AUTOCAST(what) TAPER_FACT(AUTOCAST, what)
-// Nothing is known of what it does, but for what the schema says it writes to.
+// The facts about a host's operator: only its schema says what it writes to.
 #define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
 
-// What few rows have: row by row, {UINT16_MAX, 0} after the last.
+// Values that few rows have: sorted by row, with {UINT16_MAX, 0} after the last.
 typedef struct rare {
     uint16_t row, value;
 } rare;
@@ -37,10 +37,10 @@ _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "r
 
 const uint16_t taper_row_count = TAPER_ROW_COUNT;
 
-enum { LETTER = 65535 }; // in pairs
+enum { LETTER = 65535 }; // marks a letter in the table of pairs
 
-#ifdef TAPER_KERNELS_BY_OFFSET // CMakeLists.txt: where the file of the library has 32 bytes for a pointer to a function
-// C has no difference of a function and a table; assemblers do.
+#ifdef TAPER_KERNELS_BY_OFFSET // set in CMakeLists.txt if a pointer to a function takes 32 bytes in the library's file
+// C cannot subtract a table from a function, but assemblers can.
 #define KERNEL(name) ".long " #name " - taper_op_kernels\n"
 __asm__(".section .rodata.taper_op_kernels,\"a\"\n.balign 4\n.hidden taper_op_kernels\n.globl taper_op_kernels\n"
         "taper_op_kernels:\n" OP_KERNELS(KERNEL) ".previous");
@@ -70,11 +70,11 @@ taper_kernel taper_row_kernel(const taper_op *op)
     return kernel_at(op->kernel);
 }
 
-// The value that a row of the list has; `otherwise` if it has none.
+// Returns the value of a row in the list, or `otherwise` if the row has none.
 static unsigned rare_of(const rare *list, size_t count, const taper_op *op, unsigned otherwise)
 {
     const size_t row = (size_t)(op - taper_ops);
-    size_t low = 0, high = count - 1; // the last one is no row's
+    size_t low = 0, high = count - 1; // the last entry belongs to no row
     while (low < high) {
         const size_t middle = (low + high) / 2;
         if (list[middle].row < row) {
@@ -93,7 +93,7 @@ unsigned taper_row_on_quantized(const taper_op *op)
                : rare_of(on_quantized, sizeof on_quantized / sizeof *on_quantized, op, TAPER_ON_QUANTIZED_NONE);
 }
 
-// The number of the row whose work it does: of a form in place the functional one's.
+// Returns the number of the row whose work op does. For an in-place form it is the functional row.
 static unsigned work_of(const taper_op *op)
 {
     return taper_row_is_registered(op)
@@ -120,7 +120,7 @@ static unsigned next_symbol(const uint8_t **at)
     return symbol;
 }
 
-// Symbols are made of earlier ones; the tables are our own, so the depth is that of the longest one.
+// Symbols consist of earlier ones. The tables are our own, so the depth of this recursion is bounded.
 static char *expand(char *to, unsigned symbol)
 {
     if (pairs[symbol][1] == LETTER) {
@@ -145,7 +145,7 @@ const char *taper_row_text(const taper_op *op, taper_arena *arena)
     return taper_arena_string(arena, text, (size_t)(end - text));
 }
 
-// Follows a text as long as it agrees with a wanted one: a letter that differs ends the search in most rows.
+// Follows a text while it is equal to the wanted one. In most rows an early letter differs and ends the comparison.
 typedef struct wanted {
     const char *at, *end;
 } wanted;
@@ -158,7 +158,8 @@ static bool agrees(wanted *w, unsigned symbol)
     return *w->at++ == (char)pairs[symbol][0];
 }
 
-// Whether a row's text goes on from *at with these letters; *at is moved behind the symbol that has the last one.
+// Returns true if a row's text continues at *at with these letters. *at moves to the place after the symbol with the
+// last letter.
 static bool begins(const taper_op *op, const char *letters, size_t count)
 {
 #ifdef TAPER_WITH_OPERATORS
@@ -177,7 +178,7 @@ static bool begins(const taper_op *op, const char *letters, size_t count)
     return true;
 }
 
-// A name and what follows it in the texts of its rows.
+// A name and the character that follows it in the texts of its rows.
 typedef struct key {
     char letters[LONGEST_TEXT + 2];
     size_t length;
@@ -284,8 +285,9 @@ const taper_op *taper_row_functional(const taper_op *op)
 unsigned taper_node_work(const taper_node *node)
 {
     const uint64_t facts = taper_op_facts(node->op);
-    const bool differs = (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
-                         TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL; // eq_ writes truths as its tensor's numbers
+    const bool differs =
+        (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
+        TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL; // eq_ writes 0 and 1 as numbers of its tensor's dtype
     return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : work_of(node->op);
 }
 

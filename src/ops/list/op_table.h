@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of the operator list as the library holds them: constant tables that make_op_table.c makes while building.
+// The rows of the operator list in the library: constant tables that make_op_table.c writes during the build.
 #ifndef TAPER_OPS_OP_TABLE_H
 #define TAPER_OPS_OP_TABLE_H
 
@@ -7,10 +7,10 @@
 #include "ops/call/call.h"
 #include "ops/list/op_config.h"
 
-// Numbers of the rows that code names, TAPER_ROW_aten_add_Tensor and so on, of the generated list named_rows.inc: they
-// come first in the table, so that they do not depend on the other rows, and a new row compiles few files. Tables with
-// one entry per row (rules of backends) name any row: the generated header ops/list/op_rows.h has the numbers of all
-// others, TAPER_ROW_COUNT, and TAPER_WORK_<id> (taper_node_work).
+// Numbers of the rows that code names, for example TAPER_ROW_aten_add_Tensor, from the generated list named_rows.inc.
+// These rows are first in the table, so their numbers do not depend on the other rows, and a new row recompiles few
+// files. Tables with one entry per row (rules of backends) may name any row. They include the generated header
+// ops/list/op_rows.h, which has the numbers of all other rows, TAPER_ROW_COUNT, and TAPER_WORK_<id> (taper_node_work).
 enum {
 #define NAMED(id) TAPER_OP_IF(id, TAPER_ROW_##id, )
 #include "ops/list/named_rows.inc"
@@ -19,27 +19,27 @@ enum {
 };
 
 extern const taper_op taper_ops[];     // by row number
-extern const uint16_t taper_row_count; // of taper_ops
+extern const uint16_t taper_row_count; // number of rows in taper_ops
 
-// Whether it is no row, but the host's: then it has no row number.
+// Returns true for an operator of the host, which has no row number.
 static inline bool taper_row_is_registered(const taper_op *op)
 {
     return taper_op_has(op, TAPER_OP_REGISTERED);
 }
 
 taper_kernel taper_row_kernel(const taper_op *op);
-// What calls with quantized tensors do: TAPER_ON_QUANTIZED_.
+// Returns how calls with quantized tensors run: TAPER_ON_QUANTIZED_.
 unsigned taper_row_on_quantized(const taper_op *op);
-// Of a row that has TAPER_ON_QUANTIZED_OWN there, or more: what runs calls with quantized tensors.
+// Returns the kernel for calls with quantized tensors. The row must have TAPER_ON_QUANTIZED_OWN or more there.
 taper_kernel taper_row_quantized_kernel(const taper_op *op);
-// What tells apart the rows that share a kernel; NULL for most.
+// Returns the parameter that distinguishes rows with one kernel; NULL for most rows.
 const void *taper_row_param(const taper_op *op);
 
-// The row with this id, known while compiling; NULL in a selective build that leaves it out.
+// The row with this id, a constant; NULL in a selective build that leaves it out.
 #define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
-// Whether one is the other, or an overload of it.
+// Returns true if op is the row `of` or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
-// Whether node calls this row; this row or an overload of it.
+// Return true if the node calls this row; this row or an overload of it.
 inline bool taper_node_calls(const taper_node *node, const taper_op *op)
 {
     return node->kind == TAPER_NODE_OP && node->op == op;
@@ -48,30 +48,30 @@ static inline bool taper_node_calls_any(const taper_node *node, const taper_op *
 {
     return node->kind == TAPER_NODE_OP && op != NULL && taper_row_is_overload(node->op, op);
 }
-// Whether it is the form in place of a row with the same arguments, and that row; NULL: it is none, or this build lacks
-// that row.
+// taper_row_is_in_place returns true for the in-place form of a row with the same arguments. taper_row_functional
+// returns that row, or NULL if op is not such a form or this build lacks the row.
 bool taper_row_is_in_place(const taper_op *op);
 const taper_op *taper_row_functional(const taper_op *op);
-// TAPER_WORK_<id> of the row whose work the node's operator does (op_rows.h): lists of rules name a row once, and what
-// they say holds for its form in place, too, where that leaves its tensor the sizes and the dtype that the row's has.
+// Returns TAPER_WORK_<id> of the row whose work the node's operator does (op_rows.h). Lists of rules name a row once.
+// The rule also holds for the in-place form, if that form leaves its tensor the sizes and dtype of the row's result.
 unsigned taper_node_work(const taper_node *node);
-// The first row of the list of which the facts in the mask are these; NULL: none.
+// Returns the first row of the list whose facts in the mask are equal to `facts`, or NULL.
 const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
 
-// These find the host's operators, too. NULL when there is no such operator. name: "aten::add"; overload: "Tensor", or
-// "".
+// The functions below also find operators of the host. Returns NULL if there is no such operator. name: "aten::add";
+// overload: "Tensor", or "".
 const taper_op *taper_row_find(const char *name, const char *overload);
-// Whether the list has rows of this name.
+// Returns true if the list has rows with this name.
 bool taper_row_is_listed(const char *name);
-// The rows of one name, in the order of the list: the first; the one after a row; NULL when there is none.
+// Return the rows of one name in the order of the list: the first one, and the one after a row. NULL if there is none.
 const taper_op *taper_row_first(const char *name);
 const taper_op *taper_row_next(const taper_op *op);
 
-// Its schema, "aten::add.Tensor(Tensor self, …) -> Tensor". NULL: no memory.
+// Returns the schema, "aten::add.Tensor(Tensor self, …) -> Tensor", in the arena. NULL if memory is missing.
 const char *taper_row_text(const taper_op *op, taper_arena *arena);
 
-// As taper_row_first, taper_row_next, taper_row_text and taper_row_kernel, for operators that the host registered
-// (ops/list/registered.h).
+// These do what taper_row_first, taper_row_next, taper_row_text and taper_row_kernel do, for operators that the host
+// registered (ops/list/registered.h).
 const taper_op *taper_registered_first(const char *name);
 const taper_op *taper_registered_next(const taper_op *op);
 const char *taper_registered_text(const taper_op *op);

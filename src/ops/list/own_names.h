@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// own_names.inc with what an includer does not define left out.
+// Includes own_names.inc and leaves out the macros that the including file does not define.
 #ifndef PROPERTY
 #define PROPERTY(name, operator)
 #endif

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The texts of the operator list for make_op_table.c, compressed by replacing pairs: the commonest pair of neighbouring
-// symbols becomes a symbol, again and again (Larsson and Moffat, "Off-line dictionary-based compression", 2000). Any
-// row is then expanded alone, in a microsecond, and compared with a name without being expanded. To be included once,
-// behind expand_rows.h.
+// The texts of the operator list for make_op_table.c, compressed by replacing pairs: the most frequent pair of
+// neighbouring symbols becomes a new symbol, repeatedly (Larsson and Moffat, "Off-line dictionary-based compression",
+// 2000). Any row can then be expanded alone, in a microsecond, and compared with a name without expanding it. Include
+// this once, after expand_rows.h.
 #ifndef TAPER_OPS_PACK_TEXTS_H
 #define TAPER_OPS_PACK_TEXTS_H
 
 #include "ops/list/expand_rows.h"
 
 enum {
-    SYMBOLS = 4096,  // at most, letters among them
-    LETTERS = 128,   // symbols below are ASCII letters; 0 ends a text
-    RARE = 4,        // a pair that is as rare as this is not worth its four bytes in the table
-    PAIR_END = 65535 // the second half of a letter in the table of pairs
+    SYMBOLS = 4096,  // the most symbols, letters included
+    LETTERS = 128,   // number of ASCII letters, the lowest symbols; 0 ends a text
+    RARE = 4,        // uses of a pair that are not worth its four bytes in the table
+    PAIR_END = 65535 // second half of a letter in the table of pairs
 };
 
-static uint16_t *text; // all rows one after the other
+static uint16_t *text; // the texts of all rows, consecutive
 static size_t text_count, text_start[ALL_ROWS + 1];
-static uint16_t pairs[SYMBOLS][2]; // by symbol
+static uint16_t pairs[SYMBOLS][2]; // by symbol: the pair that it replaces
 static unsigned symbols = LETTERS;
-static uint32_t counts[SYMBOLS * SYMBOLS]; // of pairs
-static uint16_t number[SYMBOLS];           // of symbols, the commonest first
+static uint32_t counts[SYMBOLS * SYMBOLS]; // uses of each pair
+static uint16_t number[SYMBOLS];           // number of each symbol, the most frequent first
 
 static void read_texts(size_t row_count)
 {
@@ -74,7 +74,8 @@ static void compress_texts(void)
     }
 }
 
-// Numbers the symbols in use, the commonest in texts first: these take one byte. 0 stays 0. Returns how many there are.
+// Numbers the symbols in use. The most frequent ones in texts are first, because they take one byte. Symbol 0 keeps the
+// number 0. Returns the number of symbols.
 static unsigned number_symbols(void)
 {
     static uint32_t uses[SYMBOLS];
@@ -105,7 +106,7 @@ static unsigned number_symbols(void)
 
 static void print_symbols(unsigned count)
 {
-    // Bytes below `single` are symbols; the others begin a pair of bytes: single + 256 (first - single) + second.
+    // A byte below `single` is a symbol. Another byte begins a pair of bytes: single + 256 (first - single) + second.
     unsigned single = 256;
     while (single + (256 - single) * 256 < count) {
         single--;
@@ -141,7 +142,7 @@ static void print_symbols(unsigned count)
     printf("};\n\n");
 }
 
-// Prints the table of texts, and text_start[row] says where each begins.
+// Prints the table of texts. text_start[row] becomes the start of each row.
 static void print_texts(size_t row_count)
 {
     read_texts(row_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The family headers that declare what the rows' param column points to.
+// The headers of the families that declare the objects in the param column.
 #ifndef TAPER_OPS_PARAM_HEADERS_H
 #define TAPER_OPS_PARAM_HEADERS_H
 

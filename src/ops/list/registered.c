@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The host's own operators: a list of the process, since schemas mean the same to every context. It only grows, at its
-// end, so that it is read without a lock; overloads of one name stay in the order in which they came. It is the one
-// thing here that a process has and not a context.
+// The host's own operators. The list belongs to the process, because schemas mean the same to every context. No other
+// data here does. The list only grows, at its end, so reading needs no lock. Overloads of one name remain in the order
+// of registration.
 #include "ops/list/registered.h"
 
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "ops/list/op_table.h"
 
 typedef struct registered {
-    taper_op op; // the first: operators are known by its address
+    taper_op op; // the first member, because its address identifies the operator
     _Atomic(struct registered *) next;
     taper_operator_function function;
     void *user;
-    size_t name_length; // of "my_ops::warp" in text
+    size_t name_length; // characters of "my_ops::warp" in text
     char text[];
 } registered;
 
@@ -68,7 +68,7 @@ bool taper_registered_names(const char *name)
 
 // ---- adding
 
-// The end of the list, unless the very name with its overload is in it.
+// Returns the end of the list, or NULL if the list contains the same name with the same overload.
 static _Atomic(registered *) *end_without(const registered *made)
 {
     const size_t length = strcspn(made->text, "(") + 1;
@@ -127,7 +127,7 @@ static taper_status box(taper_call *call, size_t i, taper_value **boxed)
     return TAPER_OK;
 }
 
-// What the function said, in an error that has the status it returned.
+// Adds the function's own message to an error with the status that it returned.
 static TAPER_COLD taper_status failed(const registered *r, taper_status status, taper_error *error)
 {
     if ((unsigned)status > TAPER_ERROR_INTERNAL) {
@@ -136,7 +136,7 @@ static TAPER_COLD taper_status failed(const registered *r, taper_status status, 
     char words[512];
     const char *message = taper_error_message(error);
     snprintf(words, sizeof words, "%s", message[0] != '\0' ? message : "its function failed and did not say why");
-    if (status == TAPER_ERROR_RAISED) { // whose message the executor leaves alone
+    if (status == TAPER_ERROR_RAISED) { // the executor does not change the message of a raised error
         TAPER_FAIL(error, status, "%.*s: %s", (int)strcspn(r->text, "("), r->text, words);
     }
     TAPER_FAIL(error, status, "%s", words);
@@ -178,7 +178,7 @@ taper_status taper_op_registered(taper_call *call)
         if (status != TAPER_OK) {
             status = failed(r, status, run->error);
         } else {
-            taper_error_clear(run->error); // of what the function did without
+            taper_error_clear(run->error); // removes errors that the function ignored
             status = take_results(call, results);
         }
     }

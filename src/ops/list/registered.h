@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that the host registered (taper_operator.h), beside the rows of the list. Their names are found where the
-// list's are not; they are never taken away. Any thread.
+// Operators that the host registered (taper_operator.h). Their names are found after those of the list. They are never
+// removed. Any thread may call these functions.
 #ifndef TAPER_OPS_REGISTERED_H
 #define TAPER_OPS_REGISTERED_H
 
@@ -8,18 +8,20 @@
 
 #include "ir/op.h"
 
-// Of which names are made.
+// The characters of names.
 #define TAPER_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-// The schema's text is copied. Fails where it is none, and where its name, with its overload, has a meaning already.
+// Registers an operator. The text of the schema is copied. Fails if it is not a schema, or if its name and overload
+// have a meaning already.
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
 
-// The same without a look at the schema or at the rows' names (for taper_registered_add). op: its facts; copied.
+// Registers an operator without checking the schema or the names of rows (for taper_registered_add). op: the facts of
+// the operator, copied.
 TAPER_MUST_USE taper_status taper_registered_append(const char *schema, const taper_op *op,
                                                     taper_operator_function function, void *user, taper_error *error);
 
-// Whether the schema of one of them has this name of a class.
+// Returns true if the schema of a registered operator contains this name of a class.
 bool taper_registered_names(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an operator of the host must be to get into the list (ops/list/registered.c): a schema that the parser of our
-// own and the values of calls can be held against, with a name that no row has.
+// Checks an operator of the host before it enters the list (ops/list/registered.c). It needs a schema that our parser
+// accepts and that values of calls can be compared with, and a name that no row has.
 #include "ops/list/registered.h"
 
 #include <stdio.h>
@@ -16,9 +16,9 @@ static taper_status bad(const char *schema, const char *why, taper_error *error)
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is no schema for an operator: %s", schema, why);
 }
 
-enum { LONGEST = 2000 }; // text of a schema
+enum { LONGEST = 2000 }; // characters of a schema
 
-// What the parser of our own schemas need not expect.
+// Finds mistakes that the parser of our own schemas does not expect.
 static const char *bad_text(const char *text)
 {
     enum { DIGITS = 2 };
@@ -38,14 +38,14 @@ static const char *bad_text(const char *text)
         return "it ends too early";
     }
     for (const char *c = strchr(text, '['); c != NULL; c = strchr(c + 1, '[')) {
-        if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') { // of int[2], not of =[1, 2]
+        if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') { // in int[2], not in =[1, 2]
             return "a list is too long";
         }
     }
     return NULL;
 }
 
-// A type that values can be held against.
+// Returns true for a type that values can be compared with.
 static bool is_known(const taper_type *type)
 {
     switch ((taper_type_kind)type->kind) {
@@ -85,7 +85,7 @@ static taper_status check_items(const taper_schema *schema, const taper_schema_a
     return TAPER_OK;
 }
 
-// Parses it once, with types and values that are dropped: each context parses it for itself.
+// Parses the schema once and drops the types and values, because each context parses it again.
 static taper_status check_schema(const char *text, taper_error *error)
 {
     const char *const wrong = bad_text(text);
@@ -101,7 +101,7 @@ static taper_status check_schema(const char *text, taper_error *error)
     taper_status status = taper_heap_create(&taper_allocator_system, types, &heap, error);
     if (status == TAPER_OK) {
         status = taper_schema_parse(&arena, heap, types, text, &schema, error);
-        if (status == TAPER_ERROR_INTERNAL) { // where the text is ours
+        if (status == TAPER_ERROR_INTERNAL) { // the parser calls a mistake internal, because it expects our own text
             char words[200];
             snprintf(words, sizeof words, "%s", taper_error_message(error));
             status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s", words);
@@ -133,6 +133,6 @@ taper_status taper_registered_add(const char *schema, taper_operator_function fu
     if (taper_row_is_listed(name)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "operator %.*s is Taper's own", (int)strcspn(schema, "("), schema);
     }
-    // The row after the last has the facts of the host's operators.
+    // The entry after the last row has the facts of the host's operators.
     return taper_registered_append(schema, &taper_ops[TAPER_ROW_COUNT], function, user, error);
 }

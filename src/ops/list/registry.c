@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators by name, and their schemas once parsed.
+// Finds operators by name and keeps their parsed schemas.
 #include "ops/list/registry.h"
 #include "ops/list/op_rows.h"
 
 #include "platform/lapack.h"
 #include "platform/platform.h"
 
-// The schema of an operator of the host, parsed.
+// The parsed schema of an operator of the host.
 typedef struct host_schema {
     const taper_op *op;
     struct host_schema *next;
@@ -16,7 +16,7 @@ typedef struct host_schema {
 struct taper_registry {
     const taper_allocator *allocator;
     taper_types *types;
-    taper_heap *heap; // of default values
+    taper_heap *heap; // heap for default values
     taper_arena arena;
     taper_mutex *mutex;
     taper_lapack *lapack;

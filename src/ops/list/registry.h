@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds operators by name. One registry per context: the schemas parsed so far.
+// Finds operators by name. Each context has one registry, with the schemas parsed so far.
 #ifndef TAPER_OPS_REGISTRY_H
 #define TAPER_OPS_REGISTRY_H
 
@@ -11,13 +11,13 @@ TAPER_MUST_USE taper_status taper_registry_create(const taper_allocator *allocat
                                                   taper_registry **registry, taper_error *error);
 void taper_registry_destroy(taper_registry *registry);
 
-taper_heap *taper_registry_heap(taper_registry *registry); // of constants that live as long as the registry
+taper_heap *taper_registry_heap(taper_registry *registry); // heap for constants that live as long as the registry
 
-// LAPACK (platform/lapack.h), opened when it is first asked for; NULL when there is none. Thread-safe.
+// Returns LAPACK (platform/lapack.h), opened at the first call, or NULL if there is none. Any thread may call this.
 struct taper_lapack;
 struct taper_lapack *taper_registry_lapack(taper_registry *registry);
 
-// The parsed schema of a row; kept by the registry. Thread-safe.
+// Returns the parsed schema of a row, which the registry owns. Any thread may call this.
 TAPER_MUST_USE taper_status taper_registry_schema(taper_registry *registry, const taper_op *op,
                                                   const taper_schema **schema, taper_error *error);
 

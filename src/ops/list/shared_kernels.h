@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prototypes of the kernels that other operators are made of: loss.c calls taper_op_mean, quantile.c calls
-// taper_op_sort. A kernel that only its row names needs none: TAPER_KERNEL (ops/call/call.h) declares and defines it.
+// Prototypes of kernels that other operators call: loss.c calls taper_op_mean, quantile.c calls taper_op_sort. A kernel
+// that only its row names needs no prototype: TAPER_KERNEL (ops/call/call.h) declares and defines it.
 #ifndef TAPER_OPS_SHARED_KERNELS_H
 #define TAPER_OPS_SHARED_KERNELS_H
 
