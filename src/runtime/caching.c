@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_memory.h: an allocator that keeps what is freed, by exact size. Heaps ask for few different sizes (ir/heap.c),
-// so the lists stay few. It lies under contexts, as any allocator of the host, and knows nothing of them.
+// taper_memory.h: an allocator that keeps freed blocks by exact size. Heaps request few different sizes (ir/heap.c), so
+// there are few lists. Contexts use it like any other allocator of the host, and it does not depend on them.
 #include <taper/taper_memory.h>
 
 #include "base/arguments.h"
@@ -13,16 +13,16 @@ typedef struct free_block {
 } free_block;
 
 typedef struct size_list {
-    size_t size; // 0: the place is free
+    size_t size; // 0 if the place is free
     free_block *first;
 } size_list;
 
 struct taper_caching_allocator {
     taper_allocator allocator, under;
     size_t limit;
-    taper_spin lock; // of what follows; `under` is called without it
-    size_t blocks;   // in use, and one for the owner
-    bool closed;     // the owner let go
+    taper_spin lock; // guards the members below; `under` is called without it
+    size_t blocks;   // number of blocks in use, plus one for the owner
+    bool closed;     // true after the owner's release
     size_t used, kept;
     uint64_t reused, fetched;
     size_list *lists; // by a hash of the size, in the next free place
@@ -40,7 +40,7 @@ static size_list *place_of(size_list *lists, size_t capacity, size_t size)
     return &lists[at];
 }
 
-// ---- handing out
+// ---- allocating
 
 static free_block *take(taper_caching_allocator *c, size_t size)
 {
@@ -68,7 +68,7 @@ static void drop_last(taper_caching_allocator *c)
     taper_free(&under, c, sizeof *c);
 }
 
-// A block, or the owner, is gone.
+// Forgets a block, or the owner. The last one frees the allocator.
 static void forget(taper_caching_allocator *c, size_t size)
 {
     taper_spin_lock(&c->lock);
@@ -86,7 +86,7 @@ static void *allocate(taper_caching_allocator *c, size_t size)
     if (block == NULL) {
         block = taper_alloc(&c->under, size);
     }
-    if (block == NULL) { // what is kept may be in the way
+    if (block == NULL) { // kept blocks may use up the memory
         taper_caching_allocator_trim(c);
         block = taper_alloc(&c->under, size);
     }
@@ -107,8 +107,8 @@ static size_t lists_in_use(const taper_caching_allocator *c)
     return count;
 }
 
-// Room for one more list: without those that are empty, or twice as much, made while the lock is open. False: there is
-// no memory for it.
+// Makes room for one more list, without the empty ones or with twice the places. The lock is open during the
+// allocation. Returns false if memory is missing.
 static bool grow(taper_caching_allocator *c)
 {
     taper_spin_lock(&c->lock);
@@ -121,7 +121,8 @@ static bool grow(taper_caching_allocator *c)
         return false;
     }
     taper_spin_lock(&c->lock);
-    if (c->capacity == before && 4 * lists_in_use(c) <= 2 * capacity && !c->closed) { // nobody else was faster
+    // No other thread has done it meanwhile.
+    if (c->capacity == before && 4 * lists_in_use(c) <= 2 * capacity && !c->closed) {
         c->count = 0;
         for (size_t i = 0; i < before; i++) {
             if (c->lists[i].first != NULL) {
@@ -175,7 +176,7 @@ static void release(taper_caching_allocator *c, void *block, size_t size)
     forget(c, size);
 }
 
-// Most of what grows here is small: there is nothing to keep by it.
+// Resizes below the lists, because most growing blocks are small and keeping them gains nothing.
 static void *resize(taper_caching_allocator *c, void *block, size_t old_size, size_t new_size)
 {
     void *resized = taper_realloc(&c->under, block, old_size, new_size);
@@ -287,7 +288,8 @@ void taper_caching_allocator_info(const taper_caching_allocator *caching, taper_
         taper_spin_unlock(&c->lock);
     }
     if (info != NULL) {
-        (void)taper_struct_write(info, "taper_caching_info", &full, sizeof full, NULL); // else nothing is written
+        // On failure the host's struct is unchanged.
+        (void)taper_struct_write(info, "taper_caching_info", &full, sizeof full, NULL);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How much a quantized model differs from the float one: each step's result, and what forward returns, as signal to
-// quantization noise.
+// Measures how much a quantized model differs from the float one: the signal-to-quantization-noise ratio of each step's
+// result, and of forward's result.
 #include <math.h>
 
 #include "base/arguments.h"
@@ -20,7 +20,8 @@ static double element(const taper_tensor *t, int64_t at)
     return (double)((float)t->quantizer->scale * (float)(q - t->quantizer->zero_point));
 }
 
-// Whether their difference is of numbers: the same sizes, floats or integers of one scale.
+// Returns true if the difference of the tensors is one of numbers: they have the same sizes, and are floats, or
+// integers of one scale.
 static bool are_comparable(const taper_tensor *wanted, const taper_tensor *got)
 {
     if (wanted->rank != got->rank || !taper_dtype_is_float((taper_dtype)wanted->dtype) ||
@@ -56,7 +57,7 @@ static double decibels(const taper_noise *noise)
 }
 
 // Adds the noise of all tensors in two results of the same structure. A tensor that containers share counts once for
-// each place, so the number of places has a limit: steps, those that are left.
+// each place, so the number of places has a limit: *steps are left.
 static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got, int depth, size_t *steps)
 {
     if (wanted.tag != got.tag || depth > TAPER_LIMIT_VALUE_DEPTH || *steps == 0) {
@@ -79,7 +80,7 @@ static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got
 
 // ---- the quantized model
 
-// Which step's result each value is, in either graph.
+// Maps the values of each graph to the steps whose results they are.
 static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_count, taper_error *error)
 {
     const taper_quantization_table *table = calibrator->compiler->quantization;
@@ -134,7 +135,7 @@ static void keep(void *user, const taper_observation *observation)
             taper_obj_release(&(*seen)->head);
             *seen = NULL;
         }
-        // A copy: the model may write to its own later.
+        // A copy is needed because the model may write to its own tensor later.
         const taper_tensor *t = observation->result->val.as.tensor;
         taper_heap *heap = calibrator->context->heap;
         calibrator->status =
@@ -192,7 +193,7 @@ static taper_status run_both(taper_calibrator *calibrator, taper_value *const *i
     return status;
 }
 
-// A float input as the quantized model takes it: retained, or quantized in mode FULL.
+// Converts a float input to the form that the quantized model takes: retained, or quantized in mode FULL.
 static taper_status convert_input(const taper_calibrator *calibrator, size_t index, taper_value *input,
                                   taper_value **converted, taper_error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calibrator's functions in a build without drafts (TAPER_WITH_DRAFTS is off): loading says so, and the others are
-// never called with one.
+// The functions of the calibrator in a build without drafts (TAPER_WITH_DRAFTS is off). Loading fails with that reason,
+// and the other functions never get a calibrator.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Contexts: what models and sessions of one host share.
+// Contexts: data that the models and sessions of one host share.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
-enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // whether this build has anything to keep in a directory
+enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // true if this build keeps anything in a directory
 
 taper_status taper_context_set_cache_dir(taper_context *context, const char *path, taper_error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU's peak: one tile of a product again and again, of numbers that lie in the L1 cache, and a sum over more than
-// caches hold; each on all threads at a time, the best of some rounds.
+// The peak of the CPU. It repeats one tile of a product with numbers in the L1 cache, and a sum over more memory than
+// caches contain. Each runs on all threads at the same time, and the best of several rounds counts.
 #include "runtime/cpu_peak.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "platform/threads.h"
 
 enum {
-    DEPTH = 256, // of a product
+    DEPTH = 256, // inner size of the product
     ROUNDS = 6,
     MOST_ROWS = 32,
     READ_BYTES = 64 << 20,
@@ -22,8 +22,8 @@ enum {
 typedef struct measuring {
     const taper_context *context;
     taper_pool *pool;
-    size_t threads, times; // times: a thread's calls
-    char *data;            // of each thread so many bytes
+    size_t threads, times; // times: calls for each thread
+    char *data;            // `bytes` bytes for each thread
     size_t bytes;
 } measuring;
 
@@ -33,7 +33,8 @@ static bool go_on(void *user)
     return true;
 }
 
-// The seconds of a call, by all threads at once; 0: unknown. `task` makes m->times calls for each item.
+// Returns the seconds of a call when all threads call at once, or 0 if unknown. `task` makes m->times calls for each
+// item.
 static double best_of(measuring *m, taper_range_task task)
 {
     double best = INFINITY;
@@ -42,7 +43,7 @@ static double best_of(measuring *m, taper_range_task task)
         const double begin = taper_clock();
         (void)taper_pool_run(m->pool, task, m, m->threads, 1, go_on, NULL);
         const double seconds = (taper_clock() - begin) / (double)m->times;
-        if (round > 0) { // the first one only says how many calls are enough
+        if (round > 0) { // the first round only finds the number of calls
             best = fmin(best, seconds);
         }
         m->times = seconds > 0 ? (size_t)fmin(fmax(1e-3 / seconds, 1), 1e6) : 1000;
@@ -74,7 +75,7 @@ static size_t float_bytes(const taper_gemm_entry *entry)
 // ---- quantized numbers
 
 typedef struct quantized_data {
-    size_t w, c, bias, scale, bytes; // where they begin; rows of A lie in front
+    size_t w, c, bias, scale, bytes; // offsets; the rows of A come first
 } quantized_data;
 
 static quantized_data quantized_of(const taper_gemm_i8_entry *entry)
@@ -121,7 +122,7 @@ static void pack_zeros(const measuring *m)
     const quantized_data d = quantized_of(entry);
     const taper_gemm_i8_pack pack = {
         .n = entry->nr, .ks = 1, .kc = DEPTH, .n_stride = 0, .k_stride = 0, .weights = (const int8_t *)m->data};
-    for (size_t i = 0; i < m->threads; i++) { // the sums of zeros go where the bias is
+    for (size_t i = 0; i < m->threads; i++) { // the sums of zeros are written to the bias
         char *data = m->data + i * m->bytes;
         taper_gemm_i8_pack_weights(entry, &pack, (int8_t *)(data + d.w), (int32_t *)(void *)(data + d.bias));
     }
@@ -135,13 +136,13 @@ static void read_memory(void *argument, size_t begin, size_t end)
     const taper_vector_entry *vector = taper_vector_f32_select(m->context->cpu);
     for (size_t i = begin; i < end; i++) {
         float *data = (float *)(void *)(m->data + i * m->bytes);
-        for (size_t k = 0; k < m->times; k++) { // the result is used: the zero that it is
+        for (size_t k = 0; k < m->times; k++) { // uses the result, which is zero
             data[0] += vector->fold[TAPER_REDUCTION_SUM](m->bytes / sizeof(float), data);
         }
     }
 }
 
-// Zeroed data of so many bytes for each thread, and what `task` takes with it.
+// Measures `task` with `bytes` zeroed bytes for each thread. Returns its seconds.
 static double measure(const taper_context *context, size_t bytes, taper_range_task task,
                       void (*prepare)(const measuring *m))
 {

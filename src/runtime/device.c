@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions; devices are opened when they are first asked for, and stay open with the context.
+// Names of devices and precisions. A device is opened when it is first requested, and remains open while the context
+// lives.
 #include "runtime/device.h"
 #include "ops/kernels/precisions.h"
 
@@ -61,7 +62,8 @@ taper_status taper_device_choice_read(const taper_context *context, const taper_
     if (kind_name(context, choice->kind) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "kind %d is no taper_device_kind", (int)choice->kind);
     }
-    if (TAPER_DEVICES && memchr(choice->name, '\0', sizeof choice->name) == NULL) { // which nobody reads otherwise
+    // Builds with only the CPU never read the name.
+    if (TAPER_DEVICES && memchr(choice->name, '\0', sizeof choice->name) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.name has no zero byte at its end");
     }
     return TAPER_OK;
@@ -81,13 +83,13 @@ static taper_status absent(const taper_context *context, const taper_device_choi
 
 static const char unknown[] = "is not part of this build";
 
-#ifdef TAPER_WITHOUT_DEVICES // the CPU alone
+#ifdef TAPER_WITHOUT_DEVICES // builds with only the CPU
 taper_status taper_context_device(taper_context *context, const taper_device_choice *choice,
                                   const taper_device_setting *settings, size_t setting_count, bool half,
                                   taper_device **device, const char **why, taper_error *error)
 {
-    (void)settings, (void)setting_count; // the CPU has none
-    (void)half;                          // which the model knows
+    (void)settings, (void)setting_count; // the CPU has no settings
+    (void)half;                          // the model handles the precision
     *why = unknown;
     *device = taper_is_host(choice) ? context->host : NULL;
     return *device != NULL ? TAPER_OK : absent(context, choice, unknown, error);
@@ -132,18 +134,18 @@ taper_status taper_context_devices(taper_context *context, int (*each)(void *use
 enum { MOST_SETTINGS = 32 };
 
 typedef struct opened {
-    taper_memory_owner owner; // first
+    taper_memory_owner owner; // first member
     taper_device device;
-    taper_allocator allocator; // outlives the context with it
+    taper_allocator allocator; // a copy, because the device may outlive the context
     struct opened *next;
     size_t bytes;
-    const char *why; // it is not there; NULL: it is
+    const char *why; // why it is missing; NULL if it is open
     taper_device_setting settings[MOST_SETTINGS];
     taper_device_text name;
     char called[sizeof((taper_device_choice *)NULL)->name];
 } opened;
 
-// How a device is opened.
+// The parameters with which a device is opened.
 typedef struct opening {
     const taper_device_choice *choice;
     taper_device_setting settings[MOST_SETTINGS];
@@ -154,10 +156,10 @@ static const taper_backend *find_backend(const taper_context *context, const tap
 {
     const taper_backend *backend = backend_of(context, choice->kind);
     const bool first = choice->index == 0 && choice->name[0] == '\0';
-    return backend != NULL && (backend->open != NULL || first) ? backend : NULL; // there is one CPU
+    return backend != NULL && (backend->open != NULL || first) ? backend : NULL; // there is only one CPU
 }
 
-// One that was looked for before, there or not.
+// Returns a device that was requested before, open or missing, or NULL.
 static opened *find_opened(const taper_context *context, const taper_backend *backend, const opening *how)
 {
     opened *o = context->devices;
@@ -227,11 +229,11 @@ taper_status taper_device_check(taper_context *context, const taper_device_choic
     return find_backend(context, choice) != NULL ? TAPER_OK : absent(context, choice, unknown, error);
 }
 
-// The settings as far as the device has them, that of half precision before the host's.
+// Collects the settings that the device has. The one for half precision comes before the host's.
 static taper_status settle(const taper_backend *backend, const taper_device_setting *settings, size_t count, bool half,
                            opening *how, taper_error *error)
 {
-    if (backend->open == NULL) { // the CPU has none, and its weights are the model's
+    if (backend->open == NULL) { // the CPU has no settings, and its weights belong to the model
         return taper_settings_check_kind(settings, count, backend->kind, error);
     }
     if (half && backend->half == 0) {
@@ -244,7 +246,7 @@ static taper_status settle(const taper_backend *backend, const taper_device_sett
     if (half) {
         how->settings[how->count++] = (taper_device_setting){backend->half, 1};
     }
-    for (size_t i = 0; i < count; i++) { // member by member: opened devices are found by their bytes
+    for (size_t i = 0; i < count; i++) { // member by member, because find_opened compares the bytes
         how->settings[how->count].option = settings[i].option;
         how->settings[how->count++].value = settings[i].value;
     }
@@ -297,15 +299,15 @@ void taper_context_close_devices(taper_context *context)
     while (context->devices != NULL) {
         opened *o = context->devices;
         context->devices = o->next;
-        if (taper_refs_drop(&o->owner.refs)) { // else with the last of its memory
+        if (taper_refs_drop(&o->owner.refs)) { // otherwise the last of its memory closes it
             close_device(&o->owner);
         }
     }
 }
 
-// ---- what there is
+// ---- listing devices
 
-// Of the CPU, the instruction sets that are used.
+// Describes the CPU by the instruction sets in use.
 static void describe_host(const taper_context *context, taper_device_words *words)
 {
     const char *name;
@@ -368,7 +370,7 @@ taper_status taper_context_devices(taper_context *context, int (*each)(void *use
             if (tell_device(context, backend, name.text, device, device == NULL ? why : NULL, each, user) != 0) {
                 return TAPER_OK;
             }
-            if (device == NULL || device == context->host) { // which is one
+            if (device == NULL || device == context->host) { // a missing device and the CPU are listed once
                 break;
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions, for messages and for who reads text (device_text.c).
+// Names of devices and precisions, for messages and for the reader of text (device_text.c).
 #include <stdio.h>
 
 #include "runtime/device.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text by which command lines and environment variables name devices and precisions: the only place that reads it.
+// Reads the text by which command lines and environment variables name devices and precisions. No other code reads that
+// text.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_compile.h: models that are read, rewritten and saved. A draft is a model that stops before its programs are
-// built; the compiler's table does the rewriting and makes bytecode of the graphs, format/ writes it.
+// taper_compile.h: models that are loaded, rewritten and saved. A draft is a model whose load stops before its programs
+// are built. The compiler rewrites it and makes bytecode of the graphs, and format/ writes the bytecode.
 #include "runtime/draft.h"
 
 #include "base/arguments.h"
@@ -95,7 +95,7 @@ void taper_draft_release(taper_draft *draft)
     taper_context_release(context);
 }
 
-// ---- which functions a file gets
+// ---- the functions of the saved file
 
 static taper_status keep_methods(taper_draft *draft, const taper_optimize_options *options, taper_error *error)
 {
@@ -108,9 +108,9 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
         function->of_root &=
-            model->module.exported != NULL || // all that somebody packaged
+            model->module.exported != NULL || // every method that was exported
             taper_module_keeps(function->method, options->preserve,
-                               options->preserve_count); // stays all the same while something calls it by name
+                               options->preserve_count); // it remains all the same while a call names it
     }
     return taper_draft_drop_uncalled(draft, error);
 }
@@ -167,7 +167,7 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
     compilation.disabled = options->disabled_passes;
     compilation.disabled_count = options->disabled_pass_count;
     compilation.preparer = preparer;
-    // Otherwise weights are looked at, or run.
+    // In other cases weights are read, or the model runs.
     compilation.to_save = preparer != NULL && preparer->packer != TAPER_PACKER_NONE;
     compilation.converter = converter_of(preparer);
     compilation.options = options;
@@ -254,8 +254,8 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
     return draft->compiler->emit(compilation, graph, version, arena, function);
 }
 
-// The __setstate__ of a file of bytecode: objects whose class has one are saved with the state they were read with. Of
-// TorchScript's they are saved as what it made of them.
+// Returns the graph of a __setstate__ in a file of bytecode. Objects of a class with __setstate__ are saved with the
+// state that was read. For TorchScript, and after optimization, they are saved with the attributes that the method set.
 static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
 {
     return !draft->optimized && taper_module_has_bytecode(&draft->model->module) &&
@@ -264,7 +264,7 @@ static taper_graph *kept_setstate(const taper_draft *draft, const taper_function
                : NULL;
 }
 
-// Fills written, a module that borrows everything from the draft's but its functions, which lie in arena.
+// Fills `written`, a module that borrows everything from the draft's module, except its functions, which are in arena.
 static taper_status emit_functions(taper_draft *draft, int version, taper_module_callstacks *callstacks,
                                    taper_arena *arena, taper_module *written, taper_error *error)
 {
@@ -274,9 +274,9 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_module
     written->root = taper_draft_root(draft);
     written->bytecode_version = version;
     if (draft->optimized || !taper_module_has_bytecode(&draft->model->module)) {
-        written->pending_count = 0; // the objects are their attributes
+        written->pending_count = 0; // the objects are saved as their attributes
     }
-    written->operator_version = TAPER_OPERATOR_VERSION; // upgraders were applied
+    written->operator_version = TAPER_OPERATOR_VERSION; // because upgraders were applied
     written->function_count = 0;
     written->functions =
         taper_arena_array(arena, model->function_count + draft->method_count, sizeof *written->functions);
@@ -392,7 +392,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
         status = taper_fail_memory(error);
     }
     if (status == TAPER_OK) {
-        // Exactly as large as what is in it, so that the caller can give it back.
+        // The block must have exactly the size of the content, so that the caller can free it.
         void *exact = taper_realloc(file.allocator, file.data, file.capacity, file.size);
         if (exact != NULL) {
             *bytes = exact;
@@ -412,7 +412,7 @@ void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
     }
 }
 
-// ---- looking at it
+// ---- inspecting a draft
 
 const taper_model *taper_draft_model(const taper_draft *draft)
 {
@@ -456,7 +456,7 @@ taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_erro
         }
     }
     taper_needs_merge(&draft->operators);
-    size_t kept = 0; // without classes
+    size_t kept = 0; // removes classes
     for (size_t i = 0; i < draft->operators.count; i++) {
         if (draft->operators.items[i].overload != NULL) {
             draft->operators.items[kept++] = draft->operators.items[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bundled inputs, as torch.utils.bundled_inputs makes them: the samples lie in an attribute, deflated, and methods give
-// them back.
+// Bundled inputs, in the form of torch.utils.bundled_inputs: an attribute has the deflated samples, and methods return
+// the samples.
 #include "base/budget.h"
 #include "ir/tensor.h"
 #include "runtime/draft.h"
@@ -86,7 +86,7 @@ static taper_status add_sample(taper_draft *draft, const char *method, taper_val
     const taper_module_function *source = taper_model_find(draft->model, taper_model_name(draft->model), name)->source;
     const size_t all = source->has_schema ? source->argument_count - 1 : count;
     taper_heap *heap = draft->model->module.heap;
-    // Two tuples: what is stored, and how it becomes full.
+    // A sample has two tuples: the stored values, and how to expand them.
     taper_tuple *sample = taper_tuple_new(heap, NULL, 2 * all);
     if (sample == NULL) {
         return taper_fail_memory(error);
@@ -119,7 +119,7 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
     return taper_budget_explain(draft->model->budget, add_sample(draft, method, inputs, count, error), error);
 }
 
-// ---- samples that are there already
+// ---- samples that the file already has
 
 static const char attribute_start[] = "_bundled_inputs_deflated_";
 
@@ -129,7 +129,7 @@ static bool has_names(taper_val root)
            root.as.object->count == root.as.object->klass->count;
 }
 
-// The attributes stay, as None: others are known by their places behind them.
+// The attributes remain, as None, because later ones are identified by their positions.
 static void clear_attributes(taper_object *root)
 {
     for (size_t i = 0; i < root->count; i++) {
@@ -237,7 +237,7 @@ static taper_status make_type(method_builder *b, taper_type_kind kind, const tap
     return taper_type_make(b->draft->model->module.types, kind, NULL, items, NULL, count, type, b->error);
 }
 
-// List[Tuple[…]] of the method's arguments, as its schema or else the first sample has them.
+// Returns List[Tuple[…]] of the method's arguments, from its schema, otherwise from the first sample.
 static taper_status samples_type(method_builder *b, const taper_draft_bundle_entry *entry, const taper_type **type)
 {
     const taper_model *model = b->draft->model;
@@ -261,7 +261,7 @@ static taper_status samples_type(method_builder *b, const taper_draft_bundle_ent
     return make_type(b, TAPER_TYPE_LIST, &tuple, 1, type);
 }
 
-// The list of full samples, made anew.
+// Builds the list of expanded samples.
 static taper_status build_samples(method_builder *b, const taper_draft_bundle_entry *entry, int64_t slot,
                                   taper_ir_value **result)
 {
@@ -365,7 +365,7 @@ static taper_status build_info(method_builder *b, const taper_type **type, taper
 
 typedef enum method_kind { GENERATE, GET_FOR_METHOD, GET_ALL, GET_NUMBER, GET_INFO, METHOD_KINDS } method_kind;
 
-// "__torch__.Net." and the name of the method.
+// Makes "__torch__.Net." and the name of the method.
 static taper_status method_name(method_builder *b, method_kind kind, const char *method, const char **name)
 {
     static const char *const starts[METHOD_KINDS] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs_for_",
@@ -414,7 +414,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     taper_draft_method *method = &draft->methods[draft->method_count];
     *method = (taper_draft_method){.source.name = name};
     TAPER_TRY(taper_graph_create(model->allocator, name, 1, &method->graph, error));
-    draft->method_count++; // freed with the draft
+    draft->method_count++; // the draft frees it
     b.graph = method->graph;
     b.body = method->graph->body;
     taper_ir_value *result;
@@ -432,7 +432,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     return taper_graph_verify(method->graph, error);
 }
 
-// What the attribute holds: the samples without how they become full.
+// Returns the value of the attribute: the samples without the formats in which to expand them.
 static taper_status stored_samples(taper_draft *draft, const taper_draft_bundle_entry *entry, taper_val *value,
                                    taper_error *error)
 {
@@ -476,7 +476,7 @@ static taper_status add_attribute(taper_draft *draft, const taper_draft_bundle_e
     taper_val value;
     TAPER_TRY(stored_samples(draft, entry, &value, error));
     size_t at = 0;
-    while (at < root->count && strcmp(root->klass->slots[at], name) != 0) { // one of an earlier sample stays in place
+    while (at < root->count && strcmp(root->klass->slots[at], name) != 0) { // the place of an earlier sample is reused
         at++;
     }
     *slot = (int64_t)at;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is stored of a tensor that is bundled: one element when all are equal, which contiguous() makes full again, and
-// otherwise the tensor without what else its storage holds.
+// The stored form of a bundled tensor. If all elements are equal it is one element, which contiguous() expands.
+// Otherwise it is the tensor without the rest of its storage.
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 
-enum { SMALL_TENSOR = 16 }; // elements up to which PyTorch stores a tensor as it is
+enum { SMALL_TENSOR = 16 }; // number of elements up to which PyTorch stores a tensor unchanged
 
 static bool all_equal(const taper_tensor *tensor)
 {
     const size_t item = taper_tensor_item(tensor);
     const char *data = taper_tensor_data(tensor);
-    const int64_t count = taper_tensor_numel(tensor); // dense: the order does not matter
+    const int64_t count = taper_tensor_numel(tensor); // dense, so the order does not matter
     for (int64_t i = 1; i < count; i++) {
         if (memcmp(data, data + (size_t)i * item, item) != 0) {
             return false;
@@ -19,7 +19,7 @@ static bool all_equal(const taper_tensor *tensor)
     return count > SMALL_TENSOR;
 }
 
-// A view of a larger storage alone, so that the rest of that is not saved.
+// Copies a view of a larger storage, so that the rest of the storage is not saved.
 static taper_status store_alone(taper_heap *heap, taper_tensor *tensor, taper_val *value, taper_error *error)
 {
     size_t bytes;
@@ -57,6 +57,6 @@ taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *tensor, taper_v
     taper_obj_release(&one->head);
     TAPER_TRY(status);
     *value = TAPER_VAL(expanded);
-    *format = contiguous ? 0 : 2; // contiguous_format, channels_last
+    *format = contiguous ? 0 : 2; // PyTorch's contiguous_format and channels_last
     return TAPER_OK;
 }

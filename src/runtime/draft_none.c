@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of drafts in a build without them (TAPER_WITH_DRAFTS is off): loading one says so, and the others are
-// never called with one.
+// The functions of drafts in a build without them (TAPER_WITH_DRAFTS is off). Loading fails with that reason, and the
+// other functions never get a draft.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which functions a saved draft needs: the methods of the root, and what is called by name from these. A call may mean
-// the method of that name of any class. Linear in the nodes: once a name was called, its functions leave the index.
+// Finds the functions that a saved draft needs: the methods of the root, and the methods that these call by name. A
+// call may mean the method of that name in any class. The time is linear in the nodes, because the functions of a name
+// leave the index at its first call.
 #include "base/hash.h"
 #include "runtime/draft.h"
 
 typedef struct reach {
     taper_model *model;
-    uint32_t *heads, *next; // functions + 1 by the hash of their method; 0: the end
+    uint32_t *heads, *next; // number of a function + 1, by the hash of its method; 0 ends a list
     uint32_t *work;
     uint8_t *reached;
     size_t buckets, count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytecode 3, and some of 4, has functions without schema, and later versions want one. Where the archive holds no
-// sources that say more, a function gets as many arguments as it takes, of type Any: readers accept for these what they
-// accepted for the file that was read.
+// Bytecode 3, and some of 4, has functions without a schema, and later versions require one. If the archive has no
+// sources that say more, a function gets as many arguments as it takes, of type Any. Readers accept for these arguments
+// everything that they accepted for the original file.
 #include "runtime/draft.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static taper_status name_arguments(taper_module_function *function, taper_arena *arena, taper_error *error)
 {
     for (size_t i = 1; i < function->argument_count; i++) {
-        char name[32]; // what torch.jit.trace calls an argument without a name
+        char name[32]; // name that torch.jit.trace gives an unnamed argument
         const int length = snprintf(name, sizeof name, "argument_%zu", i);
         const char *kept = taper_arena_string(arena, name, (size_t)length);
         if (kept == NULL) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects that a __setstate__ made when the draft was loaded. Saved as it was read, a draft of bytecode keeps the state
-// and the method (draft.c); an optimized one has what the method made, as attributes. These are saved by name, which a
-// lite file's state does not tell: they are numbered.
+// Objects that a __setstate__ made when the draft was loaded. A draft of bytecode that is saved unchanged keeps the
+// state and the method (draft.c). An optimized draft has the attributes that the method set. Attributes are saved by
+// name, and the state in a lite file has no names, so they get numbers as names.
 #include <stdio.h>
 
 #include "base/name_map.h"
 #include "base/pointer_map.h"
 #include "runtime/draft.h"
 
-// How many attributes the objects of each class have at most. Classes of one name are one.
+// The largest number of attributes for each class. Classes with the same name count as one.
 typedef struct counting {
     const taper_allocator *allocator;
-    taper_pointer_map classes; // that were met, to the numbers of their names
+    taper_pointer_map classes; // from the classes found to the numbers of their names
     taper_name_map names;
-    size_t *counts, capacity; // by these numbers
+    size_t *counts, capacity; // by number of the name
     taper_error *error;
 } counting;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Module.eval(): `training` of the root and of every module below it becomes False. optimize_for_mobile begins with it,
-// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS. And whether it would change
+// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS. Also tells whether it would change
 // anything.
 #include "base/pointer_map.h"
 #include "runtime/model.h"
 
-// The object's `training`; NULL when it has none.
+// Returns the object's `training`, or NULL if it has none.
 static taper_val *training_of(const taper_object *object)
 {
     const int64_t slot =
@@ -56,7 +56,7 @@ int taper_model_is_training(const taper_model *model)
 
 // ---- whether operators train
 
-// The argument of an operator.
+// Returns the argument with that name, or NULL.
 static const taper_ir_value *find_argument(const taper_node *node, const char *name)
 {
     const size_t count = taper_min_size(node->input_count, node->schema->arg_count);
@@ -68,7 +68,8 @@ static const taper_ir_value *find_argument(const taper_node *node, const char *n
     return NULL;
 }
 
-// A constant, or what an attribute of a module is when the model is loaded; borrowed. False: the run decides.
+// Returns a constant, or the value that an attribute of a module has in the loaded model, borrowed. Returns false if
+// the value is known only in the run.
 static bool find_value(const taper_function *function, taper_val self, const taper_ir_value *value, int depth,
                        taper_val *found)
 {
@@ -91,8 +92,9 @@ static bool find_value(const taper_function *function, taper_val self, const tap
     return true;
 }
 
-// What an operator does in training goes by one of its arguments, and some do nothing else for a rate of 0, or without
-// statistics: then batch norm takes those of the batch in both modes.
+// Returns true if the operator behaves differently in training. One of its arguments is the mode. With a rate of 0
+// there is no difference. Without statistics there is none either, because batch norm uses those of the batch in both
+// modes.
 static bool trains(const taper_model *model, const taper_function *function, const taper_node *node)
 {
     static const char *const modes[] = {"training", "train", "use_input_stats"}, *const rates[] = {"p", "dropout"};

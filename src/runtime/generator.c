@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_operator.h: sources of random numbers that sessions and operators share.
+// taper_operator.h: sources of random numbers that several sessions and operators use.
 #include "ops/call/generator.h"
 
 #include "base/arguments.h"
@@ -20,7 +20,7 @@ taper_status taper_generator_create(taper_context *context, uint64_t seed, taper
     if (both == NULL) {
         return taper_fail_memory(error);
     }
-    taper_generator *made = &both->generator; // the first member: of the same address
+    taper_generator *made = &both->generator; // the first member, so both have one address
     const taper_status status = taper_mutex_create(&context->allocator, &made->lock, error);
     if (status != TAPER_OK) {
         taper_free(&context->allocator, both, sizeof *both);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of inspect.c: what the processor could have done in that time.
+// A part of inspect.c: the peak of the processor, for comparison with an operator.
 #ifndef TAPER_RUNTIME_INSPECT_PEAK_H
 #define TAPER_RUNTIME_INSPECT_PEAK_H
 
@@ -10,7 +10,7 @@ static void measure_peak(taper_session *session)
     }
 }
 
-// What another device does has rows of its own, of its own peak.
+// Sets the CPU's peak. Work of another device has rows of its own, with the peak of that device.
 static void say_peak(const taper_session *session, const taper_profile_site *site, taper_profile_item *item)
 {
     if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {

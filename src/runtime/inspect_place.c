@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_inspect.h: where an operator stands. Only programs ask: a library alone that is built without drafts lacks it.
+// taper_inspect.h: the place of an operator in the model. Only command-line programs ask for it, so a library that is
+// built without drafts lacks this file.
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"
@@ -7,7 +8,8 @@
 
 enum { DEEPEST = 64 };
 
-// The attributes from self to what value is, innermost first; 0 when it is no attribute of self.
+// Finds the attributes from self to the value, the innermost first. Returns their number, or 0 if the value is not an
+// attribute below self.
 static size_t attribute_path(const taper_ir_value *value, int64_t slots[DEEPEST])
 {
     size_t depth = 0;

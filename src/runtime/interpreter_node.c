@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions that are not operators: containers, attributes, type tests; and which function a method call means.
+// The instructions that are not operators: containers, attributes, type tests. Also finds the function of a method
+// call.
 #include "ops/lang/torchbind.h"
 #include "runtime/session.h"
 
@@ -65,15 +66,15 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
     if (node->type == NULL || node->type->kind != TAPER_TYPE_CLASS) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "CREATE_OBJECT of something that is not a class");
     }
-    const taper_class *klass =
-        taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0, NULL); // interned
+    const taper_class *klass = taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0,
+                                                 NULL); // the table has each class only once
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }
     taper_object *object;
     if (taper_class_is_native(klass->name)) {
         TAPER_TRY(taper_torchbind_create(source->run, klass, &object));
-    } else { // a class of the model's sources: its attributes are set next
+    } else { // a class in the model's sources, whose attributes are set next
         object = taper_object_new(source->run->heap, klass, 0);
         if (object == NULL) {
             return taper_fail_memory(source->run->error);

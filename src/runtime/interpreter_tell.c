@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the host is told of the node at hand: where it comes from, in errors, and its results, while it observes.
+// Tells the host about the current node: its place in the model for errors, and its results for an observer.
 #include "frontend/torchscript/torchscript.h"
 #include "ops/backend.h"
 #include "runtime/session.h"
@@ -33,16 +33,17 @@ TAPER_COLD void taper_interpret_blame(const taper_frame_source *source, const ta
 {
     taper_run *run = source->run;
     taper_error *error = run->error;
-    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // a node of a segment
+    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // the plain node of a segment failed
         taper_trace_node(&source->model->module, run->failed, error);
         run->failed = NULL;
     } else {
-        // Of what is fused the layer's own arguments; what follows it has none of the caller's.
+        // For fused operators these are the arguments of the layer. The later operators have no arguments of the
+        // caller.
         const bool fused = in->segment != NULL && in->in_count > in->schema->arg_count;
         taper_call_blame(in->schema, args, fused ? in->schema->arg_count : in->in_count, error);
         taper_trace_node(&source->model->module, in->node, error);
     }
-    if (source->model->module.torchscript) { // once more, in the last line, where PyTorch has it and logs are cut
+    if (source->model->module.torchscript) { // repeats it in the last line, where PyTorch has it and where logs are cut
         taper_error_add_detail(error, "RuntimeError: %s\n", taper_error_message(error));
     }
 }
@@ -55,7 +56,8 @@ taper_status taper_interpret_show(const taper_frame_source *source, const taper_
     const char *name = node->op_name != NULL              ? node->op_name
                        : node->kind == TAPER_NODE_SEGMENT ? node->segment->schema->text
                                                           : taper_node_kind_name((taper_node_kind)node->kind);
-    const taper_block *body = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1] : NULL; // what it replaced
+    // The nodes that the segment replaced.
+    const taper_block *body = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1] : NULL;
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_settle(run, values[i]));
         taper_value *box = taper_box_new(run->heap, taper_val_retain(values[i]));
@@ -72,7 +74,7 @@ taper_status taper_interpret_show(const taper_frame_source *source, const taper_
                                                .source_value =
                                                    body != NULL ? body->results[i].value->id : node->outputs[i].id,
                                                .node = node};
-        if (session->observe != NULL) { // it may say that it has seen enough
+        if (session->observe != NULL) { // NULL after the observer asked for no more
             session->observe(session->observe_user, &observation);
         }
         taper_value_release(box);

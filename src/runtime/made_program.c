@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that is made while another runs is a model of one graph, without sessions of its own: the run that calls it
-// lends it heap, threads and limits.
+// A program that is made during a run is a model of one graph without sessions. The run that calls it lends its heap,
+// threads and limits.
 #include "ops/call/made_program.h"
 
 #include "runtime/session.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading a model: read the file, check its operators, lower every function, run __setstate__ where classes have one,
-// optimize, and flatten to programs.
+// Loads a model: reads the file, checks its operators, lowers every function, runs __setstate__ of classes that have
+// one, optimizes, and flattens the graphs to programs.
 #include "runtime/model.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ taper_status taper_model_lower_embedded(taper_model *model, taper_error *error)
     return status;
 }
 
-// With "!" the CPU does not do what the device was asked to, without a word.
+// Fails if a required device ("!") takes no part of the model, instead of silently using the CPU.
 static taper_status check_taken(const taper_model *model, const taper_compilation *all, taper_error *error)
 {
     if (TAPER_DEVICES && model->device_required && !model->reference && (all == NULL || all->taken == 0)) {
@@ -140,8 +140,8 @@ static taper_status evaluate(void *user, taper_error *error)
 
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-    // What is to be written out, or run as it was saved, keeps its branches; what is to be frozen anyway does not,
-    // unless somebody wants the numbers of values as they are without.
+    // Attributes are fixed, which removes branches, if the model will be frozen anyway. They are not fixed for a model
+    // that is written out or that runs as it was saved, or if the host wants the original numbers of values.
     bool fixed = options->compiler != NULL && !model->draft;
     for (size_t i = 0; i < options->disabled_pass_count; i++) {
         const char *name = options->disabled_passes[i];
@@ -254,7 +254,8 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return taper_model_build_programs(model, error);
 }
 
-// A model without anything in it; NULL when there is not even that. What a load of so many bytes may cost is counted.
+// Makes a model without content, with the budget for a load of that many bytes. *model is NULL if memory for that is
+// missing.
 static taper_status begin(taper_context *context, const taper_load_options *options, uint64_t bytes,
                           taper_model **model, taper_error *error)
 {
@@ -276,7 +277,7 @@ static taper_status begin(taper_context *context, const taper_load_options *opti
     return taper_packs_create(&context->allocator, &m->packs, error);
 }
 
-// The load has ended, so or so.
+// Ends the load, after success or failure.
 static taper_status end(taper_model *m, taper_status status, taper_model **model, taper_error *error)
 {
     if (!m->draft && m->budget != NULL) {
@@ -342,7 +343,7 @@ static taper_status check_device(taper_context *context, const taper_load_option
     return taper_device_check(context, &choice, error);
 }
 
-// Takes over the blob's reference.
+// Loads from a blob. Takes over its reference.
 static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
                               const taper_load_options *options, taper_model **model, taper_error *error)
 {
@@ -376,7 +377,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     return end(m, status, model, error);
 }
 
-// ---- where the bytes come from
+// ---- sources of the bytes
 
 taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
                                      taper_load_options *options, taper_error *error)
@@ -402,7 +403,7 @@ taper_status taper_load_options_read(const taper_context *context, const taper_l
                                     : taper_check_items(options->methods, "methods", options->method_count, error);
 }
 
-// Read or mapped. What is read cannot be taken away: a mapped file that somebody truncates ends the process.
+// Reads or maps the file. Reading is safer, because truncating a mapped file ends the process.
 static taper_status load_fd(taper_model_purpose purpose, taper_context *context, int fd, uint64_t offset,
                             uint64_t length, const taper_load_options *options, taper_model **model, taper_error *error)
 {
@@ -469,7 +470,7 @@ taper_status taper_model_load_memory(taper_context *context, const void *bytes, 
                                      taper_model **model, taper_error *error)
 {
     TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error));
-    taper_blob *blob = (taper_blob *)(*model)->module.blob; // not before: on failure the host keeps its memory
+    taper_blob *blob = (taper_blob *)(*model)->module.blob; // not earlier, because on failure the host keeps its memory
     blob->release = release;
     blob->user = user;
     return TAPER_OK;

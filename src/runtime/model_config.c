@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The header of a selective build, from what the model's file needs, and the kernels for depthwise convolutions of the
-// sizes that it has (others are slower in such a build, but work).
+// Writes the header of a selective build, from the operators that the model's file needs. It includes the kernels for
+// depthwise convolutions of the sizes in the model. Other sizes work in such a build, but more slowly.
 #include <ctype.h>
 
 #include <taper/taper_inspect.h>
@@ -9,7 +9,7 @@
 #include "frontend/needs.h"
 #include "runtime/model.h"
 
-// The row's id in its list: "aten::add.Tensor" is aten_add_Tensor.
+// Appends the id of the row: "aten::add.Tensor" is aten_add_Tensor.
 static void add_id(taper_text *text, const char *name)
 {
     while (*name != '\0') {
@@ -19,12 +19,12 @@ static void add_id(taper_text *text, const char *name)
     }
 }
 
-// Kernel sizes of weights that look as those of depthwise convolutions do: [C, 1, k, k]. A bit for each. And whether
-// some could be transformed as Winograd does, or multiplied over planes (backends/cpu/conv_algorithm.c).
+// Kernel sizes of weights that look like those of depthwise convolutions, [C, 1, k, k], with a bit for each. Also tells
+// whether some weights fit Winograd's transform, or the multiplication over planes (backends/cpu/conv_algorithm.c).
 typedef struct weight_walk {
-    size_t left; // values to look at
+    size_t left; // values that may still be read
     unsigned sizes;
-    bool transforms, planes, few; // few: layers of few outputs and many inputs (backends/cpu/few_outputs.h)
+    bool transforms, planes, few; // few: layers with few outputs and many inputs (backends/cpu/few_outputs.h)
 } weight_walk;
 
 enum {
@@ -50,7 +50,7 @@ static void look_at_all(weight_walk *walk, const taper_val *values, size_t count
 static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
-        walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // who knows
+        walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // unknown, so all sizes
         walk->transforms = walk->planes = walk->few = true;
         return;
     }
@@ -63,18 +63,18 @@ static void look(weight_walk *walk, taper_val value, int depth)
         }
         walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
                             t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
-        // A group's inputs are the weights' second size; the stem of networks for photographs stays a product, and one
-        // input is what depthwise convolutions have.
+        // The second size of a weight is the number of a group's inputs. The first layer of networks for photographs,
+        // with three inputs, remains a product. One input is a depthwise convolution.
         walk->planes |=
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
             (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
-        // Few outputs of single pixels, whose images are lines.
+        // Layers with few outputs whose kernels are single pixels, and whose images are lines.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[0] < FEW_OUTPUTS &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
         walk->few |= t->dtype == TAPER_F32 && t->rank >= 2 && t->rank <= 4 && t->sizes[0] <= MOST_FEW &&
                      t->sizes[1] >= MANY_INPUTS;
-        // Depthwise ones over one dimension, as they are and as layers over two.
+        // Depthwise convolutions over one dimension, in their own form and as layers over two dimensions.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
         break;
@@ -122,7 +122,7 @@ static taper_status collect(const taper_model *model, taper_needs *needs, taper_
     return TAPER_OK;
 }
 
-// Kernels of convolutions are picked by the sizes of weights.
+// Returns true if a needed operator computes a convolution. The sizes of weights choose its kernels.
 static bool convolves(const taper_needs *needs)
 {
     for (size_t i = 0; i < needs->count; i++) {
@@ -176,7 +176,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         const taper_need *need = &needs.items[i];
         const bool is_class = need->overload == NULL;
         if (is_class && strncmp(need->name, native, sizeof native - 1) != 0) {
-            continue; // the file's own
+            continue; // an operator of the file itself
         }
         taper_text_format(&text, "#define TAPER_USE_%s", is_class ? "class_" : "");
         add_id(&text, is_class ? need->name + sizeof native - 1 : need->name);
@@ -187,7 +187,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         taper_text_format(&text, " 1\n");
         const size_t length = strlen(need->name);
         if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
-            // "add_out" beside "add.out": its row's id has one letter more.
+            // "add_out" is in addition to "add.out": the id of its row has one more letter.
             taper_text_format(&text, "#define TAPER_USE_");
             add_id(&text, need->name);
             taper_text_format(&text, "_ 1\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which device a model runs on: the one that the host names, or the one that its file was prepared for.
+// Chooses the device of a model: the one that the host names, otherwise the one that the file was prepared for.
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ taper_preparer_text taper_preparer_names(bool told)
 }
 
 #ifndef TAPER_WITHOUT_DEVICES
-// For whom objects of that class are; NULL: it does not tell.
+// Returns the device that objects of the class are for, or NULL if the class does not tell.
 static const taper_preparer *preparer_of_class(const char *name)
 {
     const size_t length = strlen(name);
@@ -39,8 +39,8 @@ static const taper_preparer *preparer_of_class(const char *name)
     return NULL;
 }
 
-// Files prepared for a device have a module of one of its classes at the root, or their layers' weights in objects of
-// such classes.
+// Finds the device that a file was prepared for. The root, or objects with the weights of layers, then have a class of
+// that device.
 static const taper_preparer *prepared_for(taper_val value, int depth, size_t *left)
 {
     enum { MOST_DEPTH = 8 };
@@ -70,7 +70,7 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
         return NULL;
     }
     if (found->packer == TAPER_PACKER_NONE && load->precision == TAPER_PRECISION_BF16) {
-        return NULL; // which the CPU has, and it has plain layers
+        return NULL; // the CPU has bf16, and the file has plain layers
     }
     return found;
 }
@@ -82,7 +82,7 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
 }
 #endif
 
-// The CPU stands in for a device.
+// Logs that the CPU replaces a device.
 static void tell_of_absence(const taper_context *context, const taper_preparer *prepared,
                             const taper_device_choice *choice, const char *why)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model's functions by their names, and which are its root's.
+// Finds a model's functions by their names, and those of its root.
 #include "base/charge.h"
 #include "runtime/model.h"
 
@@ -11,8 +11,8 @@ static uint32_t hash_name(uint32_t h, const char *text)
     return h;
 }
 
-// Begins with where the model lies, so that a file cannot choose names that collide, and mixes at the end: the low bits
-// of such a sum tell little.
+// The hash begins with the address of the model, so that a file cannot choose names that collide. It is mixed at the
+// end, because the low bits of such a sum carry little.
 static uint32_t hash_start(const taper_model *model)
 {
     return (uint32_t)((uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> 32);
@@ -27,7 +27,7 @@ static size_t hash_end(uint32_t h, size_t mask)
     return (h ^ h >> 16) & mask;
 }
 
-// Full name = class_name + "." + method.
+// Returns true if name is class_name + "." + method.
 static bool name_is(const char *name, const char *class_name, const char *method)
 {
     const size_t length = strlen(class_name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file of packed weights in the host's directory, found by the content of the model's file: of an archive what its
-// directory says, checksums above all, of a flatbuffer, which has none, the bytes; and of the precision.
+// The file of packed weights in the host's directory. It is found by a hash of the model's content and precision. For
+// an archive the content is its directory, which has checksums. A flatbuffer has no checksums, so all its bytes are
+// hashed.
 #include <stdio.h>
 
 #include "base/hash.h"

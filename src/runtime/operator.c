@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_operator.h: operators called by the host, without a model.
+// taper_operator.h: operators that the host calls without a model.
 #include <taper/taper_operator.h>
 
 #include "base/arguments.h"
@@ -14,7 +14,7 @@ struct taper_operator {
     taper_context *context;
     const taper_op *op;
     const taper_schema *schema;
-    taper_kernel fast; // the CPU backend's; NULL: there is the row's alone
+    taper_kernel fast; // kernel of the CPU backend; NULL if only the row has one
     taper_run run;
     taper_rng rng;
     bool calling;
@@ -50,7 +50,7 @@ static bool same_but_blanks(const char *a, const char *b)
 static taper_status find(taper_registry *registry, const char *text, const taper_op **op, const taper_schema **schema,
                          taper_error *error)
 {
-    char name[256]; // that of every row is shorter
+    char name[256]; // longer than the name of any row
     const size_t length = taper_min_size(strcspn(text, "("), sizeof name - 1);
     memcpy(name, text, length);
     name[length] = '\0';
@@ -59,7 +59,7 @@ static taper_status find(taper_registry *registry, const char *text, const taper
         *dot = '\0';
     }
     *op = taper_row_find(name, dot != NULL ? dot + 1 : "");
-    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // those are the compiler's own
+    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // those belong to the compiler
         return not_found(registry, text, name, error);
     }
     TAPER_TRY(taper_registry_schema(registry, *op, schema, error));
@@ -196,13 +196,13 @@ static taper_status run_kernels(taper_operator *op, taper_val *vals, size_t coun
     return status != TAPER_DECLINED ? status : taper_call_kernel(&call, taper_row_kernel(op->op));
 }
 
-// The results' references pass to boxes, all of them or none.
+// Passes the references of the results to boxes, all of them or none.
 static taper_status box_results(taper_operator *op, taper_val *rets, taper_value **results)
 {
     const size_t count = op->schema->ret_count;
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(
-            taper_settle(&op->run, rets[i])); // hidden layouts do not leave a call: the host's threads share its values
+        TAPER_TRY(taper_settle(
+            &op->run, rets[i])); // hidden layouts must not leave a call, because the host's threads share its values
         results[i] = taper_box_new(op->run.heap, rets[i]);
         if (results[i] == NULL) {
             return taper_fail_memory(op->run.error);
@@ -258,7 +258,7 @@ static taper_status call_checked(taper_operator *op, taper_value *const *args, s
     }
     run->work_left = 0;
     run->ended = TAPER_OK;
-    const bool shares = run->shared; // as the last one did: most operators are too small for it
+    const bool shares = run->shared; // guesses by the last call, because most operators are too small to share work
     if (shares) {
         taper_pool_enter(run->pool, true);
     }
@@ -285,7 +285,7 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
     }
     TAPER_NEED(op, error);
     TAPER_NEED_ARRAY(args, count, error);
-    if (op->calling) { // a callback of the host, within a call, calls the same handle
+    if (op->calling) { // a callback of the host calls this operator again during a call
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%.*s: op is being called: a handle makes one call at a time",
                    (int)strcspn(op->schema->text, "("), op->schema->text);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See planner.h. A plan is a list of births in order. Offsets are assigned largest first, each into the smallest gap
-// that is free for the whole of its life.
+// The memory planner, see planner.h. A plan is a list of births in order. Offsets are assigned to the largest first,
+// each in the smallest gap that is free for its whole life.
 #include "runtime/planner.h"
 
 #include <stdlib.h>
@@ -12,14 +12,14 @@ enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
 typedef taper_birth birth;
 
-// The arena is an object: a storage that unexpectedly outlives its run keeps it.
+// The arena is an object with references, so a storage that unexpectedly outlives its run keeps it.
 typedef struct arena {
     taper_blob_head head;
     taper_allocator allocator;
     void *raw;
     size_t raw_bytes;
     char *data;
-    size_t bytes; // of data
+    size_t bytes; // bytes of data
 } arena;
 
 typedef struct memory_plan {
@@ -30,8 +30,8 @@ typedef struct memory_plan {
     size_t count;
     size_t arena_bytes;
     struct taper_recording *recordings;
-    uint32_t results[TAPER_MOST_LENT]; // 1 + the birth of a result that may be placed; 0: it may not
-    uint64_t layouts[TAPER_MOST_LENT]; // of the results that were taken last
+    uint32_t results[TAPER_MOST_LENT]; // 1 + the birth of a result that may be placed, or 0
+    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run that gave some to the host
     size_t result_count;
 } memory_plan;
 
@@ -41,22 +41,22 @@ struct taper_planner {
     taper_heap *heap;
     const struct taper_op *const *operator_now;
     memory_plan plans[TAPER_LIMIT_PLANS];
-    arena *arena; // of all plans, as large as the largest so far needs; NULL: none yet
+    arena *arena; // for all plans, as large as the largest one so far; NULL at first
     uint64_t clock, calls;
     atomic_uint run; // number of the run; 0 between runs
     unsigned runs;
-    memory_plan *current; // being replayed; NULL: recording or nothing
+    memory_plan *current; // the plan being replayed; NULL while recording, or without a plan
     bool recording, overflow, diverged;
     const struct taper_function *function;
     uint64_t signature;
-    birth *births; // of the recording, or the cursor's plan
+    birth *births; // births of the run being recorded
     size_t count, capacity, next;
     uint32_t events;
-    uint32_t live[MOST_LIVE]; // births placed in the arena now
+    uint32_t live[MOST_LIVE]; // numbers of the births in the arena now
     size_t live_count;
     taper_lease leases[TAPER_MOST_LENT];
-    taper_storage *lent[TAPER_MOST_LENT]; // what lies there now
-    size_t lease_count, lending;          // lending: 1 + the lease that the storage born next gets; 0: none
+    taper_storage *lent[TAPER_MOST_LENT]; // storage in each lease now
+    size_t lease_count, lending;          // lending: 1 + the lease for the next storage, or 0
 };
 
 // ---- arenas
@@ -93,7 +93,7 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
     return a;
 }
 
-// What still lies in it keeps it.
+// Releases the arena. Storages that are still in it keep it.
 static void drop_arena(taper_planner *planner)
 {
     if (planner->arena != NULL) {
@@ -102,8 +102,8 @@ static void drop_arena(taper_planner *planner)
     }
 }
 
-// Only between runs: an arena of the size that the largest plan needs. Another one goes first: the two are never needed
-// together.
+// Makes an arena of the size that the largest plan needs. Call this only between runs. The old arena is released first,
+// because both are never needed together.
 static bool fit_arena(taper_planner *planner)
 {
     size_t largest = 0;
@@ -119,7 +119,8 @@ static bool fit_arena(taper_planner *planner)
 
 // ---- the storage source: recording and replay
 
-// Whether the results are as those that this plan had before: otherwise what is lent may not be what they need.
+// Returns true if the results have the layouts that this plan's results had before. Otherwise the lent memory may not
+// suit them.
 static bool are_as_before(const taper_planner *p)
 {
     bool same = p->lease_count == p->current->result_count;
@@ -129,13 +130,14 @@ static bool are_as_before(const taper_planner *p)
     return same;
 }
 
-// The host's memory for a result of this plan; NULL: it is none, or other memory is lent.
+// Returns the host's memory for a result of this plan. Returns NULL if the storage is not a result, or if the lent
+// memory does not fit.
 static void *lend(taper_planner *p, size_t bytes, uint8_t *kind)
 {
     for (size_t i = 0; i < p->lease_count; i++) {
         if (p->current->results[i] == p->next + 1 && bytes != 0 && bytes == p->leases[i].bytes && p->lent[i] == NULL &&
             are_as_before(p)) {
-            *kind = TAPER_STORAGE_HOST; // nothing can be read behind it
+            *kind = TAPER_STORAGE_HOST; // bytes after it must not be read
             p->lending = i + 1;
             return p->leases[i].data;
         }
@@ -151,7 +153,7 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         return NULL;
     }
     if (p->next >= plan->count || plan->births[p->next].bytes != bytes) {
-        p->diverged = true; // the births no longer correspond
+        p->diverged = true; // the births differ from now on
         return NULL;
     }
     const birth *b = &plan->births[p->next];
@@ -165,7 +167,7 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         const birth *other = &plan->births[p->live[i]];
         if (b->offset < other->offset + other->bytes + TAPER_OVERREAD &&
             other->offset < b->offset + b->bytes + TAPER_OVERREAD) {
-            p->diverged = true; // something lives longer than it did
+            p->diverged = true; // a storage lives longer than in the plan
             return NULL;
         }
     }
@@ -205,7 +207,7 @@ static void died(taper_storage_source *source, taper_storage *storage)
 {
     taper_planner *p = (taper_planner *)source;
     if (storage->plan_run == 0 || storage->plan_run != atomic_load_explicit(&p->run, memory_order_relaxed)) {
-        return; // of another run; perhaps another thread lets go of an old result
+        return; // it is of another run; perhaps another thread releases an old result
     }
     for (size_t i = 0; i < p->lease_count; i++) {
         p->lent[i] = p->lent[i] != storage ? p->lent[i] : NULL;
@@ -236,7 +238,7 @@ static int by_offset(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-// Room of a storage in the arena, slack included.
+// Returns the bytes of a storage in the arena, padding included.
 static size_t extent(const birth *b)
 {
     return taper_round_up(b->bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
@@ -247,7 +249,7 @@ static uint32_t held_until(const birth *b)
     return b->died > b->held ? b->died : b->held;
 }
 
-// Gives b the lowest offset of the tightest gap between the placed births that live at the same time.
+// Gives b the lowest offset in the smallest sufficient gap between placed births that live at the same time.
 static void assign(birth *b, birth **placed, size_t placed_count, birth **beside)
 {
     size_t count = 0;
@@ -322,12 +324,12 @@ static struct taper_recording **keep_recording(taper_planner *p)
         return NULL;
     }
     *oldest = made;
-    (void)fit_arena(p);                // or it is tried again when the plan is used
-    taper_heap_trim_storages(p->heap); // what the recording used now lies in the arena
+    (void)fit_arena(p);                // if it fails, the next use of the plan tries again
+    taper_heap_trim_storages(p->heap); // storages of the recorded run are in the arena from now on
     return &oldest->recordings;
 }
 
-// ---- what a run is called with
+// ---- the signature of a run's inputs
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
@@ -335,7 +337,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 31;
 }
 
-// steps: the values that are still looked at. A list may hold one item many times, and so on in each level.
+// steps: the values that may still be read. A list may contain one item many times, and this may repeat at each level.
 static uint64_t sign(uint64_t h, taper_val value, int depth, int *steps)
 {
     if (--*steps < 0) {
@@ -430,7 +432,7 @@ struct taper_recording **taper_planner_end(taper_planner *p, bool success)
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
-        if (p->live_count != 0) { // something stayed: it keeps the arena, the plan is made anew
+        if (p->live_count != 0) { // a storage in the arena remains: it keeps the arena, and the plan is made again
             drop_plan(p, p->current);
             drop_arena(p);
         }
@@ -509,7 +511,7 @@ taper_status taper_planner_take_back(taper_planner *p, bool (*mine)(const void *
     for (size_t i = 0; i < p->lease_count; i++) {
         taper_storage *storage = p->lent[i];
         if (storage != NULL && storage->data == p->leases[i].data && !mine(user, storage)) {
-            storage->read_only = true; // so that a write makes the copy
+            storage->read_only = true; // so that the write makes a copy
             const taper_status moved = taper_storage_write(storage, error);
             status = moved != TAPER_OK ? moved : status;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs made flat for the interpreter.
+// Flattens graphs for the interpreter.
 #include "runtime/program.h"
 
 #include "compiler/pass.h"
@@ -22,7 +22,7 @@ static taper_status add_operand(builder *b, uint32_t operand)
     return TAPER_OK;
 }
 
-// Numbers, strings and tensors; of containers those that nobody changes; of objects packed weights.
+// Returns true for numbers, strings and tensors, for containers that no code changes, and for packed weights.
 static bool is_fixed(const taper_ir_value *result)
 {
     const taper_node *node = taper_value_constant(result);
@@ -90,7 +90,7 @@ static taper_status add_clears(builder *b, const uint32_t *registers, size_t cou
 
 static taper_status build_block(builder *b, const taper_block *block);
 
-// A result that nobody looks at is dropped at once.
+// Empties the register of a result that nothing uses.
 static void discard_unused(taper_program *p, size_t first, const taper_ir_value *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -100,7 +100,7 @@ static void discard_unused(taper_program *p, size_t first, const taper_ir_value 
     }
 }
 
-// What the program returns and nobody else looks at: taper_ret_leaves.
+// Marks results that the program only returns: taper_ret_leaves.
 static void note_leaving(const builder *b, const taper_instruction *in, const taper_ir_value *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -140,8 +140,8 @@ static taper_status build_if(builder *b, const taper_node *node)
     return TAPER_OK;
 }
 
-// Registers of a loop: the body's parameters hold the trip number and the carried values; two more hold the counter and
-// the condition (node->own.loop, given by the planner).
+// The registers of a loop: the parameters of the body have the trip number and the carried values. Two more have the
+// counter and the condition (node->own.loop, set by the planner).
 static taper_status build_loop(builder *b, const taper_node *node)
 {
     const taper_block *body = node->blocks[0];
@@ -163,7 +163,7 @@ static taper_status build_loop(builder *b, const taper_node *node)
     TAPER_TRY(add_operand(b, condition.reg));
     TAPER_TRY(add_operand(b, counter.reg));
     p->code[test].in_count = 3;
-    p->operands[p->code[test].in] &= ~TAPER_OPERAND_LAST; // looked at again
+    p->operands[p->code[test].in] &= ~TAPER_OPERAND_LAST; // later instructions use it
     p->code[test].out = (uint32_t)p->operand_count;
     p->code[test].out_count = 1;
     TAPER_TRY(add_operand(b, body->params[0].reg));
@@ -198,8 +198,9 @@ static void set_operator(builder *b, taper_instruction *in, const taper_op *op, 
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 
-// SEGMENT, declined: the plain nodes, MOVE of their results, SEGMENT_DONE where the backend asks, JUMP end; done: CLEAR
-// of what these would have used up; end.
+// The code is SEGMENT, then for a declined call the plain nodes, MOVE of their results, SEGMENT_DONE if the backend
+// needs it, and JUMP to the end. For a call that is done it is CLEAR of the registers that the plain nodes would have
+// emptied.
 static taper_status build_segment(builder *b, const taper_node *node)
 {
     const taper_block *body = taper_node_last_block(node);
@@ -323,7 +324,7 @@ taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose
     return status;
 }
 
-// Whether an operator gives numbers that may be others in a call with like tensors.
+// Returns true if the operator returns numbers that may differ in a call with tensors of the same form.
 static bool asks_elements(const taper_instruction *in)
 {
     const taper_schema *schema = in->schema;
@@ -340,7 +341,7 @@ static bool asks_elements(const taper_instruction *in)
     return takes_tensor && gives_number && !taper_op_has(in->op, TAPER_OP_ASKS_SHAPE);
 }
 
-// Whether an operator changes a list or dict.
+// Returns true if the operator changes a list or dict.
 static bool changes_container(const taper_instruction *in)
 {
     bool changes = false;
@@ -355,7 +356,7 @@ bool taper_program_repeats(const taper_program *program)
 {
     static const uint32_t changing = 1U << TAPER_NODE_SET_ATTR | 1U << TAPER_NODE_CALL | 1U << TAPER_NODE_OBJECT;
     const uint64_t effects = TAPER_OP_REGISTERED | TAPER_OP_RESIZES | TAPER_OP_REPLACES;
-    bool repeats = true, has_attributes = false, changes = false; // which may be of an attribute
+    bool repeats = true, has_attributes = false, changes = false; // the container may belong to an attribute
     for (size_t i = 0; repeats && i < program->code_count; i++) {
         const taper_instruction *in = &program->code[i];
         repeats = in->opcode == TAPER_DO_OP     ? !taper_op_has(in->op, effects) && !asks_elements(in)

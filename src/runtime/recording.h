@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings. A recording is a stretch of instructions, one behind the other, that were all run prepared
-// (ops/call/prepared.h) in the run that a memory plan was made of. It goes with that plan. In a run that replays the
-// plan its steps are run one after the other: calls are made before and point at each other's results, and a value that
-// is born and dies inside the stretch is a shell: a tensor and its storage made once, at the place that the plan gives
-// it in the arena. Nobody else ever holds a shell. What is looked at behind the stretch is made anew in each run. Steps
-// that follow one another may be run together, in bands (ops/call/bands.h).
+// Recordings. A recording is a sequence of consecutive instructions that all ran prepared (ops/call/prepared.h) in the
+// run that a memory plan was made from. It belongs to that plan. A run that replays the plan runs the steps of the
+// recording one after the other. Their calls are made in advance and point to each other's results. A value that is
+// created and freed inside the sequence is a shell: a tensor and its storage that are made once, at the plan's place in
+// the arena. No other code ever holds a shell. A value that is used after the sequence is created in each run.
+// Consecutive steps may run together, in bands (ops/call/bands.h).
 //
-// It is entered when everything is as it was: the plan replays, as many storages were born, those that live in the
-// arena are expected there and die when they did, arguments from outside hold against their guards, nobody wrote to
-// constants. Otherwise the interpreter goes on as ever. Runs that are profiled or observed replay none.
+// A recording is entered if nothing has changed. The plan must replay, and the number of storages created so far must
+// be the same. The storages in the arena must be the expected ones, and must be freed at the same time. Arguments from
+// outside must fit their guards, and nobody may have written to constants. Otherwise the interpreter continues as
+// usual. Runs that are profiled or observed use no recordings.
 #ifndef TAPER_RUNTIME_RECORDING_H
 #define TAPER_RUNTIME_RECORDING_H
 
 #include "runtime/planner.h"
 #include "runtime/session.h"
 
-typedef struct taper_recording taper_recording; // those of a plan, in order, linked
+typedef struct taper_recording taper_recording; // recordings of one plan, in order, linked
 
-// Around a run, inside the planner's. where: what taper_planner_end said.
+// Call taper_recorder_begin after taper_planner_begin, and taper_recorder_end after the run. where: the result of
+// taper_planner_end.
 void taper_recorder_begin(taper_session *session);
 void taper_recorder_end(taper_session *session, taper_recording **where);
-// Before the plan is made: which calls will be made in bands (ops/call/bands.h), and what has to stay for that.
+// Call this before the plan is made. Chooses the calls that will run in bands (ops/call/bands.h), and holds the memory
+// that they need.
 void taper_recorder_join(taper_session *session);
 
-// While tracing: an instruction begins; its kernel, if it has one, has run.
+// Call these while tracing, when an instruction begins, and after its kernel, if it has one.
 void taper_recorder_before(taper_session *session);
 void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
                          const taper_call *call, taper_status status);
 
-// Of a replay: the instruction to go on with; if it failed, the one to be blamed and its arguments, NULL: none.
+// The result of a replay: the next instruction. After a failure it is the instruction that failed, with its arguments,
+// or NULL if none is to blame.
 typedef struct taper_replayed {
     const taper_instruction *at;
     const taper_val *args;
 } taper_replayed;
-// At recorder->entry: runs the steps. TAPER_DECLINED: nothing happened.
+// Runs the steps of the recording at recorder->entry. Returns TAPER_DECLINED if nothing happened.
 TAPER_MUST_USE taper_status taper_recorder_replay(const taper_frame_source *source, taper_val *registers,
                                                   taper_replayed *replayed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making recordings: once the plan of a traced run is made, each stretch of prepared calls becomes a recording. Without
-// memory there are none, and nothing fails.
+// Makes recordings. After the plan of a traced run is made, each sequence of prepared calls becomes a recording. If
+// memory is missing there are no recordings, and nothing fails.
 #include "ir/tensor.h"
 #include "runtime/recording_trace.h"
 
@@ -9,15 +9,15 @@ enum { LEAST_STEPS = 2 };
 typedef struct making {
     const taper_session *session;
     taper_trace *trace;
-    taper_noted_step *steps; // of the stretch
+    taper_noted_step *steps; // steps of the sequence
     taper_noted_input *inputs;
     size_t step_count, noted_inputs, input_count, arg_count, emptied_count, shell_count, use_count, band_count,
         instructions;
-    taper_recording *to; // NULL: counting
-    taper_val *args;     // of to, the next ones
+    taper_recording *to; // recording to fill; NULL while counting
+    taper_val *args;     // next arguments in `to`
 } making;
 
-// The register is emptied behind step i.
+// Notes that the register is emptied after step i.
 static void empties(making *m, size_t i, uint32_t operand)
 {
     taper_holder *h = taper_holder_of(m->trace, operand);
@@ -33,7 +33,7 @@ static void empties(making *m, size_t i, uint32_t operand)
     *h = (taper_holder){m->trace->stretch, 0, HOLDS_NOTHING};
 }
 
-// Argument at of step i. False: nobody knows what it is.
+// Notes argument `at` of step i. Returns false if its value is unknown.
 static bool argument(making *m, size_t i, size_t at, uint32_t operand)
 {
     taper_recording *r = m->to;
@@ -64,7 +64,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     return true;
 }
 
-// Behind step i, the checks and instructions that only empty registers.
+// Handles the checks after step i and the instructions that only empty registers. Returns the next instruction.
 static const taper_instruction *behind_step(making *m, size_t i)
 {
     const taper_noted_step *s = &m->steps[i];
@@ -82,7 +82,8 @@ static const taper_instruction *behind_step(making *m, size_t i)
     return next;
 }
 
-// Goes through the stretch: counts, or fills in arguments and what is emptied. False: it cannot be kept.
+// Walks over the sequence and counts, or fills in arguments and emptied registers. Returns false if the sequence cannot
+// be recorded.
 static bool walk(making *m)
 {
     m->trace->stretch++;
@@ -139,7 +140,8 @@ static bool count(making *m)
 
 // ---- bands
 
-// From step i on, each of which is the only user of the one before.
+// Collects the chain of calls from step i on in which each call is the only user of the previous one. Returns their
+// number.
 static size_t chain_at(const making *m, const taper_birth *births, size_t i, taper_prepared **calls)
 {
     size_t count = 0;
@@ -154,7 +156,7 @@ static size_t chain_at(const making *m, const taper_birth *births, size_t i, tap
     return count;
 }
 
-// From the end on, the joints that keep most bytes in the cache.
+// Chooses, from the end on, the joints that keep most bytes in the cache.
 static void choose_joints(making *m, const taper_birth *births)
 {
     taper_prepared *calls[TAPER_BANDS_MOST];
@@ -181,7 +183,7 @@ static void join(making *m, taper_planner *planner)
     for (size_t i = 0; i < m->step_count;) {
         const taper_noted_step *s = &m->steps[i];
         const size_t last = i + s->joined - 1;
-        if (last != i && s->origin != SIZE_MAX) { // is still read when the last one's result is written
+        if (last != i && s->origin != SIZE_MAX) { // the storage is still read when the last result is written
             taper_planner_hold(planner, s->origin, m->steps[last].birth);
         }
         for (i++; i <= last; i++) {
@@ -190,8 +192,8 @@ static void join(making *m, taper_planner *planner)
     }
 }
 
-// A result that goes to a register is made before what earlier steps empty has gone, and must not lie there: only the
-// first call's argument is known not to (join).
+// A result for a register is created before the values that earlier steps empty are freed, so it must not be in their
+// memory. That is known only for the argument of the first call (join).
 static bool may_join(const taper_recording *r, const taper_noted_step *noted, size_t first, size_t last)
 {
     const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;
@@ -219,7 +221,7 @@ static void use_bands(taper_recording *r, const taper_noted_step *noted, const t
 
 // ---- recordings
 
-// A shell of the memory that the plan gives to a birth.
+// Makes a shell with the plan's memory for a birth.
 static void make_shell(taper_shell *shell, const taper_noted_step *step, const taper_birth *birth, taper_heap *heap)
 {
     shell->tensor = taper_tensor_local(&step->prepared->result);
@@ -254,11 +256,11 @@ static void make_step(taper_recorded_step *to, taper_noted_step *from, taper_she
     }
 }
 
-// Takes so much of a block; NULL: only the size is wanted.
+// Takes `count` items from a block and moves *at. If block is NULL, only the size is counted.
 static void *part(taper_recording *block, size_t *at, size_t count, size_t size)
 {
     void *taken = block != NULL ? (char *)block + *at : NULL;
-    *at += (count * size + 15) / 16 * 16; // counts of what lies in memory already
+    *at += (count * size + 15) / 16 * 16; // cannot overflow: these are counts of items in memory
     return taken;
 }
 
@@ -328,7 +330,7 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
     return r;
 }
 
-// The stretch that begins with step i, and behind *inputs of those before.
+// Returns the sequence that begins with step i. *inputs moves past its inputs.
 static making stretch_at(const taper_session *session, size_t i, size_t *inputs)
 {
     taper_trace *t = session->recorder.trace;
@@ -382,6 +384,6 @@ void taper_recorder_end(taper_session *session, taper_recording **where)
     if (where != NULL) {
         taper_recorder_trim(session);
     } else if (t != NULL) {
-        taper_trace_empty(session, t); // the next run will want it, if this one failed
+        taper_trace_empty(session, t); // if this run failed, the next one needs the trace
     }
 }

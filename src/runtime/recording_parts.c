@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A recording by itself: whether all is as it was when it was made, and its end.
+// Checks that nothing has changed since a recording was made, and destroys recordings.
 #include "runtime/recording_parts.h"
 
 #include "ops/call/prepared.h"
 
-// What the stretch empties dies there, and when it did: nobody else holds it. *due: how many of the arena's storages
-// that are, of those whose places steps of the stretch were given.
+// Returns true if values that the sequence empties are freed there, at the planned time, because nothing else holds
+// them. *due: the number of these storages in the arena that are freed before the last step.
 static bool dies_in_time(const taper_recording *r, const taper_replay *now, const taper_val *registers, size_t *due)
 {
     const taper_emptied *end = &r->emptied[r->steps[r->step_count - 1].empty_end];
@@ -14,7 +14,7 @@ static bool dies_in_time(const taper_recording *r, const taper_replay *now, cons
         const taper_val value = registers[e->reg];
         if (value.tag != TAPER_TENSOR) {
             if (taper_val_is_object(value)) {
-                return false; // tensors may be inside
+                return false; // it may contain tensors
             }
             continue;
         }
@@ -32,7 +32,7 @@ static bool dies_in_time(const taper_recording *r, const taper_replay *now, cons
     return true;
 }
 
-// The arena holds what it held then, as long as it did.
+// Returns true if the arena contains the expected storages, with the planned lives.
 static bool lives_alike(const taper_recording *r, const taper_replay *now, const taper_val *registers)
 {
     const uint32_t first = now->births[r->births].born, last = now->births[r->last_birth].born;

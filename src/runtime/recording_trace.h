@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a trace notes of a run (recording_trace.c), of which recordings are made (recording_make.c).
+// The notes of a trace about a run (recording_trace.c), from which recordings are made (recording_make.c).
 #ifndef TAPER_RUNTIME_RECORDING_TRACE_H
 #define TAPER_RUNTIME_RECORDING_TRACE_H
 
@@ -10,17 +10,17 @@ typedef struct taper_noted_step {
     const taper_program *program;
     const taper_instruction *in;
     taper_call call;
-    taper_prepared *prepared; // a reference
+    taper_prepared *prepared; // owned reference
     uint32_t birth, uses;
-    uint32_t source; // the step that made argument 0; UINT32_MAX: none
-    uint32_t varies; // arguments that are no constants, the same one counted once
-    uint32_t passed; // checks behind it, which what the stretch's guards compare has passed for good
-    uint32_t joined; // so many steps from this one on are run together
-    double saved;    // by joints from here on
-    size_t origin;   // the birth that argument 0 lies in; SIZE_MAX: none of this run
-    uint32_t inputs; // of the first one of a stretch: the stretch's
-    bool first;      // of a stretch
-    bool dies;       // its result is emptied in the stretch
+    uint32_t source; // step that made argument 0; UINT32_MAX for none
+    uint32_t varies; // arguments that are not constants; repeats of argument 0 count once
+    uint32_t passed; // number of checks after it that pass whenever the guards of the sequence hold
+    uint32_t joined; // number of steps from this one on that run together
+    double saved;    // bytes that joints from here on save
+    size_t origin;   // birth of argument 0's storage; SIZE_MAX if it is not of this run
+    uint32_t inputs; // set for the first step of a sequence: inputs of the sequence
+    bool first;      // true for the first step of a sequence
+    bool dies;       // true if its result is freed inside the sequence
 } taper_noted_step;
 
 typedef struct taper_noted_input {
@@ -28,7 +28,7 @@ typedef struct taper_noted_input {
     uint32_t reg, uses;
 } taper_noted_input;
 
-// What a register holds, in the stretch of this number: the result of a step, or an input.
+// The content of a register in the sequence with this number: the result of a step, or an input.
 typedef struct taper_holder {
     uint32_t stretch, index;
     enum { HOLDS_RESULT, HOLDS_INPUT, HOLDS_NOTHING } what;
@@ -40,15 +40,15 @@ typedef struct taper_trace {
     taper_holder *registers;
     size_t step_count, step_capacity, input_count, input_capacity, register_capacity;
     uint32_t stretch;
-    size_t first;              // step of the stretch
-    size_t births, births_end; // before this instruction, behind the last noted one
+    size_t first;              // first step of the current sequence
+    size_t births, births_end; // numbers of births before this instruction, and after the last noted one
     const taper_instruction *expected;
 } taper_trace;
 
-// Its memory stays.
+// Drops the notes and keeps the memory.
 void taper_trace_empty(const taper_session *session, taper_trace *t);
 
-// What runs behind it.
+// Returns the instruction that runs after `in`.
 static inline const taper_instruction *taper_behind(const taper_program *program, const taper_instruction *in)
 {
     return in->opcode == TAPER_DO_SEGMENT ? &program->code[in->target] : in + 1;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values that leave a session: results of runs, attributes, and what another model is given of them.
+// Values that leave a session: results of runs, attributes, and values that are passed to another model.
 #include "ir/tensor.h"
 #include "runtime/session.h"
 
-// Everything hidden or away is settled before it leaves. Each container is looked at once, so neither the depth of a
-// value nor how often its parts are shared matters. Containers of the session are marked and put on a stack. Containers
-// of the host are not written to, as other sessions may look at them too: a table says which were met. Objects'
-// attributes are settled when they are asked for.
+// Every hidden or absent tensor is settled before it leaves, unless results may stay on a device. Each container is
+// read once, so neither the depth of a value nor the sharing of its parts matters. Containers of the session are marked
+// and put on a stack. Containers of the host must not be written to, because other sessions may read them too, so a
+// table has those that were found. The attributes of objects are settled when they are requested.
 typedef struct settling {
     taper_session *session;
     bool in_run;
     taper_error *error;
-    taper_container *stack;         // of the session, still to be looked at
-    taper_container **met;          // of the host, in the order in which they were met
-    size_t count, looked, capacity; // of met: looked, how many were looked at
-    uint32_t *places;               // 2 * capacity of them: by a hash, the number in met and 1; 0: none
+    taper_container *stack;         // containers of the session that are still to be read
+    taper_container **met;          // containers of the host, in the order in which they were found
+    size_t count, looked, capacity; // of met: looked is the number that were read
+    uint32_t *places;               // 2 * capacity entries, by a hash: 1 + the index in met, or 0
 } settling;
 
 static size_t place_of(const settling *s, const taper_container *container)

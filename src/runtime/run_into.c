@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs whose results go to the host's memory: placed there by the planner if it can (planner.h), otherwise copied.
+// Runs with results in the host's memory. The planner places them there if it can (planner.h), otherwise they are
+// copied.
 #include "runtime/run_into.h"
 
 #include "base/arguments.h"
 #include "ir/tensor.h"
 #include "runtime/planner.h"
 
-// ---- what the program gives
+// ---- before the run
 
 enum { MOST = 256, MOST_LOOKS = 1 << 16 };
 
 typedef struct destination {
     const taper_output *outputs;
-    size_t needed[MOST]; // bytes of the elements of each
+    size_t needed[MOST]; // bytes of each output's elements
     size_t count;
-    bool is_apart; // no output overlaps anything in the inputs
+    bool is_apart; // true if no output overlaps a tensor in the inputs
 } destination;
 
 static taper_status check_output(const taper_output *output, size_t index, size_t *needed, taper_error *error)
@@ -49,11 +50,12 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a_bytes != 0 && b_bytes != 0 && (x <= y ? y - x < a_bytes : x - y < b_bytes);
 }
 
-// Looks for a tensor in an input that an output overlaps. A value may have more paths than parts, so looks are counted.
+// A search for a tensor in an input that an output overlaps. A value may have more paths than parts, so the search is
+// bounded.
 typedef struct search {
     const destination *to;
-    size_t left;  // looks that are left; 0: there were too few
-    size_t found; // the output that overlaps a tensor; to->count: none so far
+    size_t left;  // values that may still be read; 0 if the limit was too low
+    size_t found; // output that overlaps a tensor; to->count if none
 } search;
 
 static void look(search *s, taper_val value, int depth)
@@ -109,12 +111,12 @@ static uint64_t layout_of(const taper_output *output)
     return h;
 }
 
-// ---- what the run gave
+// ---- after the run
 
 typedef struct results {
     const taper_val *items;
     size_t count;
-    bool shared; // the list or tuple is somebody else's too
+    bool shared; // true if other code holds the list or tuple too
 } results;
 
 static results results_of(const taper_value *value)
@@ -129,7 +131,7 @@ static results results_of(const taper_value *value)
     return (results){&value->val, 1, false};
 }
 
-// Nobody but the result holds the tensor and its memory.
+// Returns true if only the result holds the tensor and its memory.
 static bool is_own(const results *r, const taper_tensor *t)
 {
     const int kind = t->storage->kind;
@@ -193,7 +195,7 @@ static taper_status check_result(const results *r, size_t index, const taper_out
     return TAPER_OK;
 }
 
-// The elements, contiguous.
+// Copies the elements, contiguous, unless they are already there.
 static taper_status copy_result(taper_session *session, taper_tensor *t, void *data, size_t bytes, taper_error *error)
 {
     taper_tensor *whole;
@@ -240,7 +242,8 @@ static taper_status take_results(taper_session *session, const taper_function *f
 
 // ---- the run
 
-// An operator that wrote to memory which another one still reads would give other results: then all are copied.
+// If outputs overlap inputs, an operator could write to memory that another one still reads. All results are then
+// copied.
 static taper_status run_into(taper_session *session, const taper_function *function, const char *method,
                              taper_value *const *inputs, size_t count, const destination *to, taper_error *error)
 {
@@ -263,7 +266,7 @@ static taper_status run_into(taper_session *session, const taper_function *funct
     if (status == TAPER_OK) {
         status = back;
     }
-    for (size_t i = 0; status == TAPER_OK && i < r.count; i++) { // results that stayed with a device
+    for (size_t i = 0; status == TAPER_OK && i < r.count; i++) { // results may have stayed on a device
         status = r.items[i].tag == TAPER_TENSOR ? taper_tensor_settle(r.items[i].as.tensor, error) : TAPER_OK;
     }
     if (status == TAPER_OK) {
@@ -276,7 +279,7 @@ static taper_status run_into(taper_session *session, const taper_function *funct
 taper_status taper_session_run_into(taper_session *session, const char *method, taper_value *const *inputs,
                                     size_t count, const taper_output *outputs, size_t output_count, taper_error *error)
 {
-    destination to; // most of it stays unused
+    destination to; // not initialized, because most of it is not used
     TAPER_NEED(session, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     TAPER_NEED_ARRAY(outputs, output_count, error);

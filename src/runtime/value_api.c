@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_value: the host's side of values.
+// taper_value: the functions for hosts.
 #include "base/arguments.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
@@ -54,7 +54,7 @@ taper_kind taper_value_kind(const taper_value *value)
     }
 }
 
-// ---- making. val's reference passes over.
+// ---- creating. val's reference is taken over
 
 static taper_status box(taper_heap *heap, taper_val val, taper_value **value, taper_error *error)
 {
@@ -114,7 +114,7 @@ taper_status taper_value_string(taper_context *context, const char *text, size_t
     return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
 }
 
-// What the makers of tensors share.
+// Checks the common arguments of functions that create tensors.
 static taper_status check_tensor(const taper_context *context, taper_dtype dtype, bool quantized, size_t rank,
                                  const int64_t *sizes, taper_value **value, taper_error *error)
 {
@@ -156,7 +156,7 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
         boxed = box_object(context->heap, tensor, value, error);
     }
     if (boxed == TAPER_OK) {
-        storage->release = release; // from here on the value's release calls it; on failure the host keeps its memory
+        storage->release = release; // not earlier, because on failure the host keeps its memory
         storage->user = user;
     }
     taper_obj_release(&storage->head);
@@ -208,7 +208,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     return box(context->heap, result, quantized, error);
 }
 
-// Types are as deep as TAPER_LIMIT_TYPE_DEPTH.
+// Returns true if the type is incomplete. Types are at most TAPER_LIMIT_TYPE_DEPTH deep, which bounds the recursion.
 static bool says_too_little(const taper_type *type)
 {
     bool little = type->kind == TAPER_TYPE_CLASS || type->kind == TAPER_TYPE_ANY;
@@ -218,8 +218,8 @@ static bool says_too_little(const taper_type *type)
     return little;
 }
 
-// A class's name, without the model, does not say whether it is a named tuple, nor what that holds. Any is what an
-// empty list prints that nobody gave a type. Such types are left open: the items are checked one by one when a method
+// The name of a class, without the model, does not say whether it is a named tuple, or what that contains. Any is
+// printed for an empty list without a type. Such types are left open: the items are checked one by one when a method
 // takes them.
 static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
 {
@@ -234,7 +234,7 @@ static taper_status parse_type(taper_context *context, const char *text, const t
     return TAPER_OK;
 }
 
-// items[at] is of the type, where one is declared.
+// Checks that items[at] has the declared type, if there is one.
 static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared,
                                const char *what, taper_error *error)
 {
@@ -310,7 +310,7 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
 
 // ---- reading
 
-// The value is there, of that kind, and so is the place for what is asked.
+// Checks that the value exists and has that kind, and that the place for the result exists.
 static taper_status check_kind(const taper_value *value, taper_tag tag, const char *wanted, const void *place,
                                const char *place_name, taper_error *error)
 {
