@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading the parts that all zip archives of models have.
+// Reads the parts that all zip archives of models have.
 #include "format/archive.h"
 
 #include "ir/storage.h"
@@ -28,8 +28,8 @@ static taper_status make_storage(taper_archive *a, const taper_zip_entry *entry,
     return status;
 }
 
-// Two elements of four bits a byte, the lower ones first, become a byte each: nothing behind the readers knows dtypes
-// of less.
+// Widens a storage of four-bit elements. A byte with two elements, the lower one first, becomes two bytes, because no
+// code after the readers supports smaller dtypes.
 static taper_status widen_storage(taper_archive *a, taper_storage **storage, taper_error *error)
 {
     taper_storage *packed = *storage, *wide;
@@ -54,7 +54,7 @@ taper_status taper_archive_storage(taper_archive *a, const taper_zip_entry *entr
 {
     const size_t alignment = taper_min_size(taper_max_size(taper_dtype_size(dtype), 1), 8);
     taper_storage **cell = &a->storages[entry - a->zip.entries];
-    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // read as a smaller dtype before
+    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // an earlier tensor read it as a smaller dtype
         taper_obj_release(&(*cell)->head);
         *cell = NULL;
     }
@@ -207,7 +207,7 @@ taper_status taper_archive_read_version(taper_archive *a, taper_error *error)
     return check_byte_order(a, error);
 }
 
-// The bytes of an extra file; left out when it is too large or damaged, which only matters to who asks for it.
+// Reads an extra file. A file that is too large or damaged is left out, because only code that asks for it needs it.
 static taper_status read_extra(taper_archive *a, const taper_zip_entry *entry, taper_module_extra *extra,
                                taper_error *error)
 {

@@ -40,7 +40,8 @@ int taper_bytecode_instruction_of(const char *name, const char *overload)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const bool dict = rows[i].op == TAPER_LITE_DICT_INDEX, any = rows[i].op == TAPER_LITE_NUM_TO_TENSOR;
-        if (strcmp(rows[i].row.name, name) == 0 && // of every kind of key, of every kind of number
+        // For DICT_INDEX any kind of key, for NUM_TO_TENSOR any kind of number.
+        if (strcmp(rows[i].row.name, name) == 0 &&
             (any || (dict ? strncmp(overload, "Dict_", 5) : strcmp(rows[i].row.overload, overload)) == 0)) {
             return rows[i].op;
         }

@@ -78,7 +78,7 @@ taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, 
     return taper_fb_table_at(fb, at, root);
 }
 
-// The position of a field of so many bytes; 0 when absent, as no table lies at the very start.
+// Returns the position of a field of `width` bytes, or 0 if it is absent, because no table is at the start of the file.
 static taper_status field(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot, size_t width,
                           size_t *at)
 {

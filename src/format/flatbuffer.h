@@ -2,13 +2,13 @@
 // Bounds-checked reading of flatbuffers, without a schema compiler: the caller knows the slots.
 //   file    u32 offset of the root table, 4 bytes of identifier
 //   table   i32 distance back to its vtable, then the fields
-//   vtable  u16 own size, u16 size of the table, then per slot the u16 place of the field in the table, 0 where absent
+//   vtable  u16 own size, u16 size of the table, then per slot the u16 place of the field in the table, 0 if absent
 //   vector  u32 count, then the items; a string is a vector of bytes
-// Tables, vectors, strings and unions are referred to by u32 offsets forward from where the offset stands. Alignment is
-// not needed. Nothing here recurses.
+// A reference to a table, vector, string or union is a u32 offset forward from its own position. Alignment is not
+// required. Nothing here recurses.
 //
-// Parts of a hostile file can overlap, so that a few bytes stand for much. Every vector and string that is handed out
-// is charged to a budget that a file whose parts do not overlap cannot use up.
+// Parts of a hostile file can overlap, so a few bytes can stand for many. Every vector and string that is lent is
+// charged to a budget. A file whose parts do not overlap cannot use it up.
 #ifndef TAPER_FORMAT_FLATBUFFER_H
 #define TAPER_FORMAT_FLATBUFFER_H
 
@@ -17,7 +17,7 @@
 typedef struct taper_flatbuffer {
     const uint8_t *data;
     size_t size;
-    uint64_t budget; // bytes
+    uint64_t budget; // bytes that may still be lent
     taper_error *error;
 } taper_flatbuffer;
 
@@ -27,55 +27,55 @@ typedef struct taper_fb_table {
 } taper_fb_table;
 
 typedef struct taper_fb_vector {
-    size_t at; // of the first item
+    size_t at; // position of the first item
     size_t count;
 } taper_fb_vector;
 
 typedef struct taper_fb_string {
-    const char *text; // in the file, not NUL-terminated
+    const char *text; // in the file's bytes, not NUL-terminated
     size_t length;
 } taper_fb_string;
 
 // Fails with the position and "the flatbuffer module is damaged: TEXT".
 TAPER_COLD taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char *format, ...)
     TAPER_PRINTF(3, 4);
-// Takes bytes from the budget.
+// Charges bytes to the budget. Fails if it is spent.
 TAPER_MUST_USE taper_status taper_fb_charge(taper_flatbuffer *fb, size_t at, uint64_t bytes);
 
 TAPER_MUST_USE taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, taper_fb_table *root,
                                           taper_error *error);
-// n bytes at a position.
+// Lends n bytes at a position.
 TAPER_MUST_USE taper_status taper_fb_bytes(const taper_flatbuffer *fb, size_t at, size_t n, const uint8_t **bytes);
 TAPER_MUST_USE taper_status taper_fb_table_at(const taper_flatbuffer *fb, size_t at, taper_fb_table *table);
 
-// A number of 1 to 8 bytes, as it is stored; *value stays as it is when the field is absent.
+// Reads a number of 1 to 8 bytes as it is stored. If the field is absent, *value does not change.
 TAPER_MUST_USE taper_status taper_fb_number(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                             unsigned width, uint64_t *value);
-// Where a field's offset leads to; 0 when the field is absent.
+// Returns the position that a field's offset refers to, or 0 if the field is absent.
 TAPER_MUST_USE taper_status taper_fb_target(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                             size_t *at);
-// The table in a field. *present tells whether it is there; the field must be when present is NULL.
+// Reads the table in a field. *present is false if the field is absent. If present is NULL, the field is required.
 TAPER_MUST_USE taper_status taper_fb_child(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                            taper_fb_table *child, bool *present);
-// The vector in a field, of items of so many bytes each. Absent: empty.
+// Reads the vector in a field, with items of `item` bytes. An absent field gives an empty vector.
 TAPER_MUST_USE taper_status taper_fb_vector_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                                size_t item, taper_fb_vector *vector);
-// The string at a position; 0: empty.
+// Reads the string at a position. Position 0 gives an empty string.
 TAPER_MUST_USE taper_status taper_fb_string_at(taper_flatbuffer *fb, size_t at, taper_fb_string *string);
-// The string in a field. Absent: empty.
+// Reads the string in a field. An absent field gives an empty string.
 TAPER_MUST_USE taper_status taper_fb_string_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                                taper_fb_string *string);
 
-// Items of a vector of offsets; index is below count.
+// Read an item of a vector of offsets. index must be below count.
 TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector,
                                                  size_t index, size_t *at);
 TAPER_MUST_USE taper_status taper_fb_item_table(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
                                                 taper_fb_table *table);
-// An item of a vector of numbers.
+// Returns an item of a vector of numbers.
 static inline const uint8_t *taper_fb_item(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
                                            size_t item)
 {
-    return fb->data + vector->at + index * item; // checked when the vector was made
+    return fb->data + vector->at + index * item; // the vector's bounds were checked when it was read
 }
 
 #endif

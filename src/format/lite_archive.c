@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A lite module in a zip archive:
-//   bytecode.pkl          the functions; must be there
+//   bytecode.pkl          the functions; required
 //   data.pkl              the module object
 //   data/K, constants/K   storages of data.pkl and of bytecode.pkl ("bytecode/K" in files of bytecode version 4)
 //   version, .data/version, byteorder, extra/NAME
 //   mobile_debug_handles.pkl, callstack_debug_map.pkl
-// constants.pkl and code/ belong to the full TorchScript form of the same module. They are not read but where the
-// module is to be written anew and its functions have no schemas (bytecode 3 and some of 4), which later versions want:
-// then all of it is read as TorchScript, as PyTorch does.
+// constants.pkl and code/ belong to the full TorchScript form of the same module. They are read only if the module will
+// be written again and its functions lack the schemas that later versions require (bytecode 3 and some of 4). Then the
+// whole file is read as TorchScript, as in PyTorch.
 #include "format/lite_archive.h"
 
 #include "base/pointer_map.h"
@@ -17,13 +17,14 @@ typedef struct reader {
     taper_archive archive;
     taper_name *set_states; // names of the classes with __setstate__, sorted
     size_t set_state_count;
-    taper_pointer_map classes; // that were met: whether they have one
+    taper_pointer_map classes; // true for each class that has one, as far as known
 } reader;
 
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     reader *r = user;
-    const size_t *known = taper_pointer_find(&r->classes, object->klass); // names may be long, and objects many
+    // Cached, because names may be long and objects many.
+    const size_t *known = taper_pointer_find(&r->classes, object->klass);
     bool has;
     *taken = false;
     if (known != NULL) {
@@ -38,7 +39,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
     return *taken ? taper_archive_set_pending(&r->archive, object, state, error) : TAPER_OK;
 }
 
-// Classes whose __setstate__ is among the functions.
+// Collects the classes whose __setstate__ is among the functions.
 static taper_status collect_set_states(reader *r, taper_error *error)
 {
     static const char suffix[] = ".__setstate__";
@@ -79,7 +80,7 @@ static taper_status read_program(taper_archive *a, taper_error *error)
     return status;
 }
 
-// Nothing depends on debug records: whatever is wrong with them is left unsaid.
+// Reads debug records. Mistakes in them are not reported, because nothing depends on them.
 static void read_debug(taper_archive *a)
 {
     static const char handles_name[] = "mobile_debug_handles.pkl", callstacks_name[] = "callstack_debug_map.pkl";

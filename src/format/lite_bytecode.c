@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the value of bytecode.pkl to functions:
+// Converts the value of bytecode.pkl to functions:
 //   (version, function, …)
 //   function = (name, table, schema)        the schema is missing in version 3 and may be in 4
 //   table  = (("instructions", ((NAME, X, N), …)), ("operators", ((name, overload[, count]), …)), ("constants", (…)),
 //             ("types", ("…", …)), ("register_size", n))
 //   schema = (("arguments", (arg, …)), ("returns", (arg, …)))
 //   arg    = (("name", s), ("type", s), ("default_value", v))
-// Operands are checked later, by who lowers the functions; here only that they are numbers of the right width.
+// This file checks only that operands are numbers of the right width. The code that lowers the functions checks the
+// rest.
 #include "format/lite_archive.h"
 
 #include <stdio.h>
@@ -16,24 +17,25 @@
 
 enum { OLDEST_VERSION = 3, NEWEST_VERSION = 9, CACHED_NAMES = 64 };
 
-// What was made of a string of the pickle, so that the thousandth use of one costs as little as the file spends on it.
+// The data made from a string of the pickle. It is cached, so that the thousandth use of a string costs no more than
+// the bytes of that use in the file.
 typedef struct interned {
     const taper_string *string;
     const char *text;
-    const taper_type *type; // once it was parsed as one
+    const taper_type *type; // set once the string was parsed as a type
 } interned;
 
 typedef struct reader {
     taper_module *module;
     taper_type_scope *scope;
-    taper_lookup lookup; // interned, by pointer
+    taper_lookup lookup; // interned, by address of the string
     struct {
         const taper_string *string;
         int opcode;
     } opcodes[CACHED_NAMES];
-    size_t instructions;  // of the whole file
+    size_t instructions;  // number of instructions in the whole file
     uint64_t text_budget; // characters of type strings that may still be parsed
-    const char *function; // being read, NULL: none
+    const char *function; // name of the function being read, or NULL
     taper_error *error;
 } reader;
 
@@ -58,10 +60,11 @@ static const taper_tuple *as_tuple(taper_val value)
     return value.tag == TAPER_TUPLE ? value.as.tuple : NULL;
 }
 
-// The value beside a key in a tuple of pairs; None when it is not there.
+// Returns the value of a key in a tuple of pairs, or None.
 static taper_val lookup(const reader *r, const taper_tuple *pairs, const char *key)
 {
-    if (!taper_spend(r->module->allocator, 5 * (uint64_t)pairs->count)) { // all functions may have the same long one
+    // Because all functions may share one long tuple.
+    if (!taper_spend(r->module->allocator, 5 * (uint64_t)pairs->count)) {
         return taper_val_none();
     }
     for (size_t i = 0; i < pairs->count; i++) {
@@ -99,7 +102,7 @@ static taper_status intern(reader *r, taper_val value, interned **found)
     const uint64_t hash = taper_hash_bytes(0, &string, sizeof string);
     taper_lookup_entry *known = taper_lookup_find(&r->lookup, hash, same_string, string);
     if (known != NULL) {
-        *found = (interned *)(uintptr_t)known->item; // made below, never const
+        *found = (interned *)(uintptr_t)known->item; // it was made below and is not const
         return TAPER_OK;
     }
     if (memchr(string->data, '\0', string->length) != NULL) {
@@ -169,8 +172,8 @@ static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
     return TAPER_OK;
 }
 
-// Functions may share the parts of their tables, so what is done with each part of each function is charged: reading
-// it here, and what the loader does with it later.
+// Functions may share the parts of their tables, so each part of each function is charged: for reading it here, and for
+// the loader's work later.
 enum { STEPS_AN_INSTRUCTION = 20, STEPS_AN_OPERATOR = 200, STEPS_A_CONSTANT = 4, STEPS_A_TYPE = 20 };
 
 static taper_status charge(const reader *r, uint64_t steps, size_t count)
@@ -373,7 +376,7 @@ static taper_status read_all(reader *r, const taper_tuple *bytecode)
     if (module->functions == NULL) {
         return taper_fail_memory(r->error);
     }
-    module->function_count = count; // those not read yet are zero, which is a function to free like any other
+    module->function_count = count; // functions not read yet are zero, and may be freed like the others
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(read_function(r, bytecode->items[first + i], &module->functions[i]));
     }

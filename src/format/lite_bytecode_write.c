@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From functions to bytecode.pkl, whose layout is told in lite_bytecode.c.
+// Converts functions to bytecode.pkl, whose layout is in lite_bytecode.c.
 #include "format/lite_bytecode_write.h"
 
-enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 }; // versions
+enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 }; // bytecode versions
 
-// How many tuples are around a constant and around the default of an argument.
+// Numbers of tuples around a constant, and around the default of an argument.
 enum { CONSTANT_DEPTH = 5, DEFAULT_DEPTH = 7 };
 
 typedef struct writer {
@@ -18,7 +18,7 @@ static void string(const writer *w, const char *text)
     (void)taper_pickler_string(w->p, text, strlen(text));
 }
 
-// A pair (key, value) of which the value comes next and close_pair then.
+// Opens a pair (key, value). The caller writes the value and calls close_pair.
 static void open_pair(const writer *w, const char *key)
 {
     string(w, key);

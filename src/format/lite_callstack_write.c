@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every file code/….py of an archive has a record beside it, with the places in the original source:
+// For every file code/….py of an archive there is a record with the places in the original source:
 //   code/….py.debug_pkl = ("FORMAT_WITH_STRING_TABLE", (text, …), ((first byte in the file, range, tag), …))
-// or, in older files, the last of the three alone. The tag is what the map of call stacks names a range by. PyTorch
-// refuses a map with a tag it does not find, except for the -1 of a call.
+// or, in older files, only the last of the three. The map of call stacks refers to a range by its tag. PyTorch refuses
+// a map with an unknown tag, except the -1 of a call.
 #include "format/lite_callstack_write.h"
 
 #include "format/pickle.h"
@@ -13,7 +13,7 @@ typedef struct range {
     int64_t start, tag;
 } range;
 
-typedef struct ranges { // of one source, by start
+typedef struct ranges { // ranges of one source, by start
     range *items;
     size_t count, capacity;
     bool read;
@@ -25,7 +25,7 @@ typedef struct writer {
     taper_zip *source;
     taper_type_scope *scope;
     ranges *ranges;  // by source
-    uint32_t *slots; // by place of a call: memo slot of its frames + 1, 0: not written yet
+    uint32_t *slots; // by place of a call: memo slot of its frames + 1; 0 if not written
 } writer;
 
 // ---- ranges
@@ -43,7 +43,7 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
         const taper_tuple *line = items[i].tag == TAPER_TUPLE ? items[i].as.tuple : NULL;
         if (line == NULL || line->count != 3 || line->items[0].tag != TAPER_INT || line->items[2].tag != TAPER_INT ||
             (r->count != 0 && line->items[0].as.i < r->items[r->count - 1].start)) {
-            continue; // of a file before there were tags, or damaged
+            continue; // the file is older than tags, or damaged
         }
         TAPER_TRY(TAPER_GROW(w->p->allocator, r->items, r->capacity, r->count + 1, w->p->error));
         r->items[r->count++] = (range){line->items[0].as.i, line->items[2].as.i};
@@ -51,7 +51,8 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
     return TAPER_OK;
 }
 
-// Nothing depends on debug records: whatever is wrong with one is left unsaid, but for want of memory.
+// Reads the ranges of a source. Mistakes in a record are not reported, because nothing depends on debug records. Only
+// missing memory is.
 static taper_status read_ranges(writer *w, uint32_t source, ranges *r)
 {
     taper_text name = taper_text_make(w->p->allocator);
@@ -79,7 +80,7 @@ static taper_status read_ranges(writer *w, uint32_t source, ranges *r)
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(w->p->error) : TAPER_OK;
 }
 
-// The tag of the range that a place lies in; -1: none.
+// Returns the tag of the range that contains a place, or -1.
 static taper_status tag_of(writer *w, const taper_module_place *place, int64_t *tag)
 {
     ranges *r = &w->ranges[place->source];
@@ -109,10 +110,10 @@ static void put_text(taper_pickler *p, const char *text)
     (void)taper_pickler_string(p, text, strlen(text));
 }
 
-// The calls that lead to what `call` called, the outermost first: each holds the next.
+// Writes the frames of the calls that lead to a place, the outermost first. Each frame contains the next one.
 static taper_status put_frames(writer *w, const taper_module_place *place)
 {
-    const taper_module_place *chain[DEEPEST + 1]; // the place, and the calls from the innermost on
+    const taper_module_place *chain[DEEPEST + 1]; // the place, then its calls, the innermost first
     size_t count = 0;
     uint32_t *slot = &w->slots[place->parent];
     if (*slot != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where an instruction came from. Two records, written only on request:
+// The origins of instructions. PyTorch writes two records, only on request:
 //   mobile_debug_handles.pkl   (version, entry, …)
 //   entry = (function name, (("function_debug_handles", ([handle per instruction],)),))
 //   callstack_debug_map.pkl    ((handle, source tag, node, frame or None), …)
@@ -43,12 +43,12 @@ static void set_handles(taper_module_function *function, const taper_list *handl
     }
 }
 
-// Entries share their parts, so each is looked at once: names, the functions they stand for, and lists of pairs.
+// Entries share their parts, so each part is read once: names, their functions, and lists of pairs.
 typedef struct sharing {
     taper_module *module;
-    taper_name_map functions; // numbers of functions; their count: it has its handles
-    taper_pointer_map names;  // of functions, and of entries: what was met
-    taper_pointer_map pairs;  // tuples of pairs, to the list that is in them; 0: none is
+    taper_name_map functions; // number of each function by name; the number of functions once it has its handles
+    taper_pointer_map names;  // names of functions, and of entries, that were found
+    taper_pointer_map pairs;  // by tuple of pairs: the list in it, or 0
 } sharing;
 
 static taper_status find_handles(sharing *s, const taper_tuple *entry, const taper_list **handles)
@@ -88,7 +88,7 @@ static taper_status read_entry(sharing *s, const taper_tuple *entry)
     return TAPER_OK;
 }
 
-// Nothing depends on handles: without memory for them those that follow are left out.
+// Reads the handles. Nothing depends on them, so if memory is missing, the rest is left out.
 static void read_handles(taper_module *module, const taper_tuple *entries)
 {
     sharing s = {.module = module};
@@ -123,7 +123,7 @@ static void append(taper_text *text, taper_val string, const char *otherwise)
     }
 }
 
-// The last part of a class name.
+// Appends the last part of a class name.
 static void append_class(taper_text *text, taper_val name)
 {
     if (name.tag != TAPER_STRING) {
@@ -154,7 +154,7 @@ static void append_frames(taper_text *text, taper_val value)
     }
 }
 
-// (handle, tag, node, frame); the node is missing in files of PyTorch 1.9.
+// Writes the text of (handle, tag, node, frame). Files of PyTorch 1.9 have no node.
 static void write_text(const taper_module *module, const taper_tuple *entry, taper_text *text)
 {
     text->length = 0;
@@ -183,7 +183,7 @@ static void read_texts(taper_module *module, const taper_tuple *entries, size_t 
     if (module->debug == NULL) {
         return;
     }
-    // Entries share their parts, so texts could grow far beyond the file.
+    // Entries share their parts, so texts could become far larger than the file.
     uint64_t budget = (uint64_t)size * BUDGET_FACTOR + BUDGET_LEAST;
     taper_text text = taper_text_make(module->allocator);
     for (size_t i = 0; i < entries->count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A lite module in a flatbuffer: the module table, its versions, the loop over the ivalues, extra files.
-// jit_sources and the ivalues behind mobile_ivalue_size belong to the full TorchScript form and are not read.
+// Reads a lite module from a flatbuffer: the module table, its versions, the ivalues in a loop, and extra files.
+// jit_sources and the ivalues from mobile_ivalue_size on belong to the full TorchScript form and are not read.
 #include "format/lite_flatbuffer.h"
 
 enum { OLDEST_BYTECODE = 4, NEWEST_BYTECODE = 9, NEWEST_OPERATORS = 10 };
@@ -60,7 +60,7 @@ static taper_status read_ivalues(taper_fb_reader *r, const taper_fb_table *root)
     }
     r->count = count != 0 ? (size_t)count : r->ivalues.count;
     const taper_allocator *allocator = r->module->allocator;
-    r->values = taper_alloc_zeroed(allocator, r->count * sizeof *r->values); // all None
+    r->values = taper_alloc_zeroed(allocator, r->count * sizeof *r->values); // zeros are None
     r->depths = taper_alloc_zeroed(allocator, r->count * sizeof *r->depths);
     r->storages = taper_alloc_zeroed(allocator, r->storage_data.count * sizeof *r->storages);
     r->classes = taper_alloc_zeroed(allocator, r->object_types.count * sizeof *r->classes);
@@ -105,7 +105,7 @@ static taper_status read_root(taper_fb_reader *r, const taper_fb_table *root)
     return TAPER_OK;
 }
 
-// ---- what surrounds them
+// ---- the module table
 
 static taper_status read_versions(taper_fb_reader *r, const taper_fb_table *root)
 {

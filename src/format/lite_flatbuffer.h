@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the parts that read a lite module from a flatbuffer. Not for others.
+// Declarations for the files that read a lite module from a flatbuffer. No other code includes this header.
 //
-// The module is a list of values ("ivalues"): numbers, tensors, containers, objects and functions, each of which refers
-// to others by index. A writer can only refer to what it wrote before, so only lower indexes are accepted, and neither
-// cycles nor unbounded depth can come up.
+// The module is a list of values ("ivalues"): numbers, tensors, containers, objects and functions. They refer to each
+// other by index. A writer can refer only to values that it has written before. So the reader accepts only lower
+// indexes, and cycles and unbounded depth are impossible.
 #ifndef TAPER_FORMAT_LITE_FLATBUFFER_H
 #define TAPER_FORMAT_LITE_FLATBUFFER_H
 
@@ -12,7 +12,7 @@
 #include "ir/type_table.h"
 
 // Slots of the tables, in the order of the schema.
-enum { // Module
+enum { // slots of Module
     TAPER_FB_MODULE_BYTECODE_VERSION,
     TAPER_FB_MODULE_EXTRA_FILES,
     TAPER_FB_MODULE_METHODS,
@@ -27,7 +27,7 @@ enum { // Module
     TAPER_FB_MODULE_MOBILE_IVALUE_SIZE
 };
 
-// What an ivalue is.
+// The kinds of ivalues.
 typedef enum taper_fb_kind {
     TAPER_FB_NONE,
     TAPER_FB_INT,
@@ -48,18 +48,18 @@ typedef enum taper_fb_kind {
     TAPER_FB_FUNCTION
 } taper_fb_kind;
 
-// A string of the file that was made use of; the writer stores equal ones once.
+// A string of the file that is in use. The writer stores equal strings once.
 typedef struct taper_fb_name {
     size_t at;
     const char *text; // NUL-terminated
     size_t length;
-    const taper_type *type; // once it was parsed as one
+    const taper_type *type; // set once the string was parsed as a type
 } taper_fb_name;
 
 typedef struct taper_fb_class {
-    const taper_class *klass; // NULL: not looked at yet
-    uint8_t kind;             // of the schema's TypeType
-    uint32_t setstate;        // the ivalue that is known to be its __setstate__ and 1; 0: none is yet
+    const taper_class *klass; // NULL until it is read
+    uint8_t kind;             // TypeType of the schema
+    uint32_t setstate;        // 1 + the ivalue that is known to be its __setstate__, or 0
 } taper_fb_class;
 
 typedef struct taper_fb_reader {
@@ -68,30 +68,31 @@ typedef struct taper_fb_reader {
     taper_blob *blob;
     taper_type_scope *scope;
     taper_fb_vector ivalues, storage_data, object_types;
-    taper_val *values; // of the ivalues below `current`; a function is UNDEFINED with its number
-    uint16_t *depths;  // of their nesting
-    size_t count;      // of ivalues that are read
-    size_t current;    // the ivalue that is being read
+    taper_val *values; // values of the ivalues below `current`; for a function UNDEFINED with its number
+    uint16_t *depths;  // levels of nesting of each value
+    size_t count;      // number of ivalues to read
+    size_t current;    // index of the ivalue being read
     taper_storage **storages;
     taper_fb_class *classes;
-    taper_lookup names;            // taper_fb_name by position
-    size_t instructions;           // of all functions
-    taper_module_pending *pending; // grown here, copied to the module's arena
+    taper_lookup names;            // taper_fb_name by position in the file
+    size_t instructions;           // number of instructions in all functions
+    taper_module_pending *pending; // grown here, then copied to the module's arena
     size_t pending_count, pending_capacity;
 } taper_fb_reader;
 
 // ---- lite_flatbuffer.c
 
-// The string at a position, 0 meaning "". Refuses zero bytes.
+// Returns the string at a position; position 0 is "". Fails for a string with zero bytes.
 TAPER_MUST_USE taper_status taper_fb_name_at(taper_fb_reader *r, size_t at, taper_fb_name **name);
-// The string in a field.
+// Returns the string in a field.
 TAPER_MUST_USE taper_status taper_fb_name_in(taper_fb_reader *r, const taper_fb_table *table, unsigned slot,
                                              taper_fb_name **name);
 TAPER_MUST_USE taper_status taper_fb_type_of(taper_fb_reader *r, taper_fb_name *name, const taper_type **type);
-// The ivalue with an index, which must be lower than the one being read, and no function. Borrowed.
+// Returns the ivalue with an index, borrowed. The index must be lower than that of the ivalue being read, and not refer
+// to a function.
 TAPER_MUST_USE taper_status taper_fb_value(const taper_fb_reader *r, size_t at, uint32_t index, taper_val *value);
 
-// ---- lite_flatbuffer_values.c: any ivalue but a function. table is the IValue, *value gets a reference.
+// ---- lite_flatbuffer_values.c: reads any ivalue except a function. table is the IValue. *value gets a reference
 TAPER_MUST_USE taper_status taper_fb_read_value(taper_fb_reader *r, const taper_fb_table *table, taper_fb_kind kind,
                                                 taper_val *value);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors of a flatbuffer module and their storages.
+// Reads the tensors of a flatbuffer module and their storages.
 #include "base/reader.h"
 #include "format/lite_flatbuffer.h"
 #include "format/saved_value.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
-enum { // TensorMetadata
+enum { // slots of TensorMetadata
     TENSOR_STORAGE,
     TENSOR_DTYPE,
     TENSOR_OFFSET,
@@ -16,7 +16,7 @@ enum { // TensorMetadata
     TENSOR_QUANTIZED
 };
 
-enum { // QuantizedSchema
+enum { // slots of QuantizedSchema
     QUANTIZED_SCHEME,
     QUANTIZED_SCALE,
     QUANTIZED_ZERO_POINT,
@@ -25,7 +25,7 @@ enum { // QuantizedSchema
     QUANTIZED_AXIS
 };
 
-// No dtype needs more. Whether one storage is aligned may depend on where the file was read to.
+// No dtype needs a larger alignment. A storage may be aligned or not, depending on where the file was read to.
 enum { STORAGE_ALIGNMENT = 8 };
 
 static taper_status read_storage(taper_fb_reader *r, size_t number, taper_storage **storage)
@@ -48,7 +48,7 @@ static taper_status read_storage(taper_fb_reader *r, size_t number, taper_storag
     return TAPER_OK;
 }
 
-// Borrowed from the reader.
+// Returns a storage, borrowed from the reader.
 static taper_status storage_of(taper_fb_reader *r, const taper_fb_table *table, taper_storage **storage)
 {
     uint64_t number = 0;
@@ -84,7 +84,7 @@ static taper_status read_dims(taper_fb_reader *r, const taper_fb_table *table, u
     return TAPER_OK;
 }
 
-// Without its quantizer.
+// Reads a tensor without its quantizer.
 static taper_status read_view(taper_fb_reader *r, const taper_fb_table *table, taper_tensor **tensor)
 {
     taper_storage *storage;
@@ -115,7 +115,7 @@ static taper_status read_view(taper_fb_reader *r, const taper_fb_table *table, t
 
 // ---- quantized tensors
 
-// Scales or zero points: a plain tensor of one number per channel.
+// Reads scales or zero points: a plain tensor with one number for each channel.
 static taper_status read_channels(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, int64_t channels,
                                   taper_dtype dtype, taper_tensor **result)
 {

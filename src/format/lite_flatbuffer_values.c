@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of a flatbuffer module: numbers, containers, objects.
+// Reads the values of a flatbuffer module: numbers, containers, objects.
 #include "base/charge.h"
 #include "base/reader.h"
 #include "format/lite_flatbuffer.h"
@@ -15,8 +15,8 @@ typedef enum class_kind {
     CLASS_NON_OBJECT
 } class_kind;
 
-// The value with an index, with a reference, for one that holds it and so is a level deeper. *value stays as it is on
-// failure.
+// Returns the value with an index, with a reference, for a value that contains it and so is a level deeper. On failure
+// *value does not change.
 static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_val *value)
 {
     taper_val found;
@@ -32,14 +32,14 @@ static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_va
     return TAPER_OK;
 }
 
-// The value whose index is an item of a vector.
+// Returns the value whose index is an item of a vector.
 static taper_status take_item(taper_fb_reader *r, const taper_fb_vector *indexes, size_t i, taper_val *value)
 {
     const uint8_t *item = taper_fb_item(&r->fb, indexes, i, 4);
     return take(r, (size_t)(item - r->fb.data), taper_load_u32(item), value);
 }
 
-// The value whose index is in a field.
+// Returns the value whose index is in a field.
 static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, taper_val *value)
 {
     uint64_t index = 0;
@@ -47,7 +47,7 @@ static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, 
     return take(r, table->at, (uint32_t)index, value);
 }
 
-// A failure of another part, given its place. Wrong arguments are the file's fault.
+// Adds the place to a failure of another part. Wrong arguments become an error of the file.
 static taper_status blame(const taper_fb_reader *r, const taper_fb_table *table, taper_status status)
 {
     return status == TAPER_ERROR_ARGUMENT ? taper_fb_damaged(&r->fb, table->at, "%s", taper_error_message(r->fb.error))
@@ -211,7 +211,7 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
     }
     static const char *const state[] = {"state"}, *const none[] = {NULL};
     class->kind = (uint8_t)kind;
-    if (kind == CLASS_CUSTOM) { // an object of PyTorch's own: its state, which the operators that use it read
+    if (kind == CLASS_CUSTOM) { // a native class of PyTorch keeps its state, which its operators read
         class->klass = taper_types_class(r->module->types, name->text, 1, state);
     } else if (kind == CLASS_WITH_SETSTATE) {
         class->klass = taper_types_class(r->module->types, name->text, 0, NULL);
@@ -238,14 +238,14 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
     return class->klass != NULL ? TAPER_OK : taper_fail_memory(r->fb.error);
 }
 
-// That the function an object is to be restored by is its own class's.
+// Fails unless the function that restores an object belongs to the object's class.
 static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_table *table, taper_fb_class *class)
 {
     const char *name = NULL, *class_name = class->klass->name;
     uint64_t index = 0;
     TAPER_TRY(taper_fb_number(&r->fb, table, 3, 4, &index));
     if (class->setstate != 0 && index == class->setstate - 1) {
-        return TAPER_OK; // names may be long, and objects many
+        return TAPER_OK; // cached, because names may be long and objects many
     }
     if (index < r->current && r->values[index].tag == TAPER_UNDEFINED) {
         name = r->module->functions[r->values[index].as.i].name;
@@ -393,7 +393,7 @@ static taper_status read_parts(taper_fb_reader *r, const taper_fb_table *table, 
 taper_status taper_fb_read_value(taper_fb_reader *r, const taper_fb_table *table, taper_fb_kind kind, taper_val *value)
 {
     if (kind == TAPER_FB_NONE) {
-        return TAPER_OK; // as the slot is
+        return TAPER_OK; // the slot is None already
     }
     size_t at;
     TAPER_TRY(taper_fb_target(&r->fb, table, 1, &at));

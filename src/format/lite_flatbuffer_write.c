@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A lite module into a flatbuffer, in PyTorch's order: None, the functions with their constants, the module object.
-// Loaders of PyTorch look into every vector without asking whether it is there, so all are written, empty ones too.
-// Contents of tensors and of extra files are blocks at the end.
+// Writes a lite module into a flatbuffer in PyTorch's order: None, the functions with their constants, the module
+// object. Loaders of PyTorch read every vector without a check, so even empty vectors are written. Contents of tensors
+// and of extra files are blocks at the end.
 #include "format/lite_flatbuffer_write.h"
 
 #include "ir/scaled_storage.h"
@@ -10,15 +10,15 @@ enum { EXTRA_NAME, EXTRA_CONTENT };
 
 // ---- functions and their classes
 
-// The number of the class with a name; false when no object of it was written.
+// Finds the number of the class with a name. Returns false if no object of the class was written.
 static bool find_class(const taper_name *names, size_t count, const char *function, size_t *number)
 {
     const char *dot = strrchr(function, '.');
     return dot != NULL && taper_names_find(names, count, function, (size_t)(dot - function), number);
 }
 
-// Loaders enter each function as a method of a class, which they have only seen when there is an object of it; the
-// module's own stands in for the others.
+// Writes the classes of functions. Loaders enter each function as a method of a class, and know a class only from an
+// object of it. For other classes the module's own class is used.
 static taper_status enter_classes(taper_fb_writer *w)
 {
     taper_name *names = taper_alloc(w->allocator, w->class_count * sizeof *names);
@@ -42,7 +42,8 @@ static taper_status enter_classes(taper_fb_writer *w)
 static taper_status write_functions(taper_fb_writer *w)
 {
     const size_t count = w->module->function_count;
-    w->functions = taper_alloc_zeroed(w->allocator, count * sizeof *w->functions); // 0: not written yet
+    // 0 for functions that are not written yet.
+    w->functions = taper_alloc_zeroed(w->allocator, count * sizeof *w->functions);
     w->function_types = taper_alloc(w->allocator, count * sizeof *w->function_types);
     if (count != 0 && (w->functions == NULL || w->function_types == NULL)) {
         return taper_fail_memory(w->error);
@@ -53,12 +54,12 @@ static taper_status write_functions(taper_fb_writer *w)
     return TAPER_OK;
 }
 
-// The functions of the module's own class.
+// Writes the list of methods of the module's own class.
 static taper_fbb_ref write_methods(taper_fb_writer *w)
 {
     const char *class_name = w->module->root.as.object->klass->name;
     const size_t length = strlen(class_name);
-    uint32_t *own = w->functions; // no longer needed for anything else
+    uint32_t *own = w->functions; // the array is not needed for anything else any more
     size_t count = 0;
     for (size_t i = 0; i < w->module->function_count; i++) {
         const char *name = w->module->functions[i].name, *dot = strrchr(name, '.');
@@ -69,7 +70,7 @@ static taper_fbb_ref write_methods(taper_fb_writer *w)
     return taper_fbb_u32s(&w->b, own, count);
 }
 
-// ---- what surrounds them
+// ---- the module table
 
 static taper_status write_storages(taper_fb_writer *w, taper_fbb_ref *vector)
 {

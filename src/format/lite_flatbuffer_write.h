@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the parts that write a lite module into a flatbuffer. Not for others. The slots are those of
-// lite_flatbuffer.h.
+// Declarations for the files that write a lite module into a flatbuffer. No other code includes this header. The slots
+// are in lite_flatbuffer.h.
 #ifndef TAPER_FORMAT_LITE_FLATBUFFER_WRITE_H
 #define TAPER_FORMAT_LITE_FLATBUFFER_WRITE_H
 
@@ -14,34 +14,34 @@ typedef struct taper_fb_writer {
     const taper_write_options *options;
     taper_fbb b;
     taper_set_states states;
-    taper_fbb_ref *ivalues; // by index
+    taper_fbb_ref *ivalues; // ivalues by index
     size_t count, capacity;
     taper_lookup scalars;       // numbers and strings that were written
-    taper_lookup tags;          // types of containers
-    taper_arena arena;          // of these
-    taper_pointer_map objects;  // indexes of values; TAPER_FB_OPEN while one is being written
-    taper_pointer_map storages; // numbers of storages
+    taper_lookup tags;          // types of containers that were written
+    taper_arena arena;          // memory for the entries of both
+    taper_pointer_map objects;  // index of each value; TAPER_FB_OPEN while it is being written
+    taper_pointer_map storages; // number of each storage
     taper_storage **storage_items;
     size_t storage_count, storage_capacity;
-    taper_pointer_map classes;       // numbers of classes
-    const taper_class **class_items; // and these by number
+    taper_pointer_map classes;       // number of each class
+    const taper_class **class_items; // classes by number
     taper_fbb_ref *class_tables;
     size_t class_count, class_capacity, class_table_capacity;
-    uint32_t *functions;           // ivalues of the functions
-    taper_fbb_ref *function_types; // where their classes are to be entered
-    taper_pointer_map types;       // strings of types, by type
-    size_t type_text;              // characters of these
-    bool in_state;                 // the module's object is being written, no constant
-    bool with_handles;             // of debugging
+    uint32_t *functions;           // ivalue of each function
+    taper_fbb_ref *function_types; // places in the functions at which their classes are to be written
+    taper_pointer_map types;       // string of each type
+    size_t type_text;              // characters of these strings
+    bool in_state;                 // true while the module's object is written, false for constants
+    bool with_handles;             // true to write debug handles
     taper_error *error;
 } taper_fb_writer;
 
 #define TAPER_FB_OPEN SIZE_MAX
 
-// Adds an ivalue and gives its index. value: where its contents were put.
+// Adds an ivalue and returns its index. value: the place of its content.
 TAPER_MUST_USE taper_status taper_fb_add(taper_fb_writer *w, taper_fb_kind kind, taper_fbb_ref value, uint32_t *index);
 
-// ---- lite_flatbuffer_write_values.c: the index of a value, which is written if it was not yet.
+// ---- lite_flatbuffer_write_values.c: returns the index of a value, which is written if it was not written before
 TAPER_MUST_USE taper_status taper_fb_write_value(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index);
 
 // ---- lite_flatbuffer_write_tensors.c

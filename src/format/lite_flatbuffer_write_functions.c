@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of a flatbuffer module.
+// Writes the functions of a flatbuffer module.
 #include "format/lite_flatbuffer_write.h"
 
 static taper_fbb_ref put_instructions(taper_fb_writer *w, const taper_module_function *function)
@@ -79,7 +79,7 @@ static taper_status put_argument(taper_fb_writer *w, const taper_module_argument
     return TAPER_OK;
 }
 
-// ---- vectors of these
+// ---- vectors of instructions, operators and others
 
 typedef struct parts {
     taper_fbb_ref instructions, operators, constants, types, arguments, returns, debug;

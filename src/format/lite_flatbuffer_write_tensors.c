@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors of a flatbuffer module and their storages.
+// Writes the tensors of a flatbuffer module and their storages.
 #include "format/lite_flatbuffer_write.h"
 #include "format/saved_value.h"
 
@@ -17,7 +17,7 @@ static taper_status add_storage(taper_fb_writer *w, taper_storage *storage, size
     return TAPER_OK;
 }
 
-// Sizes, strides and offset have 32 bits here.
+// Writes sizes or strides. They and the offset have 32 bits in this format.
 static taper_status put_dims(taper_fb_writer *w, const int64_t *dims, size_t count, taper_fbb_ref *ref)
 {
     uint32_t small[TAPER_MAX_RANK];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values as ivalues. Each object is written once and referred to by its index, equal numbers and strings as well.
+// Writes values as ivalues. Each object is written once and referred to by its index, and so are equal numbers and
+// strings.
 #include "format/lite_flatbuffer_write.h"
 #include "format/saved_value.h"
 
@@ -11,7 +12,7 @@ static const char native[] = "__torch__.torch.classes.";
 typedef struct scalar {
     taper_fb_kind kind;
     uint64_t bits;
-    const char *text; // of a string
+    const char *text; // for a string
     size_t length;
     uint32_t index;
 } scalar;
@@ -108,7 +109,7 @@ static taper_fbb_ref put_complex(taper_fb_writer *w, const taper_complex *number
 
 // ---- lists, tuples, dicts
 
-// The indexes of count values that lie step apart.
+// Writes the indexes of `count` values, which are `step` apart.
 static taper_status write_items(taper_fb_writer *w, const taper_val *items, size_t count, size_t step, unsigned depth,
                                 taper_fbb_ref *vector)
 {
@@ -127,9 +128,9 @@ static taper_status write_items(taper_fb_writer *w, const taper_val *items, size
     return status;
 }
 
-// A type of a container that was written.
+// The type of a container that was written.
 typedef struct type_tag {
-    const taper_type *key, *value; // key NULL: a list
+    const taper_type *key, *value; // key is NULL for a list
     taper_fbb_ref ref;
 } type_tag;
 
@@ -139,7 +140,7 @@ static bool same_tag(const void *item, const void *key)
     return a->key == b->key && a->value == b->value;
 }
 
-// The name of a container's type; a flatbuffer has none without.
+// Writes the name of a container's type. A flatbuffer cannot contain a container without a type.
 static taper_status put_type(taper_fb_writer *w, const taper_type *key, const taper_type *value, taper_fbb_ref *ref)
 {
     const type_tag wanted = {.key = key, .value = value};
@@ -180,7 +181,7 @@ static taper_status write_numbers(taper_fb_writer *w, const taper_list *list, ta
             to[i] = list->items[i].as.i != 0 ? 1 : 0;
         } else {
             uint64_t bits;
-            memcpy(&bits, &list->items[i].as.i, sizeof bits); // of a double too
+            memcpy(&bits, &list->items[i].as.i, sizeof bits); // also the bits of a double
             taper_store_u64(to + 8 * i, bits);
         }
     }
@@ -189,7 +190,7 @@ static taper_status write_numbers(taper_fb_writer *w, const taper_list *list, ta
     return taper_fb_add(w, kind, taper_fbb_table_end(&w->b), index);
 }
 
-// The kind of list that holds its numbers itself.
+// Returns the kind of list that stores its numbers directly.
 static taper_fb_kind kind_of_list(const taper_list *list)
 {
     const taper_type_kind element = list->element != NULL ? (taper_type_kind)list->element->kind : TAPER_TYPE_ANY;
@@ -290,7 +291,8 @@ static taper_status write_object(taper_fb_writer *w, const taper_object *object,
     }
     if (is_native) { // its only slot is its state
         state = &object->slots[0];
-    } else if (w->in_state || taper_set_states_has(&w->states, object)) { // other constants are their attributes
+        // Other constants are saved as their attributes.
+    } else if (w->in_state || taper_set_states_has(&w->states, object)) {
         TAPER_TRY(taper_set_states_find(&w->states, object, &state, &function, w->error));
     }
     if (state != NULL && !is_native && w->functions[function] == 0) {
@@ -344,7 +346,7 @@ static taper_status write_object_value(taper_fb_writer *w, taper_val value, unsi
     }
 }
 
-// What has several holders is met several times.
+// Writes a value that may have several holders once.
 static taper_status write_shared(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index)
 {
     const bool shared = taper_refs_count(&value.as.obj->refs) > 1;
@@ -367,7 +369,7 @@ static taper_status write_shared(taper_fb_writer *w, taper_val value, unsigned d
 
 taper_status taper_fb_write_value(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index)
 {
-    *index = 0; // None
+    *index = 0; // index of None
     if (depth > TAPER_LIMIT_VALUE_DEPTH) {
         TAPER_FAIL(w->error, TAPER_ERROR_RESOURCE, "the module cannot be written: values are nested more than %d deep",
                    TAPER_LIMIT_VALUE_DEPTH);

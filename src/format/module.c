@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Freeing a module, the names of its opcodes, and which methods stay.
+// Frees modules, and knows the names of opcodes and the methods that prepared models keep.
 #include "format/module.h"
 
 #include "format/name_sort.h"
 
-// One after the other, by number.
+// The names are consecutive, in the order of their numbers.
 static const char opcode_names[] =
 #define X(name, number) #name "\0"
     TAPER_LITE_OPCODES(X)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stack machine. Everything it allocates is proportional to the bytes it has read: one slot or object per opcode, a
-// memo no longer than the record.
+// The stack machine. All memory that it allocates is proportional to the bytes that it has read: one slot or object for
+// each opcode, and a memo no longer than the record.
 //
-// A list, dict or object is filled only while nothing but the stack and one memo slot holds it. The writers never do
-// otherwise, and it makes cycles impossible and the depth of every value known when it is complete. For this to be
-// decidable by counting references, memo slots are set once.
+// A list, dict or object can be filled only while it is held by nothing but the stack and one memo slot. The writers
+// never need more. The rule makes cycles impossible, and makes the depth of every value known when it is complete.
+// Counting references decides it, so memo slots can be set only once.
 #include "format/pickle.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum opcode {
     OP_LIST = 'l',
     OP_BINPUT = 'q',
     OP_LONG_BINPUT = 'r',
-    OP_SETITEM = 's', // of Python's own pickler
+    OP_SETITEM = 's', // opcode of Python's own pickler
     OP_TUPLE = 't',
     OP_SETITEMS = 'u',
     OP_EMPTY_DICT = '}',
@@ -56,7 +56,7 @@ static taper_status push(taper_pickle *p, taper_val value)
     return taper_pickle_push(p, value, 0, false);
 }
 
-// Slots above the innermost mark can be taken.
+// Returns the number of slots above the innermost mark, which may be taken.
 static size_t available(const taper_pickle *p)
 {
     return p->count - (p->mark_count != 0 ? p->marks[p->mark_count - 1] : 0);
@@ -131,7 +131,7 @@ static taper_status get(taper_pickle *p, uint32_t index)
 
 // ---- containers
 
-// The container in the slot gets items: it must be held by nobody else, and becomes as deep as they make it.
+// Prepares the container in the slot for items. Nothing else may hold it. Its depth becomes that of its items plus one.
 static taper_status open_container(taper_pickle *p, size_t at, size_t items)
 {
     taper_pickle_slot *slot = &p->stack[at];
@@ -158,7 +158,7 @@ static taper_status open_container(taper_pickle *p, size_t at, size_t items)
     return TAPER_OK;
 }
 
-// A tuple of the slots from base on.
+// Makes a tuple of the slots from base on.
 static taper_status make_tuple(taper_pickle *p, size_t base)
 {
     const size_t count = p->count - base;
@@ -187,7 +187,7 @@ static taper_status append_items(taper_pickle *p, size_t base)
     taper_list *list = p->stack[base - 1].value.as.list;
     for (size_t i = base; i < p->count; i++) {
         const taper_val item = p->stack[i].value;
-        p->stack[i].value = taper_val_none(); // passes over, also on failure
+        p->stack[i].value = taper_val_none(); // taken over, also on failure
         TAPER_TRY(taper_list_append(list, item, p->error));
     }
     p->count = base;
@@ -216,7 +216,7 @@ static taper_status set_items(taper_pickle *p, size_t base)
     return TAPER_OK;
 }
 
-// LIST and DICT make the container below the items that are on the stack already.
+// LIST and DICT make the container below the items that are already on the stack.
 static taper_status collect(taper_pickle *p, bool dict)
 {
     size_t base;
@@ -250,7 +250,8 @@ static taper_status build(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
     const size_t at = p->count - 2;
-    if (p->stack[at].value.tag == TAPER_DICT) { // what Python's state dicts say of their modules, which nobody needs
+    // Python's state dicts have metadata of their modules, which is not needed.
+    if (p->stack[at].value.tag == TAPER_DICT) {
         drop_to(p, at + 1);
         return TAPER_OK;
     }
@@ -269,14 +270,14 @@ static taper_status build(taper_pickle *p)
 static taper_status reduce(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
-    // Held here: the call pushes its result over them.
+    // The arguments are held here, because the call pushes its result over them.
     const taper_pickle_slot arguments = p->stack[p->count - 1];
     const taper_pickle_global *global = taper_pickle_global_of(p, p->stack[p->count - 2].value);
     const bool member = global != NULL && global->kind == TAPER_GLOBAL_CLASS && arguments.value.tag != TAPER_TUPLE;
     if (global == NULL || (arguments.value.tag != TAPER_TUPLE && !member)) {
         REFUSE(p, "the pickle is damaged: REDUCE without a function and its arguments");
     }
-    p->count -= 2; // the global needs no release
+    p->count -= 2; // the global is not an object, so nothing is released
     const taper_status status = member ? taper_pickle_member(p, global, arguments.value)
                                        : taper_pickle_call(p, global, arguments.value.as.tuple, arguments.depth);
     taper_val_release(arguments.value);
@@ -479,7 +480,7 @@ taper_status taper_pickle_read(taper_heap *heap, taper_type_scope *scope, const 
     const taper_status status = run(&p, value);
     drop_to(&p, 0);
     for (size_t i = 0; i < p.memo_count; i++) {
-        taper_val_release(p.memo[i].value); // None where not set
+        taper_val_release(p.memo[i].value); // slots that were never set are None
     }
     if (p.empty != NULL) {
         taper_obj_release(&p.empty->head);

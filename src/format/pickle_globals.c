@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the names in a pickle stand for: the complete list. A name that is not here is refused, so a pickle cannot reach
-// anything else.
+// The meanings of names in a pickle. The list is complete: any other name is refused, so a pickle cannot reach anything
+// else.
 #include "base/charge.h"
 #include "format/pickle.h"
 #include "format/pickle_machine.h"
@@ -68,7 +68,8 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
 // clang-format on
 #define NAME(module, name, kind, number) name "\0"
 #define MEANING(module, name, kind, number) {module, kind, number},
-static const char known_names[] = KNOWN(NAME); // one behind the other, as in known: no pointers to relocate
+// Consecutive, in the order of `known`, without pointers that need relocation.
+static const char known_names[] = KNOWN(NAME);
 static const struct {
     uint8_t module, kind, number;
 } known[] = {KNOWN(MEANING)};
@@ -78,7 +79,7 @@ static bool is(const char *text, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(text, expected, length) == 0;
 }
 
-// "__torch__" and everything below it.
+// Returns true for "__torch__" and everything below it.
 static bool is_class_module(const char *module, size_t length)
 {
     static const char root[] = "__torch__";
@@ -127,7 +128,8 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
 
 // ---- functions
 
-// A container can be typed time and again, which a writer does once: so that the time stays in proportion to the file.
+// Charges the items of a container whose type is set. A writer does that once, but a file could do it many times. The
+// limit keeps the time proportional to the file.
 static taper_status count_checks(taper_pickle *p, size_t items)
 {
     enum { FACTOR = 8, LEAST = 1 << 16 };
@@ -159,7 +161,7 @@ static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_typ
     return TAPER_OK;
 }
 
-// The result is the container among the arguments, now with its element types.
+// Pushes the container among the arguments, which now has its element types.
 static taper_status push_container(taper_pickle *p, taper_val container, unsigned argument_depth)
 {
     return taper_pickle_push(p, taper_val_retain(container), argument_depth - 1, false);
@@ -216,7 +218,7 @@ static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push(p, device, 0, false);
 }
 
-// (tensor, requires_grad, hooks), and Python attributes of its own where there is one more: the tensor.
+// Makes a tensor from (tensor, requires_grad, hooks), with one more argument if it has Python attributes.
 static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments, size_t more)
 {
     if (arguments->count != 3 + more || arguments->items[0].tag != TAPER_TENSOR ||
@@ -227,7 +229,8 @@ static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments
     return taper_pickle_push(p, taper_val_retain(arguments->items[0]), 1, false);
 }
 
-// (storage, offset, sizes, strides, requires_grad, hooks, dtype, …): of a dtype that has no class of storages.
+// Refuses (storage, offset, sizes, strides, requires_grad, hooks, dtype, …), the form for a dtype without a class of
+// storages.
 static taper_status refuse_tensor(taper_pickle *p, const taper_tuple *arguments)
 {
     const taper_pickle_global *dtype = arguments->count > 6 ? taper_pickle_global_of(p, arguments->items[6]) : NULL;
@@ -309,8 +312,8 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
 
 // ---- objects
 
-// A native class of PyTorch keeps the state as it was pickled, in its only slot; the operators that use it read it
-// there.
+// Gives the state to an object of a native class of PyTorch. It is kept unchanged in the only slot, where the operators
+// of the class read it.
 static taper_status set_native(taper_pickle *p, taper_object *object, taper_val state)
 {
     static const char *const slots[] = {"state"};
@@ -323,7 +326,7 @@ static taper_status set_native(taper_pickle *p, taper_object *object, taper_val 
     return taper_object_set(object, 0, state, p->error);
 }
 
-// The names in the state become the class's attributes, in this order.
+// Gives the state to any other object. The names in the state become the attributes of the class, in this order.
 static taper_status set_attributes(taper_pickle *p, taper_object *object, const taper_dict *state)
 {
     const char **names = taper_alloc(p->allocator, state->count * sizeof *names);

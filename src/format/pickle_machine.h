@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inside of the pickle reader, shared by pickle.c (opcodes), pickle_globals.c (what a GLOBAL names and does) and
-// pickle_tensors.c. Not for others.
+// The inside of the pickle reader, for pickle.c (opcodes), pickle_globals.c (names and effects of a GLOBAL),
+// pickle_stack.c and pickle_tensors.c. No other code includes this header.
 //
-// Two kinds of values exist only inside: a GLOBAL is an UNDEFINED value with its number, and a persistent id is a tuple
+// Two kinds of values exist only inside. A GLOBAL is an UNDEFINED value with its number. A persistent id is a tuple
 // (STORAGE, dtype, element count), which no file can forge because no opcode takes a tuple apart. Both, and the tuples
-// that hold them, are `raw` and never reach a list, a dict, an object or the result.
+// that contain them, are `raw` and never reach a list, a dict, an object or the result.
 #ifndef TAPER_FORMAT_PICKLE_MACHINE_H
 #define TAPER_FORMAT_PICKLE_MACHINE_H
 
@@ -12,14 +12,14 @@
 #include "base/reader.h"
 #include "ir/tensor_def.h"
 
-// A slot of the stack or of the memo; owns its value.
+// A slot of the stack or of the memo. It owns its value.
 typedef struct taper_pickle_slot {
     taper_val value;
-    uint32_t memo;  // of a stack slot: the memo slot that shares the value, TAPER_PICKLE_NO_MEMO if none
-    uint16_t depth; // of nesting
+    uint32_t memo;  // stack slot: the memo slot that shares the value, or TAPER_PICKLE_NO_MEMO
+    uint16_t depth; // levels of nesting
     bool raw;
-    bool set;    // of a memo slot
-    bool closed; // an object that has its state
+    bool set;    // memo slot: true if in use
+    bool closed; // true for an object that has its state
 } taper_pickle_slot;
 
 #define TAPER_PICKLE_NO_MEMO UINT32_MAX
@@ -31,7 +31,7 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_TENSOR,
     TAPER_GLOBAL_PARAMETER,
     TAPER_GLOBAL_QTENSOR,
-    TAPER_GLOBAL_OTHER_TENSOR, // of a dtype that Taper has none of
+    TAPER_GLOBAL_OTHER_TENSOR, // a dtype that Taper lacks
     TAPER_GLOBAL_OTHER_DTYPE,
     TAPER_GLOBAL_LIST, // number: taper_type_kind of the elements
     TAPER_GLOBAL_TYPE_TAG,
@@ -56,48 +56,48 @@ typedef struct taper_pickle {
     const taper_allocator *allocator;
     taper_arena arena;
     taper_reader reader;
-    size_t start; // of the current opcode
+    size_t start; // position of the current opcode
     taper_pickle_slot *stack, *memo;
     size_t count, stack_capacity, memo_count, memo_capacity;
     uint32_t *marks;
     size_t mark_count, mark_capacity;
     taper_pickle_global *globals;
     size_t global_count, global_capacity;
-    taper_storage *empty; // shared by all tensors without elements
-    uint64_t checked;     // items of containers looked at when these were given their types
+    taper_storage *empty; // storage that all tensors without elements share
+    uint64_t checked;     // items of containers that were read to set their types
     taper_error *error;
 } taper_pickle;
 
-// A failure at the current opcode; formats "data.pkl, byte N: TEXT".
+// Fails at the current opcode with "data.pkl, byte N: TEXT".
 TAPER_COLD taper_status taper_pickle_fail(const taper_pickle *p, taper_status status, const char *format, ...)
     TAPER_PRINTF(3, 4);
 
-// A failure that another part reported, given its place in the file. Wrong arguments are the file's fault.
+// Adds the place in the file to a failure that another part reported. Wrong arguments become an error of the file.
 TAPER_COLD taper_status taper_pickle_blame(const taper_pickle *p, taper_status status);
 
-// The value passes over; released on failure.
+// Pushes a value. Takes over the reference, also on failure.
 TAPER_MUST_USE taper_status taper_pickle_push(taper_pickle *p, taper_val value, unsigned depth, bool raw);
-// A fresh object, NULL meaning out of memory.
+// Pushes a new object. Fails if it is NULL, because memory is missing.
 TAPER_MUST_USE taper_status taper_pickle_push_new(taper_pickle *p, void *object);
 
 // ---- pickle_globals.c
 
 TAPER_MUST_USE taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_t module_length,
                                                      const char *name, size_t name_length);
-// NULL when value is no GLOBAL.
+// Returns NULL if the value is not a GLOBAL.
 const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_val value);
-// REDUCE: calls the global with the arguments and pushes what it gives. arguments stays the caller's; argument_depth is
-// its nesting.
+// REDUCE: calls the global with the arguments and pushes its result. The caller keeps the arguments. argument_depth:
+// their levels of nesting.
 TAPER_MUST_USE taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *global,
                                               taper_tuple *arguments, unsigned argument_depth);
-// REDUCE of an enum: its member with the value, which is not in a tuple as arguments are.
+// REDUCE of an enum: pushes the member with the value, which is not in a tuple of arguments.
 TAPER_MUST_USE taper_status taper_pickle_member(taper_pickle *p, const taper_pickle_global *global, taper_val value);
-// BUILD: gives the object its state, whose reference passes over.
+// BUILD: gives the object its state. Takes over the reference.
 TAPER_MUST_USE taper_status taper_pickle_build(taper_pickle *p, taper_object *object, taper_val state);
 
 // ---- pickle_tensors.c
 
-// BINPERSID
+// Handles BINPERSID.
 TAPER_MUST_USE taper_status taper_pickle_storage(taper_pickle *p, taper_val id);
 TAPER_MUST_USE taper_status taper_pickle_tensor(taper_pickle *p, const taper_tuple *arguments);
 TAPER_MUST_USE taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stack of a pickle that is read, and what failed in it.
+// The stack of the pickle reader, and its errors.
 #include "format/pickle_machine.h"
 #include <stdio.h>
 

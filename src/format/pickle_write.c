@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opcodes, numbers, strings and the memo. Strings and globals are kept in the memo by their text, as PyTorch does; one
-// that is not found again because the table has no room is written once more.
+// Writes opcodes, numbers, strings and the memo. Strings and globals have memo slots by their text, as in PyTorch. If
+// the table has no room for one, it is written again at its next use.
 #include "format/pickle_write.h"
 
 #include <assert.h>
@@ -10,9 +10,9 @@
 
 // A string or a global that was written.
 typedef struct written {
-    const char *text; // of a global: its module
+    const char *text; // text of a string; module of a global
     size_t length;
-    const char *name; // of a global
+    const char *name; // name of a global
     size_t slot;
 } written;
 
@@ -46,7 +46,7 @@ void taper_pickler_free(taper_pickler *p)
     taper_pointer_free(p->allocator, &p->objects);
 }
 
-// The stack of a reader is limited, and what it could not read is not worth writing.
+// The stack of a reader is limited, so a pickle that it cannot read is not written.
 void taper_pickler_op(taper_pickler *p, taper_pickle_opcode op, int64_t change)
 {
     taper_bytes_byte(&p->bytes, op);
@@ -82,7 +82,7 @@ static bool same_text(const void *item, const void *key)
            (a->name == NULL || strcmp(a->name, b->name) == 0);
 }
 
-// Puts what was just written into the memo, for the next time.
+// Puts the last written item into the memo for its next use.
 static size_t remember(taper_pickler *p, taper_lookup *lookup, uint64_t hash, const written *what)
 {
     const size_t slot = taper_pickler_put(p);
@@ -174,7 +174,7 @@ size_t taper_pickler_global(taper_pickler *p, const char *module, size_t module_
 
 // ---- tuples
 
-enum { SHORT_TUPLE = 3 }; // up to here there are opcodes that need no mark
+enum { SHORT_TUPLE = 3 }; // the longest tuple with an opcode that needs no mark
 
 void taper_pickler_open(taper_pickler *p, size_t count)
 {

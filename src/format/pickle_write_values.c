@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values: containers, objects, tensors. A value with one holder is met once and needs no memo slot; one with several
-// gets a slot when it is complete, as in PyTorch, so nothing can hold itself: that is refused.
+// Writes values: containers, objects, tensors. A value with one holder needs no memo slot. A value with several holders
+// gets a slot when it is complete, as in PyTorch. So a value cannot contain itself, and such a value is refused.
 #include "format/name_sort.h"
 #include "format/pickle_write.h"
 #include "format/saved_value.h"
 
-enum { BATCH = 1000000 }; // items that are appended at once: a reader holds them on its stack
+enum { BATCH = 1000000 }; // items that one opcode appends, because a reader keeps them on its stack
 
 #define REFUSE(p, ...) return taper_pickler_fail((p), TAPER_ERROR_UNSUPPORTED, __VA_ARGS__)
 
@@ -21,7 +21,7 @@ static taper_status write_value(taper_pickler *p, taper_val value, unsigned dept
 static taper_status write_items(taper_pickler *p, const taper_val *items, size_t count, unsigned depth,
                                 taper_pickle_opcode end)
 {
-    // An empty list is appended to all the same.
+    // An empty list also gets one append.
     size_t at = 0;
     do {
         const size_t batch = taper_min_size(count - at, BATCH);
@@ -35,9 +35,9 @@ static taper_status write_items(taper_pickler *p, const taper_val *items, size_t
     return TAPER_OK;
 }
 
-// A type that was written as a string: the second argument of restore_type_tag.
+// A type that was written as a string, the second argument of restore_type_tag.
 typedef struct tag {
-    const taper_type *key, *value; // key NULL: a list
+    const taper_type *key, *value; // key is NULL for a list
     size_t slot;
 } tag;
 
@@ -91,7 +91,7 @@ static taper_status close_tag(taper_pickler *p, const taper_type *key, const tap
     return TAPER_OK;
 }
 
-// The function that makes a list of this type, where there is one for it.
+// Returns the function that makes a list of this type, or NULL if there is none.
 static const char *builder_of(const taper_type *element)
 {
     switch ((taper_type_kind)element->kind) {
@@ -153,7 +153,7 @@ static taper_status write_tuple(taper_pickler *p, const taper_tuple *tuple, unsi
 
 // ---- objects
 
-// Attributes become keys of a dict, so each has a name of its own.
+// Attributes become keys of a dict, so their names must differ.
 static taper_status check_attributes(const taper_pickler *p, const taper_class *class)
 {
     taper_name *names = taper_alloc(p->allocator, class->count * sizeof *names);
@@ -201,7 +201,7 @@ static taper_status write_attributes(taper_pickler *p, const taper_object *objec
     taper_pickler_op(p, TAPER_PICKLE_MARK, 0);
     for (size_t i = 0; i < object->count; i++) {
         taper_pickler_string(p, class->slots[i], strlen(class->slots[i]));
-        TAPER_TRY(write_value(p, object->slots[i], depth + 2)); // the dict is a container too
+        TAPER_TRY(write_value(p, object->slots[i], depth + 2)); // one level for the object and one for the dict
     }
     taper_pickler_op(p, TAPER_PICKLE_SETITEMS, -2 * (int64_t)object->count);
     return TAPER_OK;
@@ -261,8 +261,9 @@ static const char *storage_class(taper_dtype dtype)
     return names[dtype];
 }
 
-// ("storage", class, key, "cpu", number of elements) as a persistent id. A storage may be seen as several dtypes, each
-// of which has an id of its own with the same key; the byte behind the head stands for the dtype in the memo.
+// Writes ("storage", class, key, "cpu", number of elements) as a persistent id. Tensors may view a storage as several
+// dtypes. Each dtype has an id of its own with the same key. In the memo, an address inside the head of the storage
+// stands for each dtype.
 static taper_status write_storage(taper_pickler *p, taper_storage *storage, taper_dtype dtype)
 {
     const void *memo = (const char *)storage + 1 + dtype;
@@ -291,7 +292,7 @@ static taper_status write_storage(taper_pickler *p, taper_storage *storage, tape
     return taper_pointer_add(p->allocator, &p->objects, memo, taper_pickler_put(p), p->error);
 }
 
-// A tuple with a mark, whatever its length, as PyTorch writes sizes and strides.
+// Writes a tuple with a mark, whatever its length, as PyTorch does for sizes and strides.
 static void write_dims(taper_pickler *p, const int64_t *dims, size_t count)
 {
     taper_pickler_op(p, TAPER_PICKLE_MARK, 0);
@@ -339,7 +340,7 @@ static taper_status write_tensor(taper_pickler *p, const taper_tensor *tensor, u
         TAPER_TRY(write_quantizer(p, quantizer, depth));
     }
     taper_pickler_bool(p, tensor->requires_grad);
-    global(p, "collections", "OrderedDict"); // hooks
+    global(p, "collections", "OrderedDict"); // hooks: an empty one
     taper_pickler_close(p, 0);
     taper_pickler_op(p, TAPER_PICKLE_REDUCE, -1);
     taper_pickler_op(p, TAPER_PICKLE_TUPLE, 1 - (quantizer != NULL ? 7 : 6));
@@ -402,7 +403,7 @@ static taper_status write_string(taper_pickler *p, const taper_string *string, b
     return shared ? taper_pointer_add(p->allocator, &p->objects, string, slot, p->error) : TAPER_OK;
 }
 
-// What has several holders goes through the memo.
+// Writes a value that may have several holders, through the memo.
 static taper_status write_shared(taper_pickler *p, taper_val value, unsigned depth)
 {
     const bool shared = taper_refs_count(&value.as.obj->refs) > 1;

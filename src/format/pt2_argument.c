@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments in a .pt2 file: an object with one member, whose name says what it is. The first schemas have all
-// members, of which one is not null.
+// Reads arguments in a .pt2 file. An argument is an object with one member, whose name tells its kind. In the first
+// schemas it has all members, and only one is not null.
 #include "format/pt2_parts.h"
 
-// What an alternative holds, or each item of its lists.
+// The content of an alternative, or of each item of its lists.
 typedef enum form {
     FORM_NONE,
     FORM_NAME,
@@ -39,7 +39,7 @@ static const uint8_t form_kinds[] = {
 
 static const struct {
     char name[22];
-    uint8_t form, lists; // lists within each other
+    uint8_t form, lists; // lists: levels of lists within each other
 } alternatives[] = {
     {"as_none", FORM_NONE, 0},
     {"as_name", FORM_NAME, 0},
@@ -108,7 +108,7 @@ taper_status taper_pt2_named_read(taper_pt2 *r, taper_pt2_type type, taper_pt2_a
     return taper_pt2_mention_add(r, &value, false, argument);
 }
 
-// ---- what an alternative holds
+// ---- contents of alternatives
 
 static taper_status read_union(taper_pt2 *r, taper_pt2_type type, taper_pt2_argument *argument);
 
@@ -189,7 +189,7 @@ static taper_status read_form(taper_pt2 *r, form what, taper_pt2_type type, tape
 {
     argument->kind = form_kinds[what];
     switch (what) {
-    case FORM_NAME: // within an as_sym_…
+    case FORM_NAME: // inside of an as_sym_… alternative
         return taper_pt2_named_read(r, type, argument);
     case FORM_TENSOR:
         return taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, argument);
@@ -226,7 +226,7 @@ static taper_status read_form(taper_pt2 *r, form what, taper_pt2_type type, tape
         return read_graph(r, argument);
     case FORM_DICT:
         return read_dict(r, argument);
-    default: // true, in the first schemas []
+    default: // true, or [] in the first schemas
         return taper_json_skip(&r->json);
     }
 }
@@ -266,7 +266,7 @@ static taper_status read_lists(taper_pt2 *r, const list_form *list, taper_pt2_ar
 
 typedef struct alternative {
     taper_pt2_argument *argument;
-    taper_pt2_type type; // of what has a name alone
+    taper_pt2_type type; // type of an alternative with only a name
     bool found;
 } alternative;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a .pt2 file says of a tensor; its dtypes, layouts and memory formats.
+// Reads the facts about a tensor in a .pt2 file, and its dtypes, layouts and memory formats.
 #include <stdio.h>
 
 #include "format/pt2_parts.h"
 
-// X(name in the schema, number in the schema, number of PyTorch's operators, name of PyTorch)
+// X(name in the schema, number in the schema, number that PyTorch's operators use, PyTorch's name)
 // clang-format off
 #define DTYPES(X) \
     X("BYTE", 1, 0, "uint8") \
@@ -52,7 +52,7 @@ typedef struct row {
 
 static const row dtypes[] = {DTYPES(NUMBERS)}, memory_formats[] = {MEMORY_FORMATS(NUMBERS)},
                  layouts[] = {LAYOUTS(NUMBERS)};
-// One behind the other, in the order of the rows.
+// The names are consecutive, in the order of the rows.
 static const char dtype_names[] = DTYPES(NAMES), memory_format_names[] = MEMORY_FORMATS(NAMES),
                   layout_names[] = LAYOUTS(NAMES), pytorch_names[] = DTYPES(PYTORCH);
 
@@ -212,7 +212,7 @@ static taper_status meta_member(taper_pt2 *r, const taper_json_text *name, void 
     if (taper_json_is(name, "layout")) {
         return taper_pt2_enum_read(r, TAPER_PT2_ENUM_LAYOUT, &m->meta->layout);
     }
-    if (taper_json_is(name, "meta")) { // the first schema has a shell around it
+    if (taper_json_is(name, "meta")) { // the first schema has an object around it
         return taper_pt2_members(r, meta_member, to);
     }
     return taper_json_skip(&r->json);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a .pt2 file holds (torch.export.save): a program as PyTorch's export schema describes it, whichever layout and
-// version it came in. A zip archive in one of two layouts:
+// The content of a .pt2 file (torch.export.save): a program in the terms of PyTorch's export schema, whatever its
+// layout and version. The file is a zip archive in one of two layouts:
 //   archive (PyTorch 2.8 on)                                  legacy (2.1 to 2.7), no folder around it
 //   archive_format, archive_version, byteorder                version
 //   models/NAME.json                                          serialized_exported_program.json
 //   data/weights/NAME_weights_config.json, weight_N           serialized_state_dict.pt (.json until 2.2)
 //   data/constants/NAME_constants_config.json, tensor_N       serialized_constants.pt (.json until 2.2, none in 2.1)
 //   extra/FILE                                                extra_files/FILE
-// PyTorch 2.8 has data/weights/NAME.pt and data/constants/NAME.pt for the tables and their records; these and the
-// legacy ones, .json or not, are zip archives of torch.save. Sample inputs are not read.
-// Everything but the weights' tensors is in the arena of the module that it was read into. Texts are NUL-terminated.
+// PyTorch 2.8 has data/weights/NAME.pt and data/constants/NAME.pt instead of the tables and their records. These files
+// and the legacy ones, with or without .json, are zip archives of torch.save. Sample inputs are not read.
+// The module's arena owns everything except the tensors of the weights. Texts are NUL-terminated.
 //
-// The reader checks the structure, not the meaning: which names targets have, whether arguments fit an operator and
-// whether a value is made before it is used is for who makes graphs of it.
+// The reader checks the structure, not the meaning. The code that makes graphs of the program checks the names of
+// targets, the arguments of operators, and that each value is defined before it is used.
 #ifndef TAPER_FORMAT_PT2_PROGRAM_H
 #define TAPER_FORMAT_PT2_PROGRAM_H
 
@@ -24,61 +24,64 @@ typedef struct taper_pt2_named taper_pt2_named;
 
 typedef enum taper_pt2_kind {
     TAPER_PT2_NONE,
-    TAPER_PT2_VALUE, // a value of the graph: tensors, symbolic numbers, custom objects
+    TAPER_PT2_VALUE, // a value of the graph: a tensor, symbolic number or custom object
     TAPER_PT2_INT,
     TAPER_PT2_FLOAT,
     TAPER_PT2_BOOL,
     TAPER_PT2_COMPLEX,
     TAPER_PT2_STRING,
-    TAPER_PT2_DTYPE, // a number as PyTorch's operators take it (ScalarType): a taper_dtype, or one Taper has none of
-    TAPER_PT2_MEMORY_FORMAT, // the same: contiguous 0, preserve 1, channels last 2, channels last 3d 3
-    TAPER_PT2_LAYOUT,        // the same: strided 0
-    TAPER_PT2_DEVICE,        // "cpu", "cuda:0"
-    TAPER_PT2_OPERATOR,      // the target of a node: "torch.ops.aten.add.Tensor"
-    TAPER_PT2_GRAPH,         // of higher-order operators
+    TAPER_PT2_DTYPE, // number that PyTorch's operators use (ScalarType): a taper_dtype, or one that Taper lacks
+    // Number that PyTorch's operators use: contiguous 0, preserve 1, channels last 2, channels last 3d 3.
+    TAPER_PT2_MEMORY_FORMAT,
+    TAPER_PT2_LAYOUT,   // number that PyTorch's operators use: strided 0
+    TAPER_PT2_DEVICE,   // "cpu", "cuda:0"
+    TAPER_PT2_OPERATOR, // target of a node: "torch.ops.aten.add.Tensor"
+    TAPER_PT2_GRAPH,    // for higher-order operators
     TAPER_PT2_LIST,
     TAPER_PT2_DICT
 } taper_pt2_kind;
 
-// One of the alternatives of the schema's Argument: as_sym_int is a VALUE or an INT, as_sym_ints a list of these,
-// as_optional_tensor a VALUE or NONE, and so on.
+// An alternative of the schema's Argument. as_sym_int is a VALUE or an INT, as_sym_ints is a list of these,
+// as_optional_tensor is a VALUE or NONE, and so on.
 typedef struct taper_pt2_argument {
-    uint8_t kind;   // taper_pt2_kind
-    uint8_t of;     // of a LIST: what it is declared to hold, also where it is empty: VALUE (tensors), INT, FLOAT, …
-    uint32_t count; // of LIST and DICT; of texts, in bytes
+    uint8_t kind; // taper_pt2_kind
+    // Declared kind of a LIST's items, also of an empty list: VALUE (tensors), INT, FLOAT, ….
+    uint8_t of;
+    uint32_t count; // items of LIST and DICT; bytes of a text
     union {
-        int64_t i; // INT, BOOL, DTYPE, MEMORY_FORMAT, LAYOUT
+        int64_t i; // for INT, BOOL, DTYPE, MEMORY_FORMAT, LAYOUT
         double f;
-        const double *complex; // real, imaginary
-        const char *text;      // STRING, DEVICE, OPERATOR
-        size_t value;          // number in the graph's values
+        const double *complex; // real and imaginary part
+        const char *text;      // for STRING, DEVICE, OPERATOR
+        size_t value;          // index in the graph's values
         const taper_pt2_graph *graph;
         struct taper_pt2_argument *items;
         taper_pt2_named *entries;
     } as;
 } taper_pt2_argument;
 
-// An argument of a node, an entry of a dict.
+// An argument of a node, or an entry of a dict.
 struct taper_pt2_named {
     const char *name; // "" for arguments of higher-order operators
-    bool keyword;     // false as well where the file does not say
+    bool keyword;     // also false if the file does not say
     taper_pt2_argument argument;
 };
 
-// A size, a stride, an offset, a symbolic number.
+// A size, stride, offset or symbolic number.
 typedef struct taper_pt2_number {
-    const char *expression; // "Symbol('s0', positive=True, integer=True)"; NULL: it is i (f of a float)
+    // For example "Symbol('s0', positive=True, integer=True)". NULL if the number is i (or f for a float).
+    const char *expression;
     union {
         int64_t i;
         double f;
     } as;
 } taper_pt2_number;
 
-// What the file says of a tensor; sizes may depend on those of the inputs.
+// The file's facts about a tensor. Sizes may depend on those of the inputs.
 typedef struct taper_pt2_meta {
-    int dtype; // as in TAPER_PT2_DTYPE; -1: not said
+    int dtype; // as in TAPER_PT2_DTYPE; -1 if missing
     int layout;
-    size_t rank; // not more than TAPER_MAX_RANK
+    size_t rank; // at most TAPER_MAX_RANK
     bool requires_grad;
     const char *device; // "cpu"
     const taper_pt2_number *sizes, *strides;
@@ -97,62 +100,62 @@ typedef enum taper_pt2_type {
 typedef struct taper_pt2_value {
     const char *name;
     uint8_t type;               // taper_pt2_type
-    const taper_pt2_meta *meta; // of a tensor; NULL: not said
-    taper_pt2_number number;    // of a symbolic number
-    const char *class_name;     // of an object; NULL: not said
+    const taper_pt2_meta *meta; // set for a tensor; NULL if missing
+    taper_pt2_number number;    // set for a symbolic number
+    const char *class_name;     // set for an object; NULL if missing
 } taper_pt2_value;
 
 typedef struct taper_pt2_node {
     const char *target;      // "torch.ops.aten.conv2d.default", "_operator.add"
-    const char *name;        // NULL: not said
-    const char *stack_trace; // source lines, the innermost last; NULL: not said
-    const char *module;      // the path of the module that it came from: "features.0", ""; NULL: not said
-    bool single;             // a higher-order operator gives a lone tensor rather than a tuple of one
+    const char *name;        // NULL if missing
+    const char *stack_trace; // source lines, the innermost last; NULL if missing
+    const char *module;      // path of the module that it came from: "features.0", ""; NULL if missing
+    bool single;             // true if a higher-order operator returns a tensor and not a tuple with one tensor
     taper_pt2_named *inputs;
     taper_pt2_argument *outputs;
     size_t input_count, output_count;
 } taper_pt2_node;
 
-// The names of a graph are its own; those within it see none of them.
+// A graph. Its names are local, and graphs inside of it do not see them.
 struct taper_pt2_graph {
-    const char *name;        // of a graph within another: "true_graph_0"
-    taper_pt2_value *values; // all that are named in it, made or not, sorted by name
+    const char *name;        // name of a graph inside of another one: "true_graph_0"
+    taper_pt2_value *values; // every value that the graph names, defined or not, sorted by name
     taper_pt2_argument *inputs, *outputs;
     taper_pt2_node *nodes;
     size_t value_count, input_count, output_count, node_count;
-    bool single; // gives a lone tensor rather than a tuple of one
+    bool single; // true if it returns a tensor and not a tuple with one tensor
 };
 
-// How inputs and outputs are packed (torch.utils._pytree). None is a leaf.
+// The packing of inputs and outputs (torch.utils._pytree). None is a leaf.
 typedef enum taper_pt2_tree_kind {
     TAPER_PT2_LEAF,
     TAPER_PT2_TUPLE,
     TAPER_PT2_TREE_LIST,
-    TAPER_PT2_TREE_DICT, // OrderedDict and defaultdict too
+    TAPER_PT2_TREE_DICT, // also OrderedDict and defaultdict
     TAPER_PT2_NAMED_TUPLE,
-    TAPER_PT2_OTHER // a class that was registered
+    TAPER_PT2_OTHER // a registered class
 } taper_pt2_tree_kind;
 
 typedef struct taper_pt2_tree {
     uint8_t kind;        // taper_pt2_tree_kind
-    const char *type;    // "builtins.dict"; NULL of a leaf
-    const char *context; // JSON as the file has it: "null", "[\"a\", \"b\"]"; NULL of a leaf
-    // Of a dict its keys, of a named tuple its fields (STRING), as many as children; NULL where the file has none.
+    const char *type;    // "builtins.dict"; NULL for a leaf
+    const char *context; // JSON from the file: "null", "[\"a\", \"b\"]"; NULL for a leaf
+    // Keys of a dict, or fields of a named tuple (STRING), one for each child. NULL if the file has none.
     const taper_pt2_argument *keys;
     const struct taper_pt2_tree *children;
-    size_t count, leaves; // children; leaves within it
+    size_t count, leaves; // number of children; number of leaves below
 } taper_pt2_tree;
 
 // A parameter, buffer or constant.
 typedef struct taper_pt2_weight {
     const char *name;     // "conv.weight"
-    taper_tensor *tensor; // owned; storages are shared as in the file. NULL: cannot be had
+    taper_tensor *tensor; // owned; storages are shared as in the file; NULL if it is not available
     const char *refusal;  // why not: "its dtype is float8_e4m3fn, which …"
 } taper_pt2_weight;
 
 typedef enum taper_pt2_input_kind {
     TAPER_PT2_INPUT_USER,
-    TAPER_PT2_INPUT_CONSTANT, // a number, a text or None that the caller gave when it was exported
+    TAPER_PT2_INPUT_CONSTANT, // a number, text or None that the caller gave during the export
     TAPER_PT2_INPUT_PARAMETER,
     TAPER_PT2_INPUT_BUFFER,
     TAPER_PT2_INPUT_TENSOR, // a tensor constant
@@ -160,21 +163,21 @@ typedef enum taper_pt2_input_kind {
     TAPER_PT2_INPUT_TOKEN
 } taper_pt2_input_kind;
 
-// What an input of the graph is.
+// The meaning of an input of the graph.
 typedef struct taper_pt2_input {
     uint8_t kind; // taper_pt2_input_kind
     bool persistent;
-    const char *target;             // the weight's name, the constant's name; NULL: none
-    const taper_pt2_weight *weight; // of PARAMETER, BUFFER, TENSOR, OBJECT: never NULL
-    taper_pt2_argument argument;    // the graph's input
+    const char *target;             // name of the weight or constant, or NULL
+    const taper_pt2_weight *weight; // never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
+    taper_pt2_argument argument;    // input of the graph
 } taper_pt2_input;
 
 typedef enum taper_pt2_output_kind {
     TAPER_PT2_OUTPUT_USER,
     TAPER_PT2_OUTPUT_LOSS,
-    TAPER_PT2_OUTPUT_BUFFER,    // the new value of a buffer
-    TAPER_PT2_OUTPUT_PARAMETER, // of a parameter
-    TAPER_PT2_OUTPUT_INPUT,     // of a tensor that the caller gave
+    TAPER_PT2_OUTPUT_BUFFER,    // new value of a buffer
+    TAPER_PT2_OUTPUT_PARAMETER, // new value of a parameter
+    TAPER_PT2_OUTPUT_INPUT,     // new value of a tensor that the caller gave
     TAPER_PT2_OUTPUT_PARAMETER_GRADIENT,
     TAPER_PT2_OUTPUT_INPUT_GRADIENT,
     TAPER_PT2_OUTPUT_TOKEN
@@ -182,9 +185,9 @@ typedef enum taper_pt2_output_kind {
 
 typedef struct taper_pt2_output {
     uint8_t kind;                // taper_pt2_output_kind
-    const char *target;          // the buffer, parameter or input; NULL: none
-    size_t input;                // which input that is, where there is a target
-    taper_pt2_argument argument; // the graph's output
+    const char *target;          // name of the buffer, parameter or input, or NULL
+    size_t input;                // number of that input, if there is a target
+    taper_pt2_argument argument; // output of the graph
 } taper_pt2_output;
 
 typedef struct taper_pt2_opset {
@@ -193,46 +196,48 @@ typedef struct taper_pt2_opset {
 } taper_pt2_opset;
 
 typedef struct taper_pt2_range {
-    const char *name;    // of a symbol: "s0"
-    int64_t least, most; // INT64_MIN, INT64_MAX: no bound
+    const char *name;    // name of a symbol: "s0"
+    int64_t least, most; // INT64_MIN, INT64_MAX for no bound
 } taper_pt2_range;
 
 typedef struct taper_pt2_program {
-    const char *method;             // that it becomes
-    struct taper_pt2_program *next; // the archive's next one
-    int64_t major, minor;           // of the schema; 0: not said
-    const char *torch_version;      // NULL: not said
+    const char *method;             // name of the method that it becomes
+    struct taper_pt2_program *next; // next program of the archive
+    int64_t major, minor;           // version of the schema; 0 if missing
+    const char *torch_version;      // NULL if missing
     taper_pt2_opset *opsets;
     taper_pt2_range *ranges;
     const char **guards; // Python expressions
     size_t opset_count, range_count, guard_count;
 
     const taper_pt2_graph *graph;
-    taper_pt2_input *inputs;   // as many as the graph has
-    taper_pt2_output *outputs; // the same
+    taper_pt2_input *inputs;   // as many as the graph's inputs
+    taper_pt2_output *outputs; // as many as the graph's outputs
     size_t input_count, output_count;
     taper_pt2_tree in_tree; // a tuple of the positional arguments (a tuple) and the named ones (a dict)
     taper_pt2_tree out_tree;
-    const char **argument_names; // of forward; none where the file has none
+    const char **argument_names; // names of forward's arguments; empty if the file has none
     size_t argument_name_count;
 
     taper_pt2_weight
-        *weights; // sorted by name; of several programs each begins with its program's: "encoder.conv.weight"
+        // Sorted by name. With several programs, a name begins with that of its program: "encoder.conv.weight".
+        *weights;
     size_t weight_count;
 } taper_pt2_program;
 
-// Whether an archive was written by torch.export.save, or holds code that AOTInductor made of one.
+// Returns true if torch.export.save wrote the archive, or if it contains code that AOTInductor made from such a
+// program.
 bool taper_pt2_is(const taper_zip *zip);
 
-// Reads the programs. One alone is the method forward, as is of several that which torch.export.save names, model; the
-// others are methods of their names. module is as for the readers of module.h; it gets the extra files. What is in the
-// programs when this fails is to be released, too.
+// Reads the programs. A single program becomes the method forward. Of several programs, the one named model, which
+// torch.export.save writes, becomes forward, and the others become methods with their own names. The module is as for
+// the readers of module.h; it gets the extra files. The caller releases the programs, also after a failure.
 TAPER_MUST_USE taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program,
                                            taper_error *error);
-// Gives the tensors back; before taper_module_free.
+// Releases the tensors. Call this before taper_module_free.
 void taper_pt2_release(taper_pt2_program *program);
 
-// The name of a dtype as PyTorch numbers it, "float8_e4m3fn"; "unknown".
+// Returns the name of a dtype by PyTorch's number, "float8_e4m3fn", or "unknown".
 const char *taper_pt2_dtype_name(int dtype);
 
 #endif

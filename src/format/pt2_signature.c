@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The signature of a program in a .pt2 file: what the inputs and outputs of its graph are.
+// Reads the signature of a program in a .pt2 file: the meanings of the inputs and outputs of its graph.
 #include "base/charge.h"
 #include "format/pt2_parts.h"
 
@@ -56,7 +56,7 @@ static taper_status spec_body(taper_pt2 *r, const taper_json_text *name, void *t
                                        "custom_obj_name", "user_input_name", "name"};
     taper_pt2_spec *spec = to;
     if (taper_json_is(name, "arg")) {
-        // The name alone is kept: what else there is to know of the argument is in the graph.
+        // Only the name is kept, because the graph has the other facts about the argument.
         taper_pt2_argument argument = {.kind = TAPER_PT2_NONE};
         const size_t mentions = r->mention_count;
         TAPER_TRY(spec->named ? taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, &argument)
@@ -92,7 +92,7 @@ static taper_status spec_member(taper_pt2 *r, const taper_json_text *name, void 
                               (int)taper_min_size(name->length, 100), name->at);
     }
     s->found = true;
-    // Of user inputs and outputs, first in both tables, the argument may be anything; others are tensors and the like.
+    // User inputs and outputs are first in both tables, and may have any argument. Others are tensors or similar.
     *s->spec = (taper_pt2_spec){.kind = found->kind, .persistent = true, .named = found != s->roles->rows};
     return taper_pt2_members(r, spec_body, s->spec);
 }
@@ -105,7 +105,7 @@ static taper_status spec_item(taper_pt2 *r, const char *name, const void *how, v
     return s.found ? TAPER_OK : taper_pt2_fail(r, TAPER_ERROR_FILE, "an input or output of no kind");
 }
 
-// ---- the first schema: dicts of the inputs and outputs that are not the caller's
+// ---- the first schema: dicts of the inputs and outputs that do not belong to the caller
 
 static taper_status old_item(taper_pt2 *r, const char *name, const void *how, void *item)
 {
@@ -115,7 +115,7 @@ static taper_status old_item(taper_pt2 *r, const char *name, const void *how, vo
     return taper_pt2_text(r, &spec->target, NULL);
 }
 
-// More specs behind those that there are.
+// Adds specs after the existing ones.
 static taper_status add_old(taper_pt2 *r, uint8_t kind, taper_pt2_array *specs)
 {
     taper_pt2_array more;
@@ -161,15 +161,15 @@ taper_status taper_pt2_signature_read(taper_pt2 *r)
     return taper_pt2_members(r, signature_member, NULL);
 }
 
-// ---- which input and output is which
+// ---- the order of inputs and outputs
 
 static const char *value_name(const taper_pt2_graph *graph, const taper_pt2_argument *argument)
 {
     return argument->kind == TAPER_PT2_VALUE ? graph->values[argument->as.value].name : NULL;
 }
 
-// Puts the specs of the first schema into the order of the graph's: by name, and what has none there is the caller's
-// (of outputs, where buffers come first, also what comes behind these).
+// Puts the specs of the first schema into the order of the graph, by name. An argument without a spec belongs to the
+// caller. Among outputs, buffers come first, so every output after `reach` belongs to the caller too.
 static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, size_t count, size_t reach,
                           taper_pt2_array *specs)
 {
@@ -190,7 +190,7 @@ static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, siz
         if (name != NULL && i < reach && taper_names_find(names, specs->count, name, strlen(name), &at)) {
             to[i] = from[at];
         } else {
-            to[i] = (taper_pt2_spec){.kind = 0, .persistent = true, .value = name}; // 0: the caller's
+            to[i] = (taper_pt2_spec){.kind = 0, .persistent = true, .value = name}; // 0 means the caller's
         }
     }
     *specs = (taper_pt2_array){to, count};
@@ -250,7 +250,7 @@ static taper_status finish_inputs(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Which input an output is the new value of.
+// Finds the input whose new value an output is.
 static taper_status find_input(taper_pt2 *r, taper_pt2_output *output, size_t at)
 {
     const taper_pt2_program *program = r->program;
@@ -289,7 +289,7 @@ static taper_status finish_outputs(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Tensor constants of the first schema, which the graph names without having them as inputs, become inputs.
+// Makes inputs of the tensor constants of the first schema, which the graph names without having them as inputs.
 static taper_status add_blobs(taper_pt2 *r, taper_pt2_graph *graph)
 {
     const taper_pt2_blob *blobs = r->blobs.items;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How inputs and outputs of a program are packed: a text in the program's JSON that is JSON itself,
+// The packing of a program's inputs and outputs. It is a text in the program's JSON that is itself JSON,
 //   [1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": null, "context": null, …}, …]}]
-// where a context, again, is JSON in a text, or else an object.
+// in which a context is again JSON in a text, or an object.
 #include "base/charge.h"
 #include "format/pt2_parts.h"
 
@@ -50,7 +50,7 @@ static taper_status key_item(taper_pt2 *r, const char *name, const void *how, vo
         }
         return TAPER_OK;
     }
-    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST; // no key that could be had
+    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST; // a kind of key that is not supported
     return taper_json_skip(&r->json);
 }
 
@@ -61,7 +61,7 @@ static taper_status keys_member(taper_pt2 *r, const taper_json_text *name, void 
                : taper_json_skip(&r->json);
 }
 
-// The keys of a dict from its context: a list of them, or for a defaultdict an object that has it.
+// Reads the keys of a dict from its context: a list, or for a defaultdict an object with a list.
 static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
 {
     const taper_json outer = r->json;
@@ -87,13 +87,14 @@ static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
     return TAPER_OK;
 }
 
-// The names of the parts of another class, where its context is a list of as many texts: a dict that PyTorch does not
-// know as one, as the results of transformers are. Any other context is that class's own affair.
+// Finds the names of the parts of another class, if its context is a list with a text for each part. Such a class is a
+// dict that PyTorch does not treat as one, for example a result of transformers. Other contexts have a meaning only for
+// the class.
 static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
 {
     taper_error *const error = r->error;
     const taper_json outer = r->json;
-    const size_t above = r->scratch_count; // of a context that is broken, items stay there
+    const size_t above = r->scratch_count; // drops the items of an incomplete context
     if (tree->context[0] != '[') {
         return TAPER_OK;
     }
@@ -102,7 +103,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     r->error = error;
     r->json = outer;
     r->scratch_count = above;
-    if (status == TAPER_ERROR_RESOURCE) { // again, for the message
+    if (status == TAPER_ERROR_RESOURCE) { // reads it again, for the message
         status = read_keys(r, tree);
         r->json = outer;
         r->scratch_count = above;
@@ -115,7 +116,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     return status == TAPER_ERROR_RESOURCE ? status : TAPER_OK;
 }
 
-// The fields of a named tuple, whose class the context names; files of before PyTorch 2.8 do not have them.
+// Finds the fields of a named tuple, whose class the context names. Files before PyTorch 2.8 do not have them.
 static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 {
     const taper_pt2_fields *fields = r->fields.items;
@@ -136,7 +137,7 @@ static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 
 static taper_status tree_item(taper_pt2 *r, const char *name, const void *how, void *item);
 
-// A text as it is, anything else as it stands in the file.
+// Reads a context: a text as it is, and anything else in the form that it has in the file.
 static taper_status read_context(taper_pt2 *r, const char **context)
 {
     taper_json_kind kind;
@@ -182,7 +183,7 @@ static taper_status read_tree(taper_pt2 *r, taper_pt2_tree *tree)
             tree->kind = types[i].kind;
         }
     }
-    for (size_t i = 0; i < tree->count; i++) { // of bytes that were read, so there is no overflow
+    for (size_t i = 0; i < tree->count; i++) { // numbers of parts that were read, so this cannot overflow
         tree->leaves += tree->children[i].leaves;
     }
     if (tree->context == NULL) {

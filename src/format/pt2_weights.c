@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors of a .pt2 file: records of raw bytes with a table in JSON, or archives of torch.save within the archive.
+// Reads the tensors of a .pt2 file: records of raw bytes with a table in JSON, or archives of torch.save inside the
+// archive.
 #include <stdio.h>
 
 #include "format/pt2_parts.h"
 #include "ir/tensor.h"
 
-// Takes over the tensor, also where it fails.
+// Adds a weight. Takes over the tensor, also on failure.
 static taper_status add(taper_pt2 *r, const char *name, taper_tensor *tensor, const char *refusal)
 {
     const taper_status status =
@@ -55,7 +56,7 @@ static taper_status refuse(taper_pt2 *r, const char *name, const char *before, c
     return refusal != NULL ? add(r, name, NULL, refusal) : taper_fail_memory(r->error);
 }
 
-// Why a payload is none that could be used; NULL: it may be.
+// Returns why a payload cannot be used, or NULL.
 static const char *why_not(const payload *p, const taper_zip_entry *entry)
 {
     if (p->pickled || !p->described) {
@@ -91,7 +92,7 @@ static taper_status make_tensor(taper_pt2 *r, const taper_pt2_meta *meta, const 
     const taper_status status = taper_tensor_view(r->module->heap, storage, dtype, meta->offset.as.i, meta->rank, sizes,
                                                   strides, tensor, r->error);
     taper_obj_release(&storage->head);
-    if (status == TAPER_ERROR_ARGUMENT) { // the file's fault here
+    if (status == TAPER_ERROR_ARGUMENT) { // here a wrong argument is an error of the file
         char text[200];
         (void)snprintf(text, sizeof text, "%.190s", taper_error_message(r->error));
         TAPER_FAIL(r->error, TAPER_ERROR_FILE, "%s", text);
@@ -156,7 +157,7 @@ static taper_status read_constants(taper_pt2 *r)
 
 // ---- archives of torch.save
 
-// The value that torch.save wrote into these bytes of the blob's.
+// Reads the value that torch.save wrote into these bytes of the blob.
 static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data, size_t size, taper_val *value)
 {
     taper_archive inner;
@@ -190,7 +191,7 @@ static taper_status add_saved(taper_pt2 *r, const taper_dict *dict)
     return TAPER_OK;
 }
 
-// A record that is stored is read where it lies, so that its tensors are, too.
+// Reads a record. A stored record is read in place, so that its tensors can borrow the file's bytes.
 static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry)
 {
     const uint8_t *data;
@@ -200,7 +201,7 @@ static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry
     TAPER_TRY(taper_zip_locate(&r->archive.zip, entry, &data, &offset, r->error));
     taper_status status;
     if (entry->size == 0) {
-        return TAPER_OK; // nothing was saved
+        return TAPER_OK; // the program has no weights of this kind
     }
     if (entry->method == 0) {
         status = read_saved(r, r->archive.blob, data, (size_t)entry->size, &value);
@@ -224,7 +225,7 @@ static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry
     return status;
 }
 
-// ---- base64 within the program's JSON: the first schema's constants
+// ---- base64 in the program's JSON: the constants of the first schema
 
 static int digit(char c)
 {
@@ -290,7 +291,7 @@ static taper_status finish(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// NULL: there is none of that name.
+// Returns the record with a name, or NULL.
 static const taper_zip_entry *find(const taper_pt2 *r, const char *before, const char *name, size_t length,
                                    const char *behind)
 {
@@ -313,7 +314,7 @@ taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t lengt
             saved = find(r, kinds[i].folder, name, length, ".pt");
         } else {
             saved = find(r, kinds[i].legacy, "", 0, ".pt");
-            saved = saved != NULL ? saved : find(r, kinds[i].legacy, "", 0, ".json"); // until PyTorch 2.2
+            saved = saved != NULL ? saved : find(r, kinds[i].legacy, "", 0, ".json"); // up to PyTorch 2.2
         }
         if (table != NULL) {
             TAPER_TRY(taper_pt2_record(r, table, kinds[i].read));

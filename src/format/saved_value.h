@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the values of a file must be, whichever container they came in: pickles or a flatbuffer.
+// Checks and conversions of values in a file, for pickles and flatbuffers.
 #ifndef TAPER_FORMAT_SAVED_VALUE_H
 #define TAPER_FORMAT_SAVED_VALUE_H
 
 #include "ir/tensor_def.h"
 
-// Gives a container its element types, a dict those of a Dict type. They look at the outermost level of the items only:
-// what lies deeper has its own type in the file. The result is the first item that does not fit, and nothing was
-// changed; the count when all do.
+// Set the element types of a container; for a dict they are those of a Dict type. They check only the outermost level
+// of the items, because deeper values have types of their own in the file. Return the index of the first item that does
+// not fit, with nothing changed, or the count if all fit.
 size_t taper_saved_list_type(taper_list *list, const taper_type *element);
 size_t taper_saved_dict_type(taper_dict *dict, const taper_type *type);
 
-// "cuda:1", or "cuda" with the index apart (-1: none).
+// Parses "cuda:1", or "cuda" with a separate index (-1 for none).
 bool taper_saved_device(const char *text, size_t length, int index, taper_val *device);
 
-// The other way round; false when it is of no known kind.
+// Writes the text of a device. Returns false if its kind is unknown.
 enum { TAPER_SAVED_DEVICE = 24 };
 bool taper_saved_device_text(taper_val device, char text[TAPER_SAVED_DEVICE]);
 
-// That a file can hold the tensor: its bytes are in PyTorch's order, and a quantizer comes with a quantized dtype.
-// where: what is being written, for the message.
+// Fails unless a file can contain the tensor: its bytes must be in PyTorch's order, and a quantizer requires a
+// quantized dtype. where: the value being written, for the message.
 TAPER_MUST_USE taper_status taper_saved_tensor_fits(const taper_tensor *tensor, const char *where, taper_error *error);
 
-// Scales or zero points of a tensor quantized per channel: one number per channel, converted to dtype where written in
-// another. Gives a reference.
+// Check and convert the scales or zero points of a tensor quantized per channel: one number for each channel, converted
+// to dtype if the file has another one. *result gets a reference.
 bool taper_saved_channels_fit(const taper_tensor *tensor, int64_t channels);
 TAPER_MUST_USE taper_status taper_saved_channels(taper_heap *heap, taper_tensor *tensor, taper_dtype dtype,
                                                  taper_tensor **result, taper_error *error);

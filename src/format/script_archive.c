@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading TorchScript archives.
+// Reads TorchScript archives.
 #include "format/script_archive.h"
 
 static bool is_source(const taper_zip_entry *entry)

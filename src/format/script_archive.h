@@ -2,7 +2,7 @@
 // A TorchScript module in a zip archive, without bytecode for the lite interpreter:
 //   code/…py              the sources
 //   data.pkl              the module object
-//   constants.pkl         a tuple of what the sources call CONSTANTS.cN
+//   constants.pkl         a tuple with the constants that the sources call CONSTANTS.cN
 //   data/K, constants/K   storages of both
 //   version, .data/version, byteorder, extra/NAME
 #ifndef TAPER_FORMAT_SCRIPT_ARCHIVE_H
@@ -10,9 +10,9 @@
 
 #include "format/archive.h"
 
-// version, extra files and sources.
+// Reads version, extra files and sources.
 TAPER_MUST_USE taper_status taper_script_archive_read(taper_archive *archive, taper_error *error);
-// The tuple of constants.pkl; an empty one when there is none. Gives a reference.
+// Reads the tuple of constants.pkl, or an empty one if there is none. *constants gets a reference.
 TAPER_MUST_USE taper_status taper_script_archive_constants(taper_archive *archive, const taper_class_host *classes,
                                                            taper_val *constants, taper_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which objects are saved as what their __setstate__ wants.
+// Finds the objects that are saved in the form that their __setstate__ requires.
 #include "format/module_write.h"
 
 static const char suffix[] = ".__setstate__";
@@ -59,7 +59,8 @@ taper_status taper_set_states_find(taper_set_states *states, const taper_object 
 {
     const char *class_name = object->klass->name;
     const size_t *pending = taper_pointer_find(&states->pending, object);
-    const size_t *met = taper_pointer_find(&states->classes, object->klass); // names may be long, and objects many
+    // Cached, because names may be long and objects many.
+    const size_t *met = taper_pointer_find(&states->classes, object->klass);
     bool known = met != NULL && *met != 0;
     *state = NULL;
     *function = known ? *met - 1 : 0;

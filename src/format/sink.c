@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes that grow in memory, and the sink that fills them.
+// Bytes that grow in memory, and a sink that appends to them.
 #include "format/sink.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the bytes of a file go while it is written: from the first to the last, in pieces of any size. The writers hold
-// what describes a module in memory, never its tensors, which go from their storages to the sink.
+// A sink receives the bytes of a file while it is written, from the first to the last, in pieces of any size. The
+// writers keep the description of a module in memory, but not its tensors, which go from their storages to the sink.
 #ifndef TAPER_FORMAT_SINK_H
 #define TAPER_FORMAT_SINK_H
 
 #include "base/memory.h"
 
 typedef struct taper_sink {
-    // All of the bytes, or a failure, after which nothing more is written.
+    // Takes all of the bytes, or fails. After a failure nothing more is written.
     taper_status (*write)(void *user, const void *data, size_t size, taper_error *error);
     void *user;
 } taper_sink;
@@ -17,12 +17,12 @@ static inline taper_status taper_sink_write(const taper_sink *sink, const void *
     return size != 0 ? sink->write(sink->user, data, size, error) : TAPER_OK;
 }
 
-// Bytes in memory. Appending to one that failed does nothing, so only the end needs a check.
+// Bytes in memory. An append after a failure does nothing, so only the end needs a check.
 typedef struct taper_bytes {
     const taper_allocator *allocator;
     uint8_t *data;
     size_t size, capacity;
-    bool failed; // for want of memory
+    bool failed; // true if memory is missing
 } taper_bytes;
 
 static inline taper_bytes taper_bytes_make(const taper_allocator *allocator)
@@ -31,14 +31,14 @@ static inline taper_bytes taper_bytes_make(const taper_allocator *allocator)
 }
 void taper_bytes_free(taper_bytes *bytes);
 void taper_bytes_append(taper_bytes *bytes, const void *data, size_t size);
-// The lowest bytes of a number, little-endian.
+// Appends the lowest `size` bytes of a number, little-endian.
 void taper_bytes_number(taper_bytes *bytes, uint64_t number, size_t size);
 static inline void taper_bytes_byte(taper_bytes *bytes, unsigned byte)
 {
     const uint8_t small = (uint8_t)byte;
     taper_bytes_append(bytes, &small, 1);
 }
-// A sink that appends. bytes must outlive it.
+// Returns a sink that appends to bytes, which must outlive it.
 taper_sink taper_bytes_sink(taper_bytes *bytes);
 
 #endif

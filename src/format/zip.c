@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layout, all little-endian:
+// The layout, all numbers little-endian:
 //   local header       50 4b 03 04, flags at 6, method 8, name length 26, extra length 28, name at 30
 //   directory entry    50 4b 01 02, flags 8, method 10, crc 16, packed size 20, size 24, name length 28,
 //                      extra length 30, comment length 32, header offset 42, name at 46
 //   zip64 end          50 4b 06 06, entries 32, directory size 40, directory offset 48; 56 bytes
 //   zip64 locator      50 4b 06 07, offset of the zip64 end 8; 20 bytes, right before the end
 //   end                50 4b 05 06, entries 10, directory size 12, directory offset 16, comment length 20; 22 bytes
-// Sizes come from the directory (local headers may leave them to a data descriptor), where the data starts from the
-// local header (its padding is not in the directory).
+// Sizes are taken from the directory, because a local header may leave them to a data descriptor. The start of the data
+// is taken from the local header, because the directory does not include its padding.
 #include "format/zip.h"
 
 #include "base/charge.h"
@@ -33,7 +33,7 @@ enum {
     EXTRA_ZIP64 = 1
 };
 
-// Records copied or inflated may come to this many times the file's size, or to this much if it is small.
+// The limit of bytes of copied or inflated records: a multiple of the file's size, or a fixed number for a small file.
 enum { BUDGET_FACTOR = 64, BUDGET_LEAST = 64 << 20 };
 
 typedef struct directory {
@@ -69,7 +69,7 @@ static taper_status find_directory(const taper_zip *zip, directory *found, taper
     *found = (directory){
         .offset = taper_load_u32(end + 16), .size = taper_load_u32(end + 12), .count = taper_load_u16(end + 10)};
     const bool saturated = found->offset == UINT32_MAX || found->size == UINT32_MAX || found->count == UINT16_MAX;
-    uint64_t limit = at; // the directory ends before this
+    uint64_t limit = at; // the directory ends before this position
     if (at >= LOCATOR_SIZE && taper_load_u32(end - LOCATOR_SIZE) == LOCATOR_MAGIC) {
         const uint64_t at64 = taper_load_u64(end - LOCATOR_SIZE + 8);
         if (!fits(zip, at64, END64_SIZE) || taper_load_u32(zip->data + at64) != END64_MAGIC) {
@@ -104,7 +104,8 @@ static taper_status find_directory(const taper_zip *zip, directory *found, taper
     return TAPER_OK;
 }
 
-// Sizes and offset of 32 bits, all ones, are in the zip64 field of the extra data, in this order.
+// Reads the zip64 field of the extra data. It has the sizes and the offset, in this order, that are all ones in their
+// 32-bit form.
 static taper_status read_zip64(taper_zip_entry *entry, const uint8_t *extra, size_t length, uint64_t at,
                                taper_error *error)
 {
@@ -150,7 +151,7 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
 {
     taper_reader reader =
         taper_reader_make(zip->data + from->offset, (size_t)from->size, from->offset, "the zip directory", error);
-    const char *folder = NULL; // with the slash
+    const char *folder = NULL; // with the slash at the end
     size_t folder_length = 0;
     for (uint64_t i = 0; i < from->count; i++) {
         const uint64_t at = from->offset + reader.position;
@@ -172,7 +173,7 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
         }
         if (folder == NULL) {
             const uint8_t *slash = length != 0 ? memchr(name, '/', length) : NULL;
-            // Exported programs of PyTorch before 2.8 have no folder, and begin with one of these.
+            // Exported programs before PyTorch 2.8 have no folder, and begin with one of these names.
             static const char exported[] = "serialized_", version[] = "version";
             const bool flat =
                 slash == NULL && ((length >= sizeof exported - 1 && memcmp(name, exported, sizeof exported - 1) == 0) ||
@@ -316,7 +317,7 @@ static taper_status check_sum(const taper_zip_entry *entry, const uint8_t *data,
     (void)error;
     return TAPER_OK;
 #else
-    // Some writers leave the checksum out.
+    // Some writers leave the checksum 0.
     if (entry->crc != 0 && taper_crc32_plain(0, data, (size_t)entry->size) != entry->crc) {
         return damaged(entry, offset, "its checksum is wrong; copy or download the file again", error);
     }
@@ -330,7 +331,7 @@ taper_status taper_zip_extract(taper_zip *zip, const taper_zip_entry *entry, voi
     uint64_t offset;
     TAPER_TRY(taper_zip_check(zip, entry, error));
     TAPER_TRY(taper_zip_locate(zip, entry, &packed, &offset, error));
-    if (entry->size > zip->budget) { // stored records may overlap, so copying them is counted too
+    if (entry->size > zip->budget) { // copies count too, because stored records may overlap
         return taper_fail_at(error, TAPER_ERROR_RESOURCE, (int64_t)entry->header,
                              "the records up to %.*s would take too much memory for a file of %zu bytes",
                              (int)entry->name_length, entry->name, zip->size);
@@ -383,7 +384,7 @@ taper_status taper_zip_verify(const taper_allocator *allocator, const void *data
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < zip.count; i++) {
         taper_record record;
-        zip.budget = budget; // one is held at a time
+        zip.budget = budget; // because one record is in memory at a time
         status = taper_zip_read(&zip, &zip.entries[i], &record, error);
         if (status == TAPER_OK) {
             taper_record_free(&zip, &record);

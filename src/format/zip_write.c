@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layout is told in zip.c. Everything is known before a record's header is written, so nothing is patched and the
-// sink need not seek; sizes stand behind the data all the same, because PyTorch's writer leaves them there.
+// The layout is in zip.c. Everything is known before the header of a record is written, so nothing is patched and the
+// sink need not seek. The sizes follow the data all the same, as in the files of PyTorch's writer.
 #include "format/zip_write.h"
 
 #include <string.h>
@@ -18,17 +18,18 @@ enum {
     END64_MAGIC = 0x06064b50,
     LOCAL_SIZE = 30,
     STORED = 0,
-    VERSION_DEFLATED = 20,  // what a reader of a deflated record must know; of a stored one, nothing
-    VERSION_END64 = 45,     // of the zip64 end
+    VERSION_DEFLATED = 20,  // version that a reader needs for a deflated record; a stored one needs none
+    VERSION_END64 = 45,     // version of the zip64 end
     MADE_BY = 0x031e,       // Unix, 3.0
-    FLAG_DESCRIPTOR = 8,    // sizes behind the data
-    FLAG_UTF8 = 0x800,      // names
-    ALIGNMENT = 64,         // of the data
-    FIELD_ZIP64 = 1,        // extra fields
+    FLAG_DESCRIPTOR = 8,    // flag for sizes after the data
+    FLAG_UTF8 = 0x800,      // flag for the encoding of names
+    ALIGNMENT = 64,         // of the data, in bytes
+    FIELD_ZIP64 = 1,        // number of an extra field
     FIELD_PADDING = 0x4246, // "FB"
-    FIELD_HEAD = 4,         // number and length
+    FIELD_HEAD = 4,         // bytes of the number and the length of an extra field
     LONGEST_FOLDER = 255,
-    PART = 1 << 18 // of a record, which goes from the checksum to the sink while it is in the cache
+    // Bytes of a part, which goes from the checksum to the sink while it is in the cache.
+    PART = 1 << 18
 };
 
 typedef struct record {
@@ -37,8 +38,8 @@ typedef struct record {
     unsigned method;
     uint32_t crc;
     uint64_t packed, size;
-    const void *data;             // of packed bytes
-    const taper_storage *storage; // whose bytes they are; NULL: data
+    const void *data;             // the packed bytes
+    const taper_storage *storage; // storage that has the bytes; NULL for `data`
 } record;
 
 taper_status taper_zip_writer_start(taper_zip_writer *writer, const taper_allocator *allocator, const taper_sink *sink,
@@ -72,7 +73,7 @@ static taper_status put(taper_zip_writer *writer, const void *data, size_t size,
     return TAPER_OK;
 }
 
-// Writes out what was gathered in header.
+// Writes the content of `header` to the sink.
 static taper_status flush(taper_zip_writer *writer, taper_error *error)
 {
     if (writer->header.failed) {
@@ -92,7 +93,7 @@ static void append_name(const taper_zip_writer *writer, const record *r, taper_b
     taper_bytes_append(to, r->name, r->name_length);
 }
 
-// Whether its sizes stand in the zip64 field: both or none.
+// Returns true if the sizes are in the zip64 field, always both of them.
 static bool is_large(const record *r)
 {
     return r->size >= UINT32_MAX || r->packed >= UINT32_MAX;
@@ -120,7 +121,7 @@ static void append_zip64(const record *r, uint64_t header, taper_bytes *to)
     }
 }
 
-// What stands alike in the local header and in the directory, from the flags to the date.
+// Appends the members from flags to date, which are the same in the local header and in the directory.
 static void append_form(const record *r, taper_bytes *to)
 {
     taper_bytes_number(to, r->method == STORED ? 0 : VERSION_DEFLATED, 2);
@@ -138,7 +139,7 @@ static void append_local_header(const taper_zip_writer *writer, const record *r,
     const size_t padding = (size_t)((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - start);
     taper_bytes_number(to, LOCAL_MAGIC, 4);
     append_form(r, to);
-    taper_bytes_number(to, 0, 4); // checksum and sizes are behind the data
+    taper_bytes_number(to, 0, 4); // checksum and sizes follow the data
     taper_bytes_number(to, 0, 8);
     taper_bytes_number(to, name_length, 2);
     taper_bytes_number(to, own + FIELD_HEAD + padding, 2);
@@ -184,8 +185,8 @@ static void append_entry(taper_zip_writer *writer, const record *r, uint64_t hea
     append_zip64(r, header, to);
 }
 
-// The bytes of a stored record and their checksum. Parts end at multiples of their size in the file, so that a sink
-// with pages or blocks gets whole ones.
+// Writes the bytes of a stored record and computes their checksum. Parts end at multiples of their size in the file, so
+// that a sink with pages or blocks gets whole ones.
 static taper_status put_stored(taper_zip_writer *writer, record *r, taper_error *error)
 {
     if (r->storage != NULL && r->storage->kind == TAPER_STORAGE_SCALED && writer->part == NULL) {
@@ -217,13 +218,13 @@ static taper_status write_record(taper_zip_writer *writer, record *r, taper_erro
     const uint64_t header = writer->position;
     append_local_header(writer, r, &writer->header);
     TAPER_TRY(flush(writer, error));
-    // Some writers leave the checksum out of what is copied.
+    // A copied record may have no checksum, because some writers leave it out.
     if (r->crc == 0 && r->method == STORED) {
         TAPER_TRY(put_stored(writer, r, error));
     } else {
         TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
     }
-    if (r->size != 0) { // as PyTorch has it
+    if (r->size != 0) { // as in PyTorch
         append_descriptor(r, header, &writer->header);
         TAPER_TRY(flush(writer, error));
     }
@@ -258,7 +259,7 @@ taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from, con
     uint64_t offset;
     TAPER_TRY(taper_zip_check(from, entry, error));
     TAPER_TRY(taper_zip_locate(from, entry, &packed, &offset, error));
-    if (entry->size == 0) { // an empty record may have been deflated to two bytes
+    if (entry->size == 0) { // a deflated empty record may have two bytes
         return taper_zip_write(writer, entry->name, entry->name_length, NULL, 0, error);
     }
     record r = {.name = entry->name,
