@@ -255,7 +255,7 @@ typedef struct taper_device_choice {
 /* An option of a device. taper_device_option (taper_device.h) describes each option: its values, its default and what
  * it does. An option for which the program gives no value has its default. */
 typedef enum taper_option {
-    TAPER_NNAPI_PREFERENCE = 1,       /* what drivers optimize for; a taper_nnapi_preference */
+    TAPER_NNAPI_PREFERENCE = 1,       /* goal of the drivers; a taper_nnapi_preference */
     TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 1: drivers may compute floats as halves */
     TAPER_NNAPI_LEVEL = 3,            /* highest Android API level whose functions are used; 27 to 31 */
     TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other */

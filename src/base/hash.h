@@ -2,8 +2,8 @@
 // taper_hash reads many bytes as fast as memory delivers them. It tells contents apart that differ by accident, not by
 // intent.
 // taper_hash_keyed is for tables whose keys come from a file. Its seed is an address, which the author of a file does
-// not know. Every bit of the seed and of the bytes read so far affects every bit of the hash, so nobody can prepare
-// keys that collide. Tables of such keys charge long probe sequences to the budget all the same.
+// not know. Every bit of the seed and of the bytes read so far affects every bit of the hash, so keys that collide
+// cannot be prepared. Tables of such keys charge long probe sequences to the budget all the same.
 #ifndef TAPER_BASE_HASH_H
 #define TAPER_BASE_HASH_H
 

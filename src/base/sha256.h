@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SHA-256 (FIPS 180-4). It names the contents of files that are kept, because nobody can make other contents with the
-// same hash.
+// SHA-256 (FIPS 180-4). It names the contents of files that are kept, because other contents with the same hash cannot
+// be made.
 #ifndef TAPER_BASE_SHA256_H
 #define TAPER_BASE_SHA256_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The parts that the readers of both kinds of zip archives share, lite modules and TorchScript: storages, pickles of
-// objects, version, extra files. Only these readers include this header.
+// objects, version, extra files. Only code that reads such archives includes this header.
 #ifndef TAPER_FORMAT_ARCHIVE_H
 #define TAPER_FORMAT_ARCHIVE_H
 

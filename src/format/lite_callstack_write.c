@@ -25,7 +25,7 @@ typedef struct writer {
     taper_zip *source;
     taper_type_scope *scope;
     ranges *ranges;  // by source
-    uint32_t *slots; // by place of a call: memo slot of its frames + 1; 0 if not written
+    uint32_t *slots; // by place of a call: memo slot of its frames + 1, or 0
 } writer;
 
 // ---- ranges

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations for the files that read a lite module from a flatbuffer. No other code includes this header.
+// Declarations for the files that read a lite module from a flatbuffer. The writer uses only the slots and the kinds.
 //
 // The module is a list of values ("ivalues"): numbers, tensors, containers, objects and functions. They refer to each
 // other by index. A writer can refer only to values that it has written before. So the reader accepts only lower

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inside of the pickle reader, for pickle.c (opcodes), pickle_globals.c (names and effects of a GLOBAL),
-// pickle_stack.c and pickle_tensors.c. No other code includes this header.
+// The inside of the pickle reader, for pickle.c (opcodes), pickle_globals.c (names and effects of a GLOBAL) and the
+// other files pickle_*.c that read. No other code includes this header.
 //
 // Two kinds of values exist only inside. A GLOBAL is an UNDEFINED value with its number. A persistent id is a tuple
 // (STORAGE, dtype, element count), which no file can forge because no opcode takes a tuple apart. Both, and the tuples

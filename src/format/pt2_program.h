@@ -79,7 +79,7 @@ typedef struct taper_pt2_number {
 
 // The file's facts about a tensor. Sizes may depend on those of the inputs.
 typedef struct taper_pt2_meta {
-    int dtype; // as in TAPER_PT2_DTYPE; -1 if missing
+    int dtype; // number like TAPER_PT2_DTYPE; -1 if missing
     int layout;
     size_t rank; // at most TAPER_MAX_RANK
     bool requires_grad;
@@ -211,8 +211,8 @@ typedef struct taper_pt2_program {
     size_t opset_count, range_count, guard_count;
 
     const taper_pt2_graph *graph;
-    taper_pt2_input *inputs;   // as many as the graph's inputs
-    taper_pt2_output *outputs; // as many as the graph's outputs
+    taper_pt2_input *inputs;   // one for each input of the graph
+    taper_pt2_output *outputs; // one for each output of the graph
     size_t input_count, output_count;
     taper_pt2_tree in_tree; // a tuple of the positional arguments (a tuple) and the named ones (a dict)
     taper_pt2_tree out_tree;
@@ -229,9 +229,9 @@ typedef struct taper_pt2_program {
 // program.
 bool taper_pt2_is(const taper_zip *zip);
 
-// Reads the programs. A single program becomes the method forward. Of several programs, the one named model, which
-// torch.export.save writes, becomes forward, and the others become methods with their own names. The module is as for
-// the readers of module.h; it gets the extra files. The caller releases the programs, also after a failure.
+// Reads the programs. A single program becomes the method forward. If there are several, the one named model, which
+// torch.export.save writes, becomes forward. The others become methods with their own names. The module is as for the
+// readers of module.h; it gets the extra files. The caller releases the programs, also after a failure.
 TAPER_MUST_USE taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program,
                                            taper_error *error);
 // Releases the tensors. Call this before taper_module_free.

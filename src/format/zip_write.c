@@ -23,7 +23,7 @@ enum {
     MADE_BY = 0x031e,       // Unix, 3.0
     FLAG_DESCRIPTOR = 8,    // flag for sizes after the data
     FLAG_UTF8 = 0x800,      // flag for the encoding of names
-    ALIGNMENT = 64,         // of the data, in bytes
+    ALIGNMENT = 64,         // alignment of the data, in bytes
     FIELD_ZIP64 = 1,        // number of an extra field
     FIELD_PADDING = 0x4246, // "FB"
     FIELD_HEAD = 4,         // bytes of the number and the length of an extra field
@@ -224,7 +224,7 @@ static taper_status write_record(taper_zip_writer *writer, record *r, taper_erro
     } else {
         TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
     }
-    if (r->size != 0) { // as in PyTorch
+    if (r->size != 0) { // PyTorch does the same
         append_descriptor(r, header, &writer->header);
         TAPER_TRY(flush(writer, error));
     }

@@ -102,7 +102,7 @@ struct taper_node {
     const char *op_name;       // text of the schema, because this header does not know the schema's members
     const struct taper_schema *schema;
     const struct taper_segment *segment;
-    // Why the model's device leaves the node to the CPU (a static text); NULL if it does not, or if not asked.
+    // Why the model's device leaves the node to the CPU (a static text). NULL if the device does not, or was not asked.
     const char *why;
     const taper_type *type;
     const taper_type *const *types;

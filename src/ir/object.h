@@ -14,7 +14,7 @@ typedef enum taper_tag {
     TAPER_BOOLEAN,
     TAPER_INT,
     TAPER_DOUBLE,
-    TAPER_DEVICE,    // as.i: kind << 8 | (index + 1)
+    TAPER_DEVICE,    // kind in as.i: kind << 8 | (index + 1)
     TAPER_UNDEFINED, // an empty register, or prim::Uninitialized
     // Objects from here on.
     TAPER_COMPLEX,

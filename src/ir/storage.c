@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages: where the bytes of a tensor are, and who owns them.
+// Storages: the places and owners of tensors' bytes.
 #include "ir/storage.h"
 #include "ir/tensor_def.h"
 

@@ -98,7 +98,7 @@ struct taper_tensor {
     uint8_t dtype;  // taper_dtype
     uint8_t rank;
     bool hidden_nhwc;
-    bool requires_grad;         // as in the file; only prim::requires_grad reads it
+    bool requires_grad;         // copied from the file; only prim::requires_grad reads it
     bool wrapped_number;        // true if made from a Python number, which is weak in type promotion
     bool reshaped;              // true if shape or storage was changed in place, so data prepared for it is stale
     taper_quantizer *quantizer; // set for quantized dtypes; a block of the heap

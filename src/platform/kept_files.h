@@ -8,14 +8,14 @@
 #include "platform/platform.h"
 
 // Identifies the state of a file. While `identity`, a hash of its place, size and times, is the same, the file is the
-// same and nobody has written to it. Times are in seconds since 1970, and `changed` is not negative.
+// same and was not written to. Times are in seconds since 1970, and `changed` is not negative.
 typedef struct taper_kept_stamp {
     uint64_t identity;
     int64_t changed, now; // the last write, rename or change of mode; the time of the call
 } taper_kept_stamp;
 
-// Maps a regular file that this user owns and that nobody else may write. Returns false if there is no such file. stamp
-// may be NULL.
+// Maps a regular file that this user owns and that no other user may write. Returns false if there is no such file.
+// stamp may be NULL.
 bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *stamp);
 
 typedef struct taper_kept_writer {

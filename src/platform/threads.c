@@ -175,7 +175,7 @@ static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
     }
 }
 
-// Does a piece that nobody has begun: of the slot's lane `first`, otherwise of the next lane that has one. Returns
+// Does a piece that no thread has begun: of the slot's lane `first`, otherwise of the next lane that has one. Returns
 // false if no lane has one.
 static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 {

@@ -37,7 +37,7 @@ bool taper_pool_is_awake(taper_pool *pool);
 // Calls task(argument, begin, end) for pieces of [0, count), each once, in any order, on any thread. A piece has
 // `piece` items, but the last piece of each thread's part may have fewer. Returns when all pieces are done. The calling
 // thread calls check before each of its own pieces, but in the host's pool only now and then. If check returns false,
-// pieces that nobody has begun are left out and the result is false.
+// pieces that no thread has begun are left out and the result is false.
 typedef void (*taper_range_task)(void *argument, size_t begin, size_t end);
 typedef bool (*taper_pool_check)(void *user);
 bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,

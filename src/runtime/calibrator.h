@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct behind taper_calibrator. calibrator.c loads, calibrates and makes drafts. calibrator_compare.c runs the
+// The struct of taper_calibrator. calibrator.c loads, calibrates and makes drafts. calibrator_compare.c runs the
 // float model beside the quantized one.
 #ifndef TAPER_RUNTIME_CALIBRATOR_H
 #define TAPER_RUNTIME_CALIBRATOR_H

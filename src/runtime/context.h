@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct behind taper_context: data that the models and sessions of one host share.
+// The struct of taper_context: data that the models and sessions of one host share.
 #ifndef TAPER_RUNTIME_CONTEXT_H
 #define TAPER_RUNTIME_CONTEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct behind taper_draft. draft.c loads, optimizes and saves. draft_states.c handles objects with states of
+// The struct of taper_draft. draft.c loads, optimizes and saves. draft_states.c handles objects with states of
 // their own. draft_bundle.c and draft_deflate.c add bundled inputs.
 #ifndef TAPER_RUNTIME_DRAFT_H
 #define TAPER_RUNTIME_DRAFT_H

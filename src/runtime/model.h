@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct behind taper_model, a module with its functions as programs, and the functions that load it.
+// The struct of taper_model, a module with its functions as programs, and the functions that load it.
 #ifndef TAPER_RUNTIME_MODEL_H
 #define TAPER_RUNTIME_MODEL_H
 

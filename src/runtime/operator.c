@@ -59,7 +59,7 @@ static taper_status find(taper_registry *registry, const char *text, const taper
         *dot = '\0';
     }
     *op = taper_row_find(name, dot != NULL ? dot + 1 : "");
-    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // those belong to the compiler
+    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // such an operator belongs to the compiler
         return not_found(registry, text, name, error);
     }
     TAPER_TRY(taper_registry_schema(registry, *op, schema, error));

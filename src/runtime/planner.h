@@ -46,7 +46,7 @@ typedef struct taper_lease {
     uint64_t layout; // hash of dtype and sizes
 } taper_lease;
 // Lends memory for the results of the next run. A result is placed there if the plan of an earlier run remembers it and
-// all layouts are those of that run. Copies up to TAPER_MOST_LENT leases.
+// all layouts are equal to that run's. Copies up to TAPER_MOST_LENT leases.
 void taper_planner_lend(taper_planner *planner, const taper_lease *leases, size_t count);
 // Call this after a run, with its results. Later runs of the same plan may place the results that have a storage here.
 typedef struct taper_result {

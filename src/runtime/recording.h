@@ -8,7 +8,7 @@
 //
 // A recording is entered if nothing has changed. The plan must replay, and the number of storages created so far must
 // be the same. The storages in the arena must be the expected ones, and must be freed at the same time. Arguments from
-// outside must fit their guards, and nobody may have written to constants. Otherwise the interpreter continues as
+// outside must fit their guards, and constants must not have been written to. Otherwise the interpreter continues as
 // usual. Runs that are profiled or observed use no recordings.
 #ifndef TAPER_RUNTIME_RECORDING_H
 #define TAPER_RUNTIME_RECORDING_H

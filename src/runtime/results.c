@@ -13,7 +13,7 @@ typedef struct settling {
     taper_error *error;
     taper_container *stack;         // containers of the session that are still to be read
     taper_container **met;          // containers of the host, in the order in which they were found
-    size_t count, looked, capacity; // of met: looked is the number that were read
+    size_t count, looked, capacity; // sizes of met; looked: number of its containers that were read
     uint32_t *places;               // 2 * capacity entries, by a hash: 1 + the index in met, or 0
 } settling;
 

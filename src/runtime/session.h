@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct behind taper_session, and the interpreter that runs its programs.
+// The struct of taper_session, and the interpreter that runs its programs.
 #ifndef TAPER_RUNTIME_SESSION_H
 #define TAPER_RUNTIME_SESSION_H
 
@@ -73,7 +73,7 @@ struct taper_session {
     taper_cpu_peak peak; // measured at the start of profiling
     size_t part_count, part_capacity;
     bool profiling;
-    taper_observe_function observe; // NULL if nobody observes
+    taper_observe_function observe; // NULL without an observer
     void *observe_user;
 };
 

@@ -33,7 +33,7 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 
 struct taper_node;
 
-// What a device did in a call, one row of the profile.
+// A device's part of a call, one row of the profile.
 typedef struct taper_part {
     const struct taper_node *node; // node of the layer
     const char *kernel;            // name, a static text

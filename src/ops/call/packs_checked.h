@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Remembers which packs of a file were read completely and found good, in a small file beside it. Later processes do
-// not check these packs, for a day, if the file of packs is the same one and nobody has written to it. git's index uses
+// not check these packs, for a day, if the file of packs is the same one and has not been written to. git's index uses
 // the same criterion. For a model of 100 MB the check is a sixth of the first run.
 #ifndef TAPER_OPS_PACKS_CHECKED_H
 #define TAPER_OPS_PACKS_CHECKED_H

@@ -60,7 +60,7 @@ static inline size_t taper_packs_parts(size_t bytes)
 {
     return bytes / TAPER_PACKS_PART + 1;
 }
-uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end); // of the parts [first, end)
+uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end); // parts [first, end)
 
 typedef struct taper_packs_item {
     const taper_pack_name *name;
@@ -69,7 +69,7 @@ typedef struct taper_packs_item {
     const uint64_t *sum; // expected sum of unchecked bytes: a pack with another sum is left out; or NULL
 } taper_packs_item;
 
-// Appends the packs of the mapped file that nobody requested, unless they are many times the size of the model. items
+// Appends the packs of the mapped file that were not requested, unless they are many times the size of the model. items
 // has room for taper_packs_file_count. Returns their number.
 size_t taper_packs_file_count(const taper_packs_file *file);
 size_t taper_packs_file_unasked(const taper_packs_file *file, taper_packs_item *items);

@@ -38,7 +38,7 @@ typedef struct taper_packs_keeping {
     taper_background *writer;
     taper_packs_item *items; // items of the writer
     size_t item_count, item_capacity;
-    const char *problem; // what went wrong in the writer, until it is reported; guarded by mutex
+    const char *problem; // error text of the writer, until it is reported; guarded by mutex
 } taper_packs_keeping;
 
 struct taper_packs {

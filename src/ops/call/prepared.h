@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a kernel has determined about a call, so that later calls of the same form only read pointers. It contains the
-// arguments, the checked shapes and dtypes, and the choice of inner loop, tiling and packed weights. Calls have the
-// same form if they are of the same instruction, with tensors of the same dtypes, sizes, strides, layout and quantizer,
-// and the same numbers. taper_prepared_fits compares these. Constants of the program are not compared; it only checks
-// that nobody has written to them. A prepared call belongs to the session.
+// A prepared call: the decisions of a kernel about a call, so that later calls of the same form only read pointers. It
+// contains the arguments, the checked shapes and dtypes, and the choice of inner loop, tiling and packed weights. Calls
+// have the same form if they are of the same instruction, with tensors of the same dtypes, sizes, strides, layout and
+// quantizer, and the same numbers. taper_prepared_fits compares these. Constants of the program are not compared; it
+// only checks that they were not written to. A prepared call belongs to the session.
 //
 // The kernel that runs a prepared call reads tensors through call->args. It may keep pointers only to constants, which
 // live as long as the session. It has one result, a new tensor with memory of its own, whose dtype, sizes, strides,
@@ -49,7 +49,7 @@ typedef struct taper_prepared {
     size_t bytes, guard_count;
     unsigned copies;     // taper_heap_copies at the last check of the constants
     bool changeable;     // true if a constant object or list of tensors is among the arguments
-    uint64_t standing;   // bits of constant tensors that nobody has written to
+    uint64_t standing;   // bits of constant tensors that were not written to
     taper_tensor result; // form of the result, without storage and reference count
     taper_quantizer quantizer;
     const atomic_bool *waits; // NULL, or false until the weights that the kernel waits for are packed
