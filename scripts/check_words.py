@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """check_words.py [--top TREE] [FILE...]: reports sentences that break the rules for words, each with its file, line and rule.
 
-Without FILE it reads the files of HELD. A page is added to HELD when it passes. Documents are held to every rule. Public headers are held
-to the rules for openings and phrases, because a comment on a member is a noun phrase and not a sentence. Code blocks, text in backquotes,
-headings and the header row of a table are exempt from the rules for sentences.
+Without FILE it reads the files of HELD, and the C files of the folders in ROOMS. A page or a folder is added when it passes. Documents are
+held to every rule. Comments of C files are held to the rules for openings and phrases, because a comment on a member is a noun phrase and
+not a sentence. Code blocks, text in backquotes, headings and the header row of a table are exempt from the rules for sentences.
 
 To add a rule, add a row to PHRASES, or a function to RULES. Each has an example that breaks it and one that does not;
 tests/docs/words_test.py checks both."""
@@ -19,6 +19,11 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 # Files and patterns of files, from the top of the tree.
 HELD = ["CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "packaging/README.md",
         "src/lean/README.md", "tests/README.md", "include/taper/*.h"]
+
+# Folders whose C files are read, without the folders below them.
+ROOMS = ["src/base", "src/format", "src/ir", "src/ops/call", "src/ops/list", "src/platform", "src/runtime"]
+
+C_FILES = (".c", ".h", ".inc")
 
 MOST_WORDS = 25
 
@@ -39,7 +44,8 @@ def two_semicolons(sentence):
 
 
 def opening(sentence):
-    match = re.match(r"[\W_]*(Of|What|Whether|Who|Where|Those|As)\b", sentence.text)
+    words = r"[\W_]*(Of|What|Whether|Who|Where|Those|As)\b"
+    match = re.match(words, sentence.text, re.I if sentence.kind == "comment" else 0)
     return match.group(1) if match and sentence.kind != "label" else None
 
 
@@ -127,20 +133,34 @@ def units_of_page(text):
     return found
 
 
-def units_of_header(text):
-    """(line, text, kind) of each paragraph of the comments."""
+C_TOKEN = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*''', re.S)
+
+
+def units_of_c(text):
+    """(line, text, kind) of each paragraph of the comments. A comment beside code may continue in lines of its own, at the same column."""
     found = []
-    for match in re.finditer(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", text, re.S | re.M):
-        line = text.count("\n", 0, match.start()) + 1
-        body = re.sub(r"(?m)^\s*(?:\*(?!/)|//+)|/\*+|\*+/", lambda m: re.sub(r"[^\n]", " ", m.group()), match.group())
-        for paragraph in re.finditer(r"[^\n]+(?:\n[^\n]*\S[^\n]*)*", body):
-            if paragraph.group().strip():
-                found.append([line + body.count("\n", 0, paragraph.start()), re.sub(r"`[^`\n]*`", "x", paragraph.group()), "comment"])
-    return found
+    for match in C_TOKEN.finditer(text):
+        if not match.group().startswith("/"):
+            continue
+        lines, before = match.group().split("\n"), text[text.rfind("\n", 0, match.start()) + 1:match.start()]
+        open_unit = None
+        for number, line in enumerate(lines, text.count("\n", 0, match.start()) + 1):
+            words = re.sub(r"^\s*(?:\*(?!/)|//+)|/\*+|\*+/", " ", line)
+            apart = before.strip() and len(line) - len(line.lstrip()) != len(before) and line is not lines[0]
+            if not words.strip() or apart or words.strip().startswith("SPDX-"):
+                open_unit, before = None, ""
+            if not words.strip() or words.strip().startswith("SPDX-"):
+                continue
+            if open_unit is None:
+                open_unit = [number, words, "label" if words.strip().startswith("----") else "comment"]
+                found.append(open_unit)
+            else:
+                open_unit[1] += "\n" + words
+    return [[number, re.sub(r"`[^`\n]*`", "x", words), kind] for number, words, kind in found]
 
 
 def sentences(path, text):
-    for line, unit, kind in (units_of_header if path.suffix == ".h" else units_of_page)(text):
+    for line, unit, kind in (units_of_c if path.suffix in C_FILES else units_of_page)(text):
         start = 0
         for end in [match.end() for match in re.finditer(r"[.!?:][\"')\]*]*\s+(?=[\"'(*]*[A-Z])|[.!?][\"')\]*]*\s+(?=x{3}|\d)", unit)] + [len(unit)]:
             sentence = unit[start:end]
@@ -171,6 +191,11 @@ def main():
             matched = sorted(str(path.relative_to(options.top)) for path in options.top.glob(form))
             if not matched:
                 sys.exit(f"check_words.py: {form} is in HELD and does not exist")
+            names = [*names, *matched]
+        for room in ROOMS:
+            matched = sorted(str(path.relative_to(options.top)) for path in (options.top / room).glob("*") if path.suffix in C_FILES)
+            if not matched:
+                sys.exit(f"check_words.py: {room} is in ROOMS and has no C files")
             names = [*names, *matched]
     for name in names:
         findings += check(options.top / name, name)

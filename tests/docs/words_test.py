@@ -35,6 +35,9 @@ def check_examples(folder):
         expect(f"{rule.name}: {rule.example}", (4, rule.name) in found, found)
         found = findings(folder, "page.md", f"# Page\n\nThis is a page.\n{rule.fine}\n")
         expect(f"{rule.name}: {rule.fine}", rule.name not in {name for _, name in found}, found)
+        for_comments = rule.form not in (words.too_long, words.two_semicolons)
+        found = findings(folder, "file.c", f"// Text.\n\n// {rule.example}\nint a; // {rule.fine}\n")
+        expect(f"{rule.name} in C: {rule.example}", {line for line, name in found if name == rule.name} == ({3} if for_comments else set()), found)
 
 
 def check_places(folder):
@@ -58,7 +61,14 @@ def check_places(folder):
             ("a block comment of a header", "page.h", f"#define A 1\n\n/* The first line.\n * {broken} */\n", {(4, opening)}),
             ("a line comment of a header", "page.h", f"int a; // {broken}\n", {(1, opening)}),
             ("a long comment of a header", "page.h", f"/* {long} */\n", set()),
-            ("code of a header", "page.h", "int so, many; /* the sizes */\n", set())):
+            ("code of a header", "page.h", "int so, many; /* the sizes */\n", set()),
+            ("a comment after a license", "file.c", f"// SPDX-License-Identifier: BSD-2-Clause\n// {broken}\n", {(2, opening)}),
+            ("a comment that begins with a small letter", "file.c", "int a; // of the rows\n", {(1, opening)}),
+            ("a list", "list.inc", f"// {broken}\nROW(1)\n", {(1, opening)}),
+            ("the second line of a comment beside code", "file.c", "int a; // the sizes\n       // of the rows\n", set()),
+            ("a comment below a comment beside code", "file.c", f"int a; // the sizes\n// {broken}\n", {(2, opening)}),
+            ("a text", "file.c", f'const char *a = "// {broken}", b = \'"\'; // "\n', set()),
+            ("a heading of C", "file.c", "// ---- what a reader does\n", set())):
         said = findings(folder, name, text)
         expect(what, said == found, said)
 
@@ -76,6 +86,27 @@ def check_command(folder):
     expect("a tree without the pages", done.returncode != 0 and "does not exist" in done.stderr, done)
 
 
+def check_rooms():
+    """Each folder of ROOMS is read without the folders below it, and must have C files."""
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder)
+        for form in words.HELD:
+            path = top / form.replace("*", "page")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("", encoding="utf-8")
+        for room in words.ROOMS:
+            (top / room / "below").mkdir(parents=True, exist_ok=True)
+            (top / room / "file.c").write_text("// Of the rows one is taken.\n", encoding="utf-8")
+            (top / room / "below" / "file.c").write_text("// Of the rows one is taken.\n", encoding="utf-8")
+        done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
+        found = {line.split(":")[0] for line in done.stdout.splitlines() if ": opening: " in line}
+        expect("the rooms", done.returncode == 1 and found == {f"{room}/file.c" for room in words.ROOMS}, done)
+        (top / words.ROOMS[-1] / "file.c").unlink()
+        done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
+        expect("a room without files", done.returncode != 0 and f"{words.ROOMS[-1]} is in ROOMS" in done.stderr, done)
+
+
+check_rooms()
 with tempfile.TemporaryDirectory() as temporary:
     for part in (check_examples, check_places, check_command):
         part(temporary)
