@@ -17,8 +17,11 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 # Files and patterns of files, from the top of the tree.
-HELD = ["CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "packaging/README.md",
+HELD = ["CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "packaging/README.md",
         "src/lean/README.md", "tests/README.md", "include/taper/*.h"]
+
+# Words that a page may have: people read these first, at once.
+PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
 
 # Folders whose C files are read, without the folders below them.
 ROOMS = ["src/base", "src/format", "src/ir", "src/ops/call", "src/ops/list", "src/platform", "src/runtime"]
@@ -172,6 +175,8 @@ def sentences(path, text):
 def check(path, name):
     text = path.read_text(encoding="utf-8")
     found = set()
+    if len(text.split()) > PAGE_WORDS.get(name, sys.maxsize):
+        found.add(Finding(name, 1, f"more than {PAGE_WORDS[name]} words in the page", str(len(text.split()))))
     for sentence in sentences(path, text):
         for rule in RULES:
             said = rule.form(sentence)

@@ -17,7 +17,7 @@ INSIDE = ("frontends", "compiler", "runtime", "cpu", "gpu", "nnapi", "writing-fi
 
 # The site's order. Other headers and pages of docs/ come at the end of the reference.
 NAVIGATION = [
-    ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
+    ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("support.md", "docs/support.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
                      ("python.md", "docs/python.md"), ("javascript.md", "docs/javascript.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
                      ("demo.md", "examples/demo/README.md")]),
     ("Moving", [("differences.md", "docs/differences.md"), ("from-pytorch-mobile.md", "docs/from-pytorch-mobile.md"),
@@ -106,9 +106,14 @@ def linked(text, source, places):
         name = match.group(1)
         return f"[`{name}`]({to(name)})" if name in places and name != source else match.group(0)
 
+    def image(match):
+        file = os.path.normpath(os.path.join(os.path.dirname(source), match.group(2)))
+        return f"![{match.group(1)}]({to(file)})"
+
     parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(r"(?<!!)\[([^\]\[]*)\]\(([^)\s]+)\)", link, parts[index])
+        parts[index] = re.sub(r"!\[([^\]\[]*)\]\(([^)\s]+)\)", image, parts[index])
         parts[index] = re.sub(r"(?<!\[)`([\w./-]+\.md)`", page_name, parts[index])
         parts[index] = re.sub(r"^<!-- not run: .*? -->\n", "", parts[index], flags=re.M)
     return "".join(parts)
@@ -130,15 +135,18 @@ def main():
             file = os.path.relpath(os.path.join(folder, name), TOP)
             if file.startswith("docs/decisions/"):
                 places[file] = file[5:]
-            elif name.endswith(".md") and file not in places:
+            elif name.endswith((".md", ".jpg", ".svg")) and file not in places:
                 places[file] = file[5:]
     listed = {page for _, group in NAVIGATION for page, _ in group}
     for source, page in places.items():
         os.makedirs(os.path.dirname(os.path.join(pages, page)), exist_ok=True)
+        if not page.endswith(".md"): # a picture
+            shutil.copyfile(os.path.join(TOP, source), os.path.join(pages, page))
+            continue
         with open(os.path.join(pages, page), "w", encoding="utf-8") as file:
             file.write(made[page]() if page in made else linked(read(os.path.join(TOP, source)), source, places))
     decisions = sorted(page for page in places.values() if page.startswith("decisions/"))
-    others = sorted(set(places.values()) - listed - set(decisions))
+    others = sorted(page for page in set(places.values()) - listed - set(decisions) if page.endswith(".md"))
     navigation = [{title: [page for page, _ in group] + (others if title == "Reference" else [])} for title, group in NAVIGATION]
     navigation.append({"Decisions": decisions})
     settings = {"site_name": "Taper", "docs_dir": pages, "site_dir": os.path.join(out, "site"), "use_directory_urls": False, "nav": navigation,

@@ -82,6 +82,10 @@ def check_command(folder):
     path.write_text("# Page\n\nThe last row is taken.\n", encoding="utf-8")
     done = subprocess.run([sys.executable, SCRIPT, "--top", folder, "docs/planted.md"], capture_output=True, text=True)
     expect("a page that passes", done.returncode == 0, done)
+    for count, status in ((700, 0), (701, 1)):
+        (pathlib.Path(folder) / "README.md").write_text("Row.\n" * count, encoding="utf-8")
+        done = subprocess.run([sys.executable, SCRIPT, "--top", folder, "README.md"], capture_output=True, text=True)
+        expect(f"a README of {count} words", done.returncode == status, done)
     done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
     expect("a tree without the pages", done.returncode != 0 and "does not exist" in done.stderr, done)
 
