@@ -194,6 +194,10 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
+    if (draft->methods != NULL) { // they name attributes by places that passes change
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the draft was saved with bundled inputs: optimize it before it is saved");
+    }
     TAPER_TRY(find_preparer(options.device, &preparer, error));
     TAPER_TRY(preparer->converts ? check_conversion(preparer, &options, error) : TAPER_OK);
     return taper_draft_prepare(draft, &options, preparer, error);
