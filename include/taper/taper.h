@@ -11,23 +11,27 @@
  * - Objects are opaque. A function that makes an object returns one reference to it through an output pointer. The
  *   caller drops the reference with the release function of that type.
  * - An error and a session have no count of references: destroy frees them. Release and destroy functions accept NULL.
+ *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment allows it. Empty arrays may be NULL.
+ * - Memory that an object owns is valid and unchanged until the object is released, unless the comment says otherwise.
+ *   The program must not free it.
  * - A function that fails holds no reference to its arguments. It sets each output pointer to an object to NULL. Its
  *   other outputs then mean nothing. A function that differs says so.
  * - A function that takes values or text reads them during the call only, unless it says that it holds them.
  * - Sizes and strides of tensors are counted in elements, storages in bytes. Dimensions are in PyTorch's order.
  * - Several threads may use one context or one model at the same time. Only one thread at a time may use a session or
- *   an error. The exception is taper_session_cancel, which any thread may call.
+ *   an error. The exception is taper_session_cancel, which any thread may call at any time.
  * - Any thread may retain and release a value. Several threads may read one value at the same time unless a run
  *   changes it. Attributes of a session and results that stay with a device are different; see the section "sessions".
- * - A callback must not use the object whose function called it. The section "sessions" has exceptions.
+ * - A callback must not use the first argument of the call in progress. The section "sessions" has exceptions.
  * - An allocator must call no function of this library except taper_session_cancel and taper_session_trim.
  *
  * Versions
  * - Until 1.0 a minor version may change anything, and the soname of the library contains that version:
  *   libtaper.so.0.2. From 1.0 on all that is not marked TAPER_EXPERIMENTAL stays as it is.
- * - A struct that begins with struct_size grows at its end only. The program sets struct_size to sizeof the struct. If
- *   it is larger than the library knows, the library ignores the members at the end. If it is smaller, the library
- *   takes 0 for the members that are not there. The value 0 selects what the library did before it had the member.
+ * - A struct that begins with struct_size grows at its end only. The program sets struct_size to sizeof the struct; 0
+ *   is an error. If it is larger than the library knows, the library ignores the members at the end. If it is smaller,
+ *   the library takes 0 for the members that are not there, and never writes beyond struct_size bytes. The value 0 of a
+ *   member selects what the library did before it had the member.
  * - A struct without struct_size never changes. An enum may get more values.
  * - A function that does not work yet fails with TAPER_ERROR_UNSUPPORTED. The message says what to do instead.
  * - A library that was built without some parts may lack functions. A program that calls one of them does not link.
@@ -80,7 +84,6 @@ extern "C" {
 TAPER_API const char *taper_version(void);
 
 /* ---- status and errors ------------------------------------------------------------------------------------- */
-
 typedef enum taper_status {
     TAPER_OK = 0,
     TAPER_ERROR_ARGUMENT = 1,    /* the caller passed something wrong; the message names it */
@@ -94,19 +97,18 @@ typedef enum taper_status {
     TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
 } taper_status;
 
-/* Describes a failure. An error holds the status, a message of one line and a detail of several lines. The detail
- * lists all missing operators, for example, or the modules in which an exception was raised. An error also holds the
- * byte offset of the fault in the file, if the fault has one.
+/* Describes a failure: the status, a message of one line, a detail of several lines, and the byte offset of the fault
+ * in the file. The detail lists all missing operators, for example, or the modules in which an exception was raised.
  * The caller owns the error and may pass it to any number of calls, one thread at a time. A call that fails replaces
  * its contents. A call that succeeds does not clear them: test the status that the call returns. */
 typedef struct taper_error taper_error;
-
 /* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
 /* Returns the status of the last call that failed with this error. Returns TAPER_OK if none did, or for NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
-/* Returns the message, never NULL. It is valid until the error is destroyed or passed to a function that can fail. */
+/* Returns the message, or "" if no call has failed with this error, or for NULL. The text is valid until the error is
+ * destroyed or passed to a function that can fail. */
 TAPER_API const char *taper_error_message(const taper_error *error);
 /* Returns the detail, or "" if there is none. The text is valid as long as the message is. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
@@ -114,14 +116,14 @@ TAPER_API const char *taper_error_detail(const taper_error *error);
 TAPER_API int64_t taper_error_offset(const taper_error *error);
 
 /* ---- contexts ----------------------------------------------------------------------------------------------- */
-
 /* Provides the memory of a context and of all objects made with it. Errors and texts of messages come from malloc.
  * If ptr is NULL, reallocate returns new_size bytes; old_size is 0. If new_size is 0, it frees ptr and returns NULL.
  * Otherwise it changes the size of ptr from old_size to new_size bytes, keeps the contents and returns the new
  * address. old_size is always the exact size of ptr. The returned memory is aligned for every C type.
  * If reallocate cannot provide the memory, it returns NULL, and ptr stays valid.
  * Taper may call reallocate from any thread, and from several threads at once. user must stay valid until the context
- * and all its models, sessions and values are gone.
+ * and all objects made with it are released: models, sessions, values, drafts and so on. Taper's own threads have ended
+ * when the last release returns.
  * taper_context_create fails with TAPER_ERROR_ARGUMENT if reallocate is NULL. */
 typedef struct taper_allocator {
     void *user; /* passed to reallocate */
@@ -132,9 +134,9 @@ typedef struct taper_allocator {
  * thread_count returns the number of threads that run uses, the thread that calls run included. Taper calls it once,
  * in taper_context_create, and uses at most 1024 threads.
  * run calls task(argument, i) once for every i in [0, count), in any order and on any threads. It returns when all
- * these calls have returned. Taper never calls run while another call of run is in progress. If a session finds the
- * pool in use, it computes in the thread that called the session.
- * user must stay valid until the context and all its models and sessions are gone.
+ * these calls have returned. A context never calls run while another of its calls of run is in progress. If a session
+ * finds the pool in use, it computes in the thread that called the session. If contexts share a pool, their calls of
+ * run may overlap. user must stay valid for as long as taper_allocator.user.
  * taper_context_create fails with TAPER_ERROR_ARGUMENT if a callback is NULL. */
 typedef struct taper_thread_pool {
     void *user; /* passed to both callbacks */
@@ -149,20 +151,21 @@ typedef enum taper_log_level {
 } taper_log_level;
 
 /* Receives `length` bytes of text, which may contain zero bytes and are valid during the call. Lines end with a
- * newline; a line may come in several calls. Taper calls from any thread, and from several at once. */
+ * newline; a line may come in several calls. Taper calls from any thread, also its own, and from several at once. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* allocator of the context; Taper copies the struct. NULL: malloc */
     const taper_thread_pool *pool;    /* threads of the context; Taper copies the struct. NULL: a pool of Taper's own */
-    unsigned threads;                 /* number of threads of Taper's own pool, the thread that calls included; at most
-                                         1024. 0: the number of big physical cores that the process's affinity allows,
-                                         but at most its CPU quota (control groups), which is rounded up */
+    unsigned threads;                 /* number of threads of Taper's own pool, the thread that calls included; above
+                                         1024 it counts as 1024. 0: the number of big physical cores in the process's
+                                         affinity, or its CPU quota (control groups), rounded up, if that is smaller */
     taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
-    void *log_user;                   /* passed to log; as long-lived as the context, its models and sessions */
+    void *log_user;                   /* passed to log; must stay valid for as long as taper_allocator.user */
     uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
-    /* Path of an existing directory that only this program uses. Taper copies the path. NULL: Taper writes no files.
+    /* Path of a directory that only this program uses, in any number of its processes. Taper copies the path. NULL:
+     * Taper writes no files. taper_context_create fails with TAPER_ERROR_ARGUMENT if there is no such directory.
      * Taper keeps things there that take long to make, for later processes. These are packed weights, compiled
      * networks of NNAPI's drivers, and measurements and compiled shaders of GPUs.
      * Taper writes two files for each model. taper-….packs holds packed weights and is about as large as the model.
@@ -187,7 +190,6 @@ typedef struct taper_context_options {
 
 /* Holds what models, sessions and values share: allocator, threads, log and devices. A program usually creates one. */
 typedef struct taper_context taper_context;
-
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
@@ -218,7 +220,6 @@ TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_c
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------ */
-
 /* A kind of device. Model files may name any of them. A build supports some kinds, and a machine has devices of some
  * of these; taper_device.h lists them. CUDA and MPS are names that no build supports. */
 typedef enum taper_device_kind {
@@ -271,7 +272,6 @@ typedef enum taper_option {
     TAPER_GPU_TEAMS = 26,             /* 1: threads share a result if there are few results */
     TAPER_GPU_WINOGRAD = 27           /* 1: 3x3 convolutions use Winograd's transforms */
 } taper_option;
-
 typedef struct taper_device_setting {
     taper_option option;
     int64_t value; /* value of the option */
@@ -294,7 +294,6 @@ typedef enum taper_precision {
 } taper_precision;
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
-
 /* The dtype of an element. The numbers, also those of dtypes to come, are those of PyTorch's c10/core/ScalarType.h. */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
@@ -321,8 +320,7 @@ typedef enum taper_dtype {
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);
 /* Returns PyTorch's name of the dtype, for example "float32", or "unknown dtype". The text is static. */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype);
-
-/* The largest number of dimensions of a tensor in this version. Nothing in these headers depends on it. */
+/* The largest number of dimensions of a tensor in this version. It may grow: no struct depends on it. */
 #define TAPER_MAX_RANK 16
 
 typedef enum taper_kind {
@@ -343,9 +341,9 @@ typedef enum taper_kind {
 
 /* A handle to a value: None, a number, a string, a tensor, a list, tuple or dict, an object. It counts references.
  * Several handles may refer to the same tensor, list, dict or object. A change that is made through one of them is
- * seen through all. Numbers and strings never change. */
+ * seen through all. Numbers and strings never change.
+ * Use a value only together with models, sessions and values of the same context. Taper does not check this. */
 typedef struct taper_value taper_value;
-
 TAPER_API void taper_value_release(taper_value *value);
 /* Adds a reference and returns value. Returns NULL if value is NULL. */
 TAPER_API taper_value *taper_value_retain(taper_value *value);
@@ -372,9 +370,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context,
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank,
                                                          const int64_t *sizes, taper_value **value, taper_error *error);
 
-/* Describes a tensor. The value owns what the pointers point to. They are valid as long as the value is held. There is
- * one exception. If a run resizes the tensor in place or gives it other memory, data is no longer valid. sizes and
- * strides then show the new numbers. Call taper_value_get_tensor again after such a run. */
+/* Describes a tensor. The pointers are valid as long as the program holds the value. The exception is a run that
+ * resizes the tensor in place or gives it other memory. After such a run, data is no longer valid, and sizes and
+ * strides point to the new numbers. Call taper_value_get_tensor again then. */
 typedef struct taper_tensor_info {
     size_t struct_size;     /* sizeof(taper_tensor_info) */
     taper_dtype dtype;      /* dtype of an element */
@@ -399,8 +397,8 @@ typedef struct taper_tensor_info {
  * of lists, tuples and dicts that contain the tensor.
  * read_only 0: the program sees what the model writes, as in PyTorch.
  * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to it.
- * The function fails with TAPER_ERROR_ARGUMENT if an element would be outside the memory. data must be aligned to the
- * size of an element; 8 bytes are enough. */
+ * data must be aligned to the size of an element, or to 8 bytes if an element is larger. The function fails with
+ * TAPER_ERROR_ARGUMENT if it is not, if an element would be outside the memory, or if the dtype is quantized. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
@@ -463,9 +461,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        taper_error *error);
 /* Returns the number of items of a list or tuple, of pairs of a dict, of attributes of an object; otherwise 0. */
 TAPER_API size_t taper_value_count(const taper_value *value);
-/* Returns an address that identifies the tensor, list, tuple, dict or object to which the value refers. Values that
- * refer to the same one have the same address while one of them exists. Returns NULL for None, bools, numbers and
- * devices. A value may contain one object several times; a walk through it recognizes objects by their address. */
+/* Returns an address that identifies the tensor, list, tuple, dict, object, string or TAPER_KIND_OTHER to which the
+ * value refers. Values that refer to the same one have the same address while one of them exists. Returns NULL for
+ * None, bools, numbers and devices. With it a walk through a value recognizes an object that occurs in it twice. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
  * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
@@ -483,7 +481,6 @@ TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
 /* ---- models -------------------------------------------------------------------------------------------------- */
-
 /* A loaded model. Runs do not change it: what they change belongs to sessions. */
 typedef struct taper_model taper_model;
 /* The optimizer. taper_compiler() of taper_compile.h returns it. */
@@ -493,8 +490,9 @@ struct taper_compiler;
  * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all
  * elements, and batch norm uses its running statistics. PyTorch Mobile's loaders for apps did the same with
  * TorchScript files. taper_model_open sets it if its options are NULL, taper_draft_optimize always.
- * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped, and no program may change or
- * shorten it while the model or one of its values exists. If it becomes shorter, the system may end the process.
+ * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or delete a
+ * mapped file, but must not change or shorten it while the model or one of its values exists. If the file becomes
+ * shorter, the system may end the process.
  * TAPER_LOAD_VERIFY: compare the checksums of all records first, those of weights included. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
@@ -519,23 +517,26 @@ typedef struct taper_load_options {
      * runs as it was saved, which is several times slower. taper_model_open ignores this member and optimizes. */
     const struct taper_compiler *compiler;
     uint64_t flags; /* TAPER_LOAD_ bits, joined by | */
-    /* The device that runs the model. NULL: the CPU, or the device that the file was prepared or converted for. The
-     * file chooses its device if compiler is set and this build and machine have the device.
-     * If the device is absent, the CPU runs the model, and one line of the log says so, unless device->required is 1.
-     * The load fails with TAPER_ERROR_ARGUMENT if this version does not know the kind.
-     * If the device is present, the CPU still runs the operators that the device cannot compute. If required is 0, the
-     * CPU also runs what fails on the device, and what is slower there in the first runs. The log says so. */
+    /* The device that runs the model.
+     * NULL: the device that the file was prepared or converted for, if compiler is set and this build and machine have
+     * the device. Otherwise the CPU.
+     * Not NULL: the given device. The load fails with TAPER_ERROR_ARGUMENT if this version does not know its kind. If
+     * the device is absent, the load fails with TAPER_ERROR_UNSUPPORTED if required is 1. Otherwise the CPU runs the
+     * model, and one line of the log says so.
+     * In both cases the CPU runs the operators that the device cannot compute. Unless required is 1, the CPU also runs
+     * what fails on the device, and what is slower there in the first runs. The log says so. */
     const taper_device_choice *device;
     /* Kinds of devices that the file must not choose if device is NULL; a set of TAPER_DEVICE_BIT() joined by |. */
     uint32_t barred_devices;
     /* The precision of weights.
      * On the CPU fp16 and bf16 halve the memory of weights. They are faster if the CPU has instructions for them.
      * Values between layers stay fp32, and so do all other operators (docs/numerics.md).
-     * With fp16 Vulkan and Metal store weights and values as halves, and compute in fp32. They refuse bf16. Drivers of
-     * NNAPI decide themselves how they compute. */
+     * With fp16 Vulkan and Metal store weights and values as halves, and compute in fp32. Drivers of NNAPI decide
+     * themselves how they compute. With bf16 the load fails with TAPER_ERROR_UNSUPPORTED on any of these devices. */
     taper_precision precision;
-    /* Settings of the device that runs the model; docs/gpu.md explains those of GPUs. The load fails with
-     * TAPER_ERROR_ARGUMENT if an option belongs to another kind of device, or if there are more than 31. */
+    /* Settings of the device; docs/gpu.md explains those of GPUs. They have no effect if the device is absent. The load
+     * fails with TAPER_ERROR_ARGUMENT if an option belongs to another kind of device, if a value is out of its range,
+     * or if there are more than 31. */
     const taper_device_setting *settings;
     size_t setting_count;
     /* Names of passes that are not run (taper_compiler_pass_name of taper_compile.h). Names of PyTorch's
@@ -548,7 +549,7 @@ typedef struct taper_load_options {
     size_t method_count;
     /* Limits of a load. They also limit later work on a draft. A load that exceeds one fails with
      * TAPER_ERROR_RESOURCE.
-     * memory_limit: bytes to allocate, without the file itself. 0: 88 MB plus 12 bytes for each byte of the file.
+     * memory_limit: bytes to allocate, without the file itself. 0: 88 MiB plus 12 bytes for each byte of the file.
      * step_limit: steps of work; a step takes a few nanoseconds. Steps are counted and not timed, so that a file loads
      * on every machine or on none. 0: 200 million plus 400 for each byte of the file. */
     uint64_t memory_limit, step_limit;
@@ -691,26 +692,24 @@ TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t ind
 TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index);
 
 /* ---- sessions ------------------------------------------------------------------------------------------------ */
-
 /* One user's state of a model: its buffers and attributes, its memory, its random numbers.
- * A session runs one call at a time. Two threads must not call a session at the same time. Taper does not always
- * detect this; if it does not, the behaviour is undefined.
+ * A session runs one call at a time. Two threads must not call a session at the same time. If they do, the later call
+ * may fail with TAPER_ERROR_ARGUMENT; otherwise the behaviour is undefined.
  * During a call of a session, Taper may call functions that the program supplied: registered operators, log, observer,
  * release functions, allocator and thread pool. If such a callback calls the same session, functions that return a
  * taper_status fail with TAPER_ERROR_ARGUMENT and change nothing. Functions without a status say below what they do
- * then. The callback may use other sessions, also of the same model. */
+ * then. Every callback except an allocator may use other sessions, also of the same model. */
 typedef struct taper_session taper_session;
-
 typedef struct taper_session_options {
     size_t struct_size; /* sizeof(taper_session_options) */
     /* Three budgets of a run. A run that exceeds one fails with TAPER_ERROR_RESOURCE; the session stays usable. */
     uint64_t instruction_budget; /* bytecode instructions that a run may execute; 0: no limit */
     double time_budget;   /* seconds that a run may take, checked between operators and within long ones; 0: no limit */
     size_t memory_budget; /* bytes of the values that exist at the same time; 0: no limit */
-    /* 1: a result that the device computed stays in the device's memory until the program reads it. A run that gets
-     * the result as input takes it from there. This suits the state of a recurrent model, for example. Until the
-     * result is read, only one thread at a time may read it or give it to another session. The session must not be
-     * running then. The result may exist longer than its session.
+    /* 1: a result that the device computed stays in the device's memory until taper_value_get_tensor or another
+     * function reads its elements. A run that gets the result as input takes it from there. This suits the state of a
+     * recurrent model, for example. Until the elements are read, only one thread at a time may use the result, and only
+     * while the session that made it does not run. The result may exist longer than its session.
      * 0: all results are copied to CPU memory, and any thread may use them. */
     int results_stay;
 } taper_session_options;
@@ -727,6 +726,8 @@ TAPER_API void taper_session_destroy(taper_session *session);
 /* Calls a method; method NULL means "forward". *result is a new reference. inputs are the arguments without self; none
  * may be NULL, and taper_value_none makes None. Arguments at the end that are not given take their default values. An
  * int is accepted for a float; other types fail with TAPER_ERROR_ARGUMENT. result must not point into inputs.
+ * The result may be an input, or share memory with inputs and attributes. The model may keep an input as an attribute.
+ * After a failed run the session stays usable. Attributes and inputs keep what the run wrote before it failed.
  * The first run of a session plans its memory. The first run of a model packs weights layer by layer and frees the
  * packed copies, so that its result is there soon. The second run keeps them; it takes longer than later runs. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
@@ -743,9 +744,9 @@ typedef struct taper_output {
 } taper_output;
 
 /* Calls a method as taper_session_run does, but writes the results to the program's memory. If the result is a tensor,
- * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. There are at most 256.
+ * it goes to outputs[0]. If it is a tuple or list of tensors, item i goes to outputs[i]. output_count is at most 256.
  * The function fails with TAPER_ERROR_ARGUMENT before the run if two outputs overlap, or if an output overlaps a
- * tensor in an input. It may overlook a tensor in an input of more than 65536 parts.
+ * tensor in an input. It may overlook a tensor if the inputs contain more than 65536 values.
  * After the run it fails with TAPER_ERROR_ARGUMENT, and the memory is unchanged, in these cases:
  * - the number of results is not output_count;
  * - a result is not a tensor, or its dtype or sizes are not those of its output;
@@ -761,17 +762,19 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_run_into(taper_session *sess
                                                              taper_value *const *inputs, size_t count,
                                                              const taper_output *outputs, size_t output_count,
                                                              taper_error *error);
-/* Stops the run in progress, which fails with TAPER_ERROR_CANCELLED. If no run is in progress, the next run fails with
- * it. Only a run that fails so ends the request. Any thread and any callback may call this function. */
+/* Requests that the run in progress stop. The run then fails with TAPER_ERROR_CANCELLED. The request stays until a run
+ * fails with that status. If no run is in progress, or it ends otherwise, the request stops the next run. Any thread
+ * and any callback may call this function; the session must not be destroyed meanwhile. */
 TAPER_API void taper_session_cancel(taper_session *session);
 /* Gets an attribute of the root object; *value is a new reference. A path with dots leads into submodules, for example
  * "layer1.0.weight". "" is the root object. Fails with TAPER_ERROR_ARGUMENT if there is no such attribute.
- * Later runs may change the value. One thread at a time may read it while the session does not run. */
+ * Later runs may change the value. Read it only while the session does not run, and in one thread at a time. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path,
                                                               taper_value **value, taper_error *error);
-/* Returns memory kept for later runs to the allocator; if the session is in a call, this happens when it ends. */
+/* Returns memory kept for later runs to the allocator. If a callback calls this function during a call of the session,
+ * the memory is returned when that call ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-/* Seeds the random numbers as torch.manual_seed does. During a run the rest of it draws from the new seed. */
+/* Seeds the random numbers as torch.manual_seed does. During a run, the rest of the run draws from the new seed. */
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {
