@@ -53,11 +53,12 @@ typedef struct taper_draft taper_draft;
 /* Loads a draft. options must not be NULL, and options->compiler must be taper_compiler(); otherwise the function fails
  * with TAPER_ERROR_ARGUMENT. The members device, settings, precision and disabled_passes, and the flags
  * TAPER_LOAD_REFERENCE and TAPER_LOAD_LISTING, have no effect on a draft. The function still fails if a device, a
- * setting or a precision is wrong. */
+ * setting or a precision is wrong. TAPER_LOAD_COPY says what may happen to the file while the draft exists. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_draft **draft,
                                                        taper_error *error);
-/* Loads a draft from memory. The bytes must stay valid and unchanged until the draft is released. */
+/* Loads a draft from memory. The bytes must stay valid and unchanged until the draft is released. If taper_draft_finish
+ * makes a model of the draft, they must stay so until the model and all values that use the bytes are released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               const taper_load_options *options, taper_draft **draft,
                                                               taper_error *error);
@@ -71,9 +72,10 @@ typedef enum taper_nnapi_layout {
     TAPER_NNAPI_PYTORCH_NHWC = 2 /* networks as PyTorch's converter writes them for inputs with the attribute
                                     nnapi_nhwc, for all images; nothing is fused */
 } taper_nnapi_layout;
-/* The sizes of forward's inputs that a converted model accepts. */
+/* The sizes of forward's inputs that a converted model accepts. With every value, a size that is 0 in a sample input
+ * stands for any size of that dimension. */
 typedef enum taper_nnapi_sizes {
-    TAPER_NNAPI_FIXED_SIZES = 0, /* the sizes of the sample inputs only */
+    TAPER_NNAPI_FIXED_SIZES = 0, /* the sizes of the sample inputs */
     TAPER_NNAPI_ANY_BATCH = 1,   /* any first size of each input; needs TAPER_NNAPI_NHWC */
     TAPER_NNAPI_ANY_SIZES = 2    /* any first size of each input, any height and width of images; needs
                                     TAPER_NNAPI_NHWC */
@@ -116,15 +118,17 @@ typedef struct taper_optimize_options {
      * supports become modules of PyTorch's own NNAPI classes. Every lite interpreter runs a file for NNAPI: PyTorch's
      * on Android, Taper's everywhere. */
     taper_device_kind device;
-    /* Names of further methods that the file keeps. It always keeps forward and the methods of bundled inputs, and all
-     * methods of an exported program. A name that the model does not have is an error. NULL: no further methods. */
+    /* Names of further methods that the file keeps. It always keeps forward and the methods that return bundled inputs,
+     * and all methods of an exported program. taper_draft_optimize fails with TAPER_ERROR_ARGUMENT if the model does
+     * not have a method of that name. NULL: no further methods. */
     const char *const *preserve;
     size_t preserve_count;
-    /* Names of passes that do not run, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"). NULL: all passes run. */
+    /* Names of passes that do not run, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"). Unknown names are
+     * ignored. NULL: all passes run. */
     const char *const *disabled_passes;
     size_t disabled_pass_count;
-    /* Sample values for the arguments of forward, in their order; NNAPI needs them. The converted model accepts tensors
-     * of the samples' sizes, and of any size in place of a 0. The caller keeps the values valid during the call. */
+    /* Sample values for the arguments of forward, in their order; NNAPI needs them. taper_nnapi_sizes says which sizes
+     * the converted model then accepts. The caller keeps the values valid during the call. */
     taper_value *const *inputs;
     size_t input_count;
     const taper_nnapi_conversion *nnapi; /* settings of the conversion for NNAPI; NULL: the defaults */
@@ -133,16 +137,21 @@ typedef struct taper_optimize_options {
     void *report_user; /* passed to report */
 } taper_optimize_options;
 
-/* Optimizes a draft. options NULL means all members 0. A second call fails with TAPER_ERROR_ARGUMENT. After a failure
- * the draft can only be released. */
+/* Optimizes a draft. options NULL means all members 0. The function switches the model to evaluation mode first, as
+ * TAPER_LOAD_EVALUATION does.
+ * A draft can be optimized once: a second call fails with TAPER_ERROR_ARGUMENT and leaves the draft as it is. After any
+ * other failure the draft can only be released. Do not optimize a draft that was saved with bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *options,
                                                            taper_error *error);
 
 /* Bundles one sample, the inputs of one call, with a method (NULL: "forward"). Inputs at the end that have defaults may
  * be missing. The saved model then has the methods that torch.utils.bundled_inputs adds, such as
  * get_all_bundled_inputs. The draft holds references to the values and does not copy them: do not change their contents
- * until the draft is released. The function fails with TAPER_ERROR_ARGUMENT if the loaded model has bundled inputs
- * (call taper_draft_unbundle first), or if the draft was saved with bundled inputs. */
+ * until the draft is released.
+ * Call the functions of a draft in this order: taper_draft_unbundle, taper_draft_bundle, taper_draft_optimize,
+ * taper_draft_save. Each of them can be left out; taper_draft_bundle may also follow taper_draft_optimize.
+ * taper_draft_bundle fails with TAPER_ERROR_ARGUMENT if the loaded model has bundled inputs and taper_draft_unbundle
+ * was not called. It also fails so if the draft was saved with bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, const char *method,
                                                          taper_value *const *inputs, size_t count, taper_error *error);
 
@@ -152,7 +161,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, con
 TAPER_API TAPER_MUST_USE taper_status taper_draft_unbundle(taper_draft *draft, taper_error *error);
 
 /* Returns the draft as a model, for the functions that describe a model: its methods, arguments and extra files. The
- * draft owns the returned model, which cannot be run. */
+ * draft owns the returned model, which cannot be run. It lists the methods of the loaded file, also after the draft was
+ * optimized. Do not use it after the draft was released or passed to taper_draft_finish. */
 TAPER_API const taper_model *taper_draft_model(const taper_draft *draft);
 
 typedef struct taper_save_options {
@@ -186,8 +196,10 @@ TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 
 /* Turns a draft, in its present state, into a model that can be run. The values of the model's graphs have the numbers
  * that taper_draft_print shows. The function always releases the draft, also on failure: do not use or release the
- * draft afterwards. It fails with TAPER_ERROR_UNSUPPORTED if the draft was optimized or has bundled inputs. Save such a
- * draft and load the file. */
+ * draft afterwards. The model still uses the file or the bytes from which the draft was loaded: keep them unchanged
+ * until the model and all its values are released.
+ * The function fails with TAPER_ERROR_UNSUPPORTED if the draft was optimized or has bundled inputs. Instead of calling
+ * it for such a draft, save the draft, release it, and load the saved file. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_finish(taper_draft *draft, taper_model **model,
                                                                             taper_error *error);
 
@@ -239,22 +251,25 @@ typedef struct taper_quantize_options {
     int per_channel;     /* 1: the weights of a layer have a scale for each output channel */
     int bias_correction; /* 1: each bias is corrected by the mean error that rounded weights cause in the result */
     int equalize;        /* 1: the weights of neighbouring layers are scaled to similar ranges */
-    /* Names of layers that stay float, as in taper_quantized_layer, or of modules that contain such layers. If a layer
-     * of that name is not found, taper_calibrator_run fails with TAPER_ERROR_ARGUMENT. With TAPER_QUANTIZE_DYNAMIC the
-     * load fails instead. NULL: none. */
+    /* Names of layers that stay float, as in taper_quantized_layer, or of modules that contain such layers. NULL: none.
+     * If there is no layer or module of a name, the first taper_calibrator_run fails with TAPER_ERROR_ARGUMENT, and the
+     * calibrator can only be released. With TAPER_QUANTIZE_DYNAMIC, taper_calibrator_load fails instead. */
     const char *const *keep_float;
     size_t keep_float_count;
-    /* Names of further methods that the file keeps, besides forward and the methods of bundled inputs. A name that the
-     * model does not have is an error. NULL: none. */
+    /* Names of further methods that the file keeps, besides forward and the methods that return bundled inputs.
+     * taper_calibrator_load fails with TAPER_ERROR_ARGUMENT if the model does not have a method of that name. NULL:
+     * none. */
     const char *const *preserve;
     size_t preserve_count;
     /* Budgets of each run that calibrates or compares; the calibrator copies them. NULL: no limits. */
     const taper_session_options *budgets;
 } taper_quantize_options;
 
-/* Loads a float model for calibration. load: as options of taper_draft_load; its methods have no effect. options NULL
- * means all members 0; texts in options are copied. taper_calibrator_finish and taper_calibrator_compare read the file
- * again: it must stay in place and unchanged until the calibrator and the drafts that it made are released. */
+/* Loads a float model for calibration. load must not be NULL, and load->compiler must be taper_compiler(); otherwise
+ * the function fails with TAPER_ERROR_ARGUMENT. Members and flags of load that have no effect in taper_draft_load have
+ * none here. The member methods has none either. options NULL means all members 0; texts in options are copied.
+ * taper_calibrator_finish and taper_calibrator_compare read the file again: it must stay in place and unchanged until
+ * the calibrator and the drafts that it made are released. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,
                                                                                const taper_load_options *load,
                                                                                const taper_quantize_options *options,
@@ -282,7 +297,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_finish
                                                                                  taper_error *error);
 
 /* Runs the float and the quantized model on float inputs. It adds the differences to the figures that
- * taper_calibrator_layer and taper_calibrator_sqnr return. Afterwards taper_calibrator_run fails. */
+ * taper_calibrator_layer and taper_calibrator_sqnr return. Afterwards taper_calibrator_run fails. The function fails
+ * with TAPER_ERROR_ARGUMENT before the first calibration, except with TAPER_QUANTIZE_DYNAMIC. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_compare(taper_calibrator *calibrator,
                                                                                   taper_value *const *inputs,
                                                                                   size_t count, taper_error *error);
