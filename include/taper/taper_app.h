@@ -36,7 +36,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
 /* ---- inputs that a model refuses ---- */
 
 /* Explains why a run failed with TAPER_ERROR_ARGUMENT. Pass the method and the inputs of that run, and the error that
- * it filled. The function adds lines to the error's detail; the error's status and message stay.
+ * it filled. The function adds lines to the error's detail. The status and the message of the error stay, unless an
+ * argument of this function is wrong.
  *
  * The function changes one input at a time and tries whether the model then runs. It adds a batch dimension, moves the
  * channels before height and width, or converts to float32. If a change helps, the detail gets one line:
@@ -45,12 +46,14 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
  *   input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0
  *
  * The method runs several times in new sessions, each time for at most ten seconds. Its prints are dropped, and the
- * inputs stay as they are. Operators that the program registered are called again. The function returns TAPER_OK if it
- * could try the changes, also if it found nothing. It does nothing if error is NULL or has another status than
- * TAPER_ERROR_ARGUMENT.
- *
- * In a library built without drafts (CMake: TAPER_WITH_DRAFTS) and without programs (TAPER_BUILD_TOOLS) the function
- * may return TAPER_ERROR_UNSUPPORTED, and then leaves the error as it is. */
+ * inputs stay as they are. Operators that the program registered are called again. The function returns:
+ * - TAPER_OK if it could try the changes, also if it found nothing;
+ * - TAPER_OK if error is NULL or has another status than TAPER_ERROR_ARGUMENT; the function then does nothing;
+ * - TAPER_ERROR_ARGUMENT if session or an input is NULL; the function then replaces the contents of the error;
+ * - TAPER_ERROR_RESOURCE if memory is exhausted; the error then stays as it is;
+ * - TAPER_ERROR_UNSUPPORTED if the library lacks the function; the error then stays as it is. A library lacks it only
+ *   if it was built without drafts (CMake: TAPER_WITH_DRAFTS=OFF) and without the command-line programs
+ *   (TAPER_BUILD_TOOLS=OFF). */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_session_advise(taper_session *session,
                                                                               const char *method,
                                                                               taper_value *const *inputs, size_t count,
