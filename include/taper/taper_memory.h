@@ -20,9 +20,11 @@ extern "C" {
  * number of threads and contexts may use one caching allocator. */
 typedef struct taper_caching_allocator taper_caching_allocator;
 
-/* Creates a caching allocator that takes its blocks from the allocator `under`, which is copied; NULL: malloc. limit
- * is the number of unused bytes that it keeps at most; 0: no limit. A freed block that would exceed the limit
- * goes back to `under` at once. The function fails with TAPER_ERROR_ARGUMENT if under->reallocate is NULL. */
+/* Creates a caching allocator that takes its blocks from the allocator `under`; NULL: malloc. The function copies the
+ * struct. under->user must stay valid until the caching allocator is released and all its blocks are freed, which
+ * includes the release of the contexts that use it and of all their objects. limit is the number of unused bytes that
+ * the allocator keeps at most; 0: no limit. A freed block that would exceed the limit goes back to `under` at once. The
+ * function fails with TAPER_ERROR_ARGUMENT if under->reallocate is NULL. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_caching_allocator_create(
     const taper_allocator *under, size_t limit, taper_caching_allocator **caching, taper_error *error);
 /* Drops the reference and returns all unused blocks to `under`. Blocks that are in use stay valid. They may be freed
