@@ -19,9 +19,9 @@ typedef void (*taper_write_function)(void *user, const char *text, size_t length
 /* ---- graphs ---- */
 
 /* Writes the graph that a run of a method (NULL: "forward") executes. If the model was loaded with a compiler, this is
- * the optimized graph. A library built without drafts (CMake: TAPER_WITH_DRAFTS) and without programs
- * (TAPER_BUILD_TOOLS) may lack this function, taper_inspect_default, taper_inspect_config and taper_inspect_place. A
- * program that calls one of them then does not link. */
+ * the optimized graph. A library that was built without drafts (CMake: TAPER_WITH_DRAFTS=OFF) and without the
+ * command-line programs (TAPER_BUILD_TOOLS=OFF) may lack four functions: this one, taper_inspect_default,
+ * taper_inspect_config and taper_inspect_place. Code that calls one of them then does not link. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
                                                                              taper_write_function write, void *user,
                                                                              taper_error *error);
@@ -97,9 +97,9 @@ typedef struct taper_profile_item {
      * threads, or the device. For quantized operators of the CPU they are operations on integers. 0: not known. */
     double peak_flops;
     double peak_bytes; /* bytes per second that the same hardware reads and writes at most; 0: not known */
-    /* Reason why the CPU runs the operator although the model has a device; NULL: there is none. A part
-     * of the model whose latest call the device refused has an item with the reason, which does not count the call. The
-     * operators that the CPU ran instead have items of their own. */
+    /* Reason why the CPU runs the operator although the model has a device; NULL: there is none.
+     * If the device refused the latest call of a part of the model, the part has an item with the reason. This item
+     * does not count the refused call. The operators that the CPU ran instead have items of their own. */
     const char *cpu_reason;
 } taper_profile_item;
 
@@ -130,19 +130,23 @@ typedef struct taper_observation {
     size_t name_length;  /* bytes at name */
     taper_value *result; /* the result; retain it to keep it. The model may write to it later in the run */
     /* Number that the result has in the graph before fusion. It is equal to `value` if the operator is not fused.
-     * Passes of the compiler do not renumber a value as long as the same operator computes it. While the sources of a
-     * TorchScript model are read, branches on attributes that no code sets are dropped, which changes later numbers.
-     * If disabled_passes contains "fix_attributes", they are kept, and the numbers are those of the file. */
+     * Passes of the compiler do not renumber a value as long as the same operator computes it.
+     * The load of a TorchScript model with a compiler drops branches on attributes that no code sets. This changes the
+     * numbers of later values. If disabled_passes contains "fix_attributes" or "freeze", the load keeps the branches,
+     * and the numbers are those of the file. */
     uint32_t source_value;
     const struct taper_node *node; /* operator, for taper_inspect_place; valid as long as the model */
 } taper_observation;
 /* An observer: receives each result, after the operator that computed it, in every run of the session. Fused operators
  * count as one operator, and their inner results are not reported. A model that is loaded with "segments" in
- * disabled_passes has no fused operators. Runs are slower while they are observed. */
+ * disabled_passes has no fused operators. Runs are slower while they are observed. Taper calls the observer in the
+ * thread that runs the session. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
-/* Sets the observer; NULL: none. During a run of the session a callback may call this function too. If it sets NULL,
- * no later result of the run is reported. If it sets another observer, that one is called from the next run on, or
- * earlier. */
+/* Sets the observer; NULL: none. user must stay valid until another observer or NULL is set, or the session is
+ * destroyed. During a run of the session, a callback in the thread of the run may call this function too:
+ * - If it sets NULL, no later result of the run is reported.
+ * - If it sets an observer, that observer gets every result from the next run on. It may also get some or all of the
+ *   later results of the current run. */
 TAPER_API TAPER_EXPERIMENTAL void taper_session_observe(taper_session *session, taper_observe_function observe,
                                                         void *user);
 
