@@ -83,7 +83,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(ta
  *
  * results has result_count elements, one for each result, which are NULL at first. The function sets each to a new
  * reference and returns TAPER_OK, or it fails. The library releases references that a failed function left there.
- * Create values with `context`: values of another context are refused.
+ * Create the results with `context`; the library does not check it.
  *
  * error may be NULL. Pass it to functions that this function calls, and to taper_error_set. If this function returns an
  * error, the run fails with the same status.
