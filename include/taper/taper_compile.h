@@ -149,7 +149,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, c
  * get_all_bundled_inputs. The draft holds references to the values and does not copy them: do not change their contents
  * until the draft is released.
  * Call the functions of a draft in this order: taper_draft_unbundle, taper_draft_bundle, taper_draft_optimize,
- * taper_draft_save. Each of them can be left out; taper_draft_bundle may also follow taper_draft_optimize.
+ * taper_draft_save. Each of them can be left out; taper_draft_bundle may also follow taper_draft_optimize. Samples do
+ * not keep their method: taper_draft_optimize drops a method that taper_optimize_options.preserve does not keep.
  * taper_draft_bundle fails with TAPER_ERROR_ARGUMENT if the loaded model has bundled inputs and taper_draft_unbundle
  * was not called. It also fails so if the draft was saved with bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, const char *method,
