@@ -543,8 +543,8 @@ typedef struct taper_load_options {
      * MobileOptimizerType, for example "CONV_BN_FUSION", are valid too. Unknown names are ignored. */
     const char *const *disabled_passes;
     size_t disabled_pass_count;
-    /* For TorchScript models: names of methods to load in addition to forward and the methods of bundled inputs. All
-     * others count as absent. Names that the model does not have are ignored. NULL: all methods. */
+    /* For TorchScript models: names of methods to load in addition to forward and the methods that return bundled
+     * inputs. All others count as absent. Names that the model does not have are ignored. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
     /* Limits of a load. They also limit later work on a draft. A load that exceeds one fails with
