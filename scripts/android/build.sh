@@ -68,6 +68,6 @@ version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists
 # shellcheck disable=SC2086
 "$here/package.py" "$out/repository" --version "$version" ${TAPER_HOME:+--home "$TAPER_HOME"} --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
     --include "$root/include" --headers "$root/bindings/cpp/include" "$build/bindings/cpp/made" --javadoc "$out/javadoc" $packed $symbols
-"$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 4000000 || status=1
+"$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 8400000 || status=1
 echo "a Maven repository with these: $out/repository"
 exit $status
