@@ -66,7 +66,8 @@ def make(artefact, out, log):
         shutil.rmtree(folder)
         return Result(artefact, "untried here", next((line.partition(": ")[2].rstrip(":") for line in reversed(lines) if line.startswith("SKIPPED: ")), "its script skips"))
     if status:
-        return Result(artefact, "FAILED", f"status {status}, {os.path.relpath(log, ROOT)}: {lines[-1] if lines else 'no output'}")
+        why = next((line for line in lines if line.startswith("FAILED")), lines[-1] if lines else "no output")
+        return Result(artefact, "FAILED", f"status {status}, {os.path.relpath(log, ROOT)}: {why}")
     if not files:
         os.rmdir(folder)
         checked = checked or lines[-1:]
