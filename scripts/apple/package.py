@@ -140,10 +140,11 @@ def make_sources(built, out):
                 if path.endswith(".c") and re.search(r"/kernels/(arm|x86)/", path):
                     text = for_processor(text, path, targets)
                 write(text, out, path)
-    generated = os.path.join(built, "ios-arm64", "generated", "ops", "list")
-    for name in os.listdir(generated):
-        if name.endswith((".h", ".inc")):
-            copy(os.path.join(generated, name), out, "generated", "ops", "list", name)
+    generated = os.path.join(built, "ios-arm64", "generated")
+    for folder, _, names in os.walk(generated):
+        for name in names:
+            if name.endswith((".h", ".inc")):
+                copy(os.path.join(folder, name), out, "generated", os.path.relpath(folder, generated), name)
     shutil.copytree(os.path.join(ROOT, "include", "taper"), os.path.join(out, "include", "taper"))
     return definitions(built, keys)
 
