@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reader of JSON: one pass over bytes in memory, without a tree and without allocation. The caller asks for the
-// value that it expects next; any other value is an error. The format is the one that Python reads and writes: integers
-// have 64 bits and are distinct from floats ("3" and "3.0"), NaN, Infinity and -Infinity are numbers, and strings may
+// value that it expects next; any other value is an error. The format is the one that Python reads and writes. Integers
+// have 64 bits and are distinct from floats ("3" and "3.0"). NaN, Infinity and -Infinity are numbers. Strings may
 // contain any character.
 #ifndef TAPER_BASE_JSON_H
 #define TAPER_BASE_JSON_H

@@ -31,9 +31,9 @@ bool taper_value_is_plain(const taper_ir_value *value);
 bool taper_node_writes(const taper_node *node, size_t index);
 // Returns true if the value is an output of an operator that creates it and shares no memory with its inputs.
 bool taper_value_is_fresh(const taper_ir_value *value);
-// Returns true if a direct user of the value may write to it, hand on its memory (as a view, in a container, as a
-// result), or hand on the object itself (a view is another object). If false, all users only read it. If a value has
-// very many users, the result is true without a look at each.
+// Return true if a direct user of the value may write to it or hand it on. To hand on the memory is to return a view,
+// to store the value in a container, or to return it. A view is another object, so it does not hand on the object. If
+// false, all users only read it. If a value has very many users, the result is true without a look at each.
 bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
 // Returns the answer of taper_value_memory_handed_on for one user.

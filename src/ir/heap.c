@@ -2,7 +2,8 @@
 // Free blocks are in lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two. Inputs of
 // ever new shapes therefore cannot make the heap grow without bound. A block of 1 KiB or more has the allocator's own
 // pointer and its class before its aligned start. The system takes longer to provide new pages than kernels take to
-// compute in them, so a storage whose class has no free block takes a block of up to four times its size.
+// compute in them. If the class of a storage has no free block, the storage therefore takes a block of up to four times
+// its size.
 #include "ir/heap.h"
 
 #include "base/budget.h"

@@ -29,9 +29,9 @@ TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int 
 void taper_unmap(taper_mapping *mapping);
 // Says that the pages of [data, data + size) are not needed for now. They return from the file when they are touched.
 void taper_map_unneeded(const void *data, size_t size);
-// Asks for large pages for [data, data + size), which were not used yet and will be used again and again: they
-// save lookups of small pages. This function touches the pages one by one. If they take longer than small pages, this
-// process asks for no more of them: a kernel may have to compact memory for a large page, or a host to find one.
+// Asks for large pages for [data, data + size), which were not used yet and will be used again and again: they save
+// lookups of small pages. This function touches the pages one by one. If they take longer than small pages, this
+// process asks for no more of them. A kernel may have to compact memory for a large page, or a hypervisor to find one.
 enum { TAPER_LARGE_PAGE = 2 << 20 }; // bytes; on x86, and on ARM with small pages of 4 KB
 void taper_map_large(void *data, size_t size);
 

@@ -3,10 +3,10 @@
 // the same one in every job, because its caches contain what it wrote there in the last job. Then it helps in the other
 // lanes.
 //
-// A thread enters a lane only through its state: it moves one piece from those not begun to those being done, and the
-// job cannot end until the thread takes the piece off again. A worker that wakes late finds 0 and touches nothing. A
-// worker that was interrupted between reading the state and changing it gets a piece of the job that is there by then.
-// A lane contains everything that its thread needs, in one cache line.
+// A thread enters a lane only through its state. It moves one piece from those not begun to those being done. The job
+// cannot end until the thread takes the piece off again. A worker that wakes late finds 0 and touches nothing. A worker
+// that was interrupted between reading the state and changing it gets a piece of the job that is there by then. A lane
+// contains everything that its thread needs, in one cache line.
 #define _DEFAULT_SOURCE 1
 #include "platform/threads.h"
 

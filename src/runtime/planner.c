@@ -31,7 +31,7 @@ typedef struct memory_plan {
     size_t arena_bytes;
     struct taper_recording *recordings;
     uint32_t results[TAPER_MOST_LENT]; // 1 + the birth of a result that may be placed, or 0
-    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run that gave some to the host
+    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results that were remembered last
     size_t result_count;
 } memory_plan;
 

@@ -64,8 +64,8 @@ TAPER_MUST_USE taper_status taper_planner_take_back(taper_planner *planner,
 
 void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, struct taper_recording *recordings);
 
-// Call these during a run. The first three are for a run that a plan is made from: they return the storages so far, and
-// the number of a storage, and prevent the reuse of a storage's place by storages that are created up to another one.
+// Call these during a run. The first three are for a run that a plan is made from. They return the storages so far, and
+// the number of a storage. taper_planner_hold prevents that storages up to `until` reuse the place of storage `index`.
 const taper_birth *taper_planner_recorded(const taper_planner *planner);
 size_t taper_planner_birth_of(const taper_planner *planner, const taper_storage *storage); // SIZE_MAX for none
 void taper_planner_hold(taper_planner *planner, size_t index, size_t until);

@@ -61,7 +61,7 @@ struct taper_session {
     taper_planner *planner;
     taper_recorder recorder;
     atomic_bool cancelled;
-    atomic_uint use; // bits that taper_session_enter sets
+    atomic_uint use; // bits IN_USE, TRIM and DESTROY of session.c
     int64_t looks;   // number of walks over results so far, written to containers that a walk has seen
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;

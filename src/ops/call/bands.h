@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls in bands. If layers of an image network follow one another, and each result has only the next layer as its
-// user, the layers can run some rows at a time: a few rows of the first layer, then the rows of the second that these
-// allow, and so on. The results between them are then rings of rows that remain in the L2 cache. The whole image of an
-// inverted residual's wide middle would not fit there. Each row of a ring is written once. Each thread has a part of
-// the last result's rows. At the edges of its part it computes again the few rows of the other results that its
-// neighbour also computes.
+// Calls in bands. Consecutive layers of an image network can run some rows at a time, if each result has only the next
+// layer as its user. They compute a few rows of the first layer, then the rows of the second that these allow, and so
+// on. The results between them are then rings of rows that remain in the L2 cache. The whole image of an inverted
+// residual's wide middle would not fit there. Each row of a ring is written once. Each thread has a part of the last
+// result's rows. At the edges of its part it computes again the few rows of the other results that its neighbour also
+// computes.
 //
 // A kernel that can compute some rows of its result says so when it prepares a call (taper_prepare_bands). Recordings
 // join such calls (runtime/recording.h).
