@@ -140,7 +140,8 @@ typedef struct taper_optimize_options {
 /* Optimizes a draft. options NULL means all members 0. The function switches the model to evaluation mode first, as
  * TAPER_LOAD_EVALUATION does.
  * A draft can be optimized once: a second call fails with TAPER_ERROR_ARGUMENT and leaves the draft as it is. After any
- * other failure the draft can only be released. Do not optimize a draft that was saved with bundled inputs. */
+ * other failure the draft can only be released. The function also fails with TAPER_ERROR_ARGUMENT if the draft was
+ * saved with bundled inputs; the draft stays as it is. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *options,
                                                            taper_error *error);
 
