@@ -3,6 +3,7 @@ if(TAPER_WITH_NNAPI OR TAPER_WITH_DEVICES) # for backends beside the CPU, and wh
     list(APPEND TAPER_SOURCES
         src/backends/common/claim.c
         src/backends/common/node_reader.c
+        src/backends/common/segment_log.c
         src/backends/common/segment_values.c
         src/backends/common/shape_nodes.c
     )

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is told of a segment, in the host's log.
+// The lines that a GPU backend writes about a segment in the program's log.
 #ifndef TAPER_BACKENDS_GPU_LOG_H
 #define TAPER_BACKENDS_GPU_LOG_H
 

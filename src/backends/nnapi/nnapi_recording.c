@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/common/segment_log.h"
 #include "backends/nnapi/image_orders.h"
 #include "backends/nnapi/operation_names.h"
 #include "ir/tensor.h"
@@ -18,21 +19,10 @@ static taper_nnapi_driver *driver_of(const taper_segment *segment)
 
 void taper_nnapi_say(const taper_segment *segment, const taper_run *run, taper_log_level level, const char *format, ...)
 {
-    char line[512];
-    const taper_nnapi_driver *driver = driver_of(segment);
-    if (run->log == NULL) {
-        return;
-    }
-    const char *op = segment->schema->text;
-    size_t used = (size_t)snprintf(line, sizeof line, "%s: %.*s: ", driver->kernel, (int)strcspn(op, "("), op);
-    used = used < sizeof line / 2 ? used : sizeof line / 2;
     va_list arguments;
     va_start(arguments, format);
-    const int more = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
+    taper_segment_log(segment, run, level, driver_of(segment)->kernel, format, arguments);
     va_end(arguments);
-    used += more < 0 ? 0 : taper_min_size((size_t)more, sizeof line - used - 2);
-    line[used++] = '\n';
-    run->log(run->log_user, level, line, used);
 }
 
 // ---- tensors and ports
