@@ -45,7 +45,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
  * If none helps, the detail gets one line for each input tensor. The line names the layer that refused, if known:
  *   input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0
  *
- * The method runs several times in new sessions, each time for at most ten seconds. Its prints are dropped, and the
+ * The method runs several times in new sessions, for at most ten seconds in all. Its prints are dropped, and the
  * inputs stay as they are. Operators that the program registered are called again. The function returns:
  * - TAPER_OK if it could try the changes, also if it found nothing;
  * - TAPER_OK if error is NULL or has another status than TAPER_ERROR_ARGUMENT; the function then does nothing;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is wrong with the inputs that a model refused: found by running it again, with what people forget, and as it was
-// saved, up to the operator that fails.
+// Explains why a model refused its inputs. The model runs again, with one input changed in a way that people forget,
+// and then as it was saved, up to the operator that fails.
 #include <taper/taper_app.h>
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"
 #include "ir/tensor.h"
+#include "platform/platform.h"
 #include "runtime/session.h"
 
 typedef struct advice {
     taper_context *context;
     taper_session *session; // of its own: nothing that the host's session keeps is changed
+    double until;           // on taper_clock, when the runs must have ended
     const char *method;
     taper_value **inputs; // the array is of its own
     taper_value **twins;  // room for as many
@@ -23,10 +25,12 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
+enum { MOST_SECONDS = 10 }; // of all runs: the program waits for its error
+
 // A session whose runs are limited and print nothing.
 static taper_status open_session(taper_model *model, taper_session **session)
 {
-    const taper_session_options limits = {.struct_size = sizeof limits, .time_budget = 10};
+    const taper_session_options limits = {.struct_size = sizeof limits, .time_budget = MOST_SECONDS};
     const taper_status status = taper_session_create(model, &limits, session, NULL);
     if (status == TAPER_OK) {
         (*session)->run.log = say_nothing;
@@ -61,6 +65,11 @@ static taper_status try_run(const advice *a, taper_session *session)
 {
     size_t made = 0;
     taper_value *result = NULL;
+    const double left = a->until - taper_clock();
+    if (left <= 0) {
+        return TAPER_ERROR_RESOURCE;
+    }
+    session->time_budget = left;
     taper_status status = make_twins(a, session, &made);
     if (status == TAPER_OK) {
         status = taper_session_run(session, a->method, a->twins, made, &result, NULL);
@@ -219,7 +228,7 @@ static void find_layer(const advice *a, failing *f)
     const taper_load_options as_saved = {.struct_size = sizeof as_saved, .flags = TAPER_LOAD_EVALUATION};
     taper_model *model;
     taper_session *session;
-    if (blob == NULL ||
+    if (blob == NULL || taper_clock() >= a->until ||
         taper_model_load_memory(a->context, blob->data, blob->size, NULL, NULL, &as_saved, &model, NULL) != TAPER_OK) {
         return;
     }
@@ -266,7 +275,8 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
                 .method = method != NULL ? method : "forward",
                 .inputs = taper_alloc(allocator, (2 * count + 1) * sizeof *a.inputs),
                 .count = count,
-                .error = error};
+                .error = error,
+                .until = taper_clock() + MOST_SECONDS};
     taper_status status = a.inputs != NULL ? open_session(session->model, &a.session) : TAPER_ERROR_RESOURCE;
     if (status == TAPER_OK) {
         a.twins = a.inputs + count;
