@@ -21,7 +21,7 @@ FLAG_MACROS = {
     "-march=armv8.2-a+dotprod": "__ARM_FEATURE_DOTPROD", "-march=armv8.2-a+fp16": "__ARM_FEATURE_FP16_VECTOR_ARITHMETIC",
     "-march=armv8.2-a+i8mm": "__ARM_FEATURE_MATMUL_INT8", "-march=armv8.2-a+bf16": "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC",
     "-mfpu=neon": "__ARM_NEON", "-msimd128": "__wasm_simd128__"}
-# The macros of an architecture; all that are not in the last column stand for it.
+# The condition under which a compiler's target is an architecture, and the macros that make it so for the preprocessor.
 ARCHITECTURES = {
     "any": "1", "x86": "(defined(__x86_64__) || defined(__i386__))", "x64": "defined(__x86_64__)", "arm": "defined(__aarch64__)",
     "arm32": "(defined(__arm__) && !defined(__aarch64__))", "wasm": "defined(__wasm__)"}

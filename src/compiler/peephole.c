@@ -68,7 +68,7 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
     const bool is = taper_node_calls(node, TAPER_OP(aten___is__));
     if (is || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
         if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
-            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
+            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a value is itself, except NaN
             return taper_peephole_constant(p, node, taper_val_bool(is), done);
         }
         for (size_t i = 0; i < 2; i++) {

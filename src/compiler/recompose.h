@@ -53,7 +53,7 @@ bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *va
 taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value);
 // Whether value is quantized, always in the same way, and nobody looks at the floats, nor at the integers as such.
 bool taper_recompose_result(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
-// Whether node quantizes floats in the way in which they are quantized already, and everybody dequantizes its result.
+// Returns whether node quantizes floats again as they are quantized already, and all uses dequantize its result.
 bool taper_recompose_again(const taper_recomposer *r, const taper_node *node);
 // Whoever dequantizes the integers takes made instead, which is the same as quint8.
 TAPER_MUST_USE taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers,
@@ -65,7 +65,7 @@ TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const tape
 int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value);
 // The arguments `from` to `to` of a decomposed operator as numbers; false where one is no constant.
 bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, double *numbers);
-// Whether that argument is None or float32, as a constant.
+// Returns whether the argument is a constant, and None or float32.
 bool taper_constant_float_dtype(const taper_node *node, size_t index);
 
 // ---- recompose_steps.c

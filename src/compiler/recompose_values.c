@@ -279,7 +279,7 @@ taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *val
 
 // ---- dimensions
 
-// Whether the run raises where condition is false.
+// Returns whether the run raises if condition is false.
 static bool is_asserted(const taper_ir_value *condition)
 {
     for (const taper_value_use *use = condition->uses; use != NULL; use = use->next) {
@@ -318,7 +318,7 @@ static int64_t asserted_rank(const taper_node *asked)
     return 0;
 }
 
-// Of a parameter of forward, by the checks of what a program was exported for.
+// Returns the rank of a parameter of forward, which the checks of an exported program tell, or 0.
 static int64_t rank_of_param(const taper_ir_value *value)
 {
     size_t count = 0;

@@ -95,7 +95,8 @@ TAPER_MUST_USE taper_status taper_gpu_program_place(taper_gpu_program *program, 
 // Whether work i needs what those since the last barrier did, or writes what they look at; made one by one, in order
 // (gpu_arena.c). since: the first behind the last barrier.
 bool taper_gpu_needs_barrier(const taper_gpu_program *program, size_t since, size_t i);
-// Of all that decides what a placed program gives, and how fast: the device, its driver, the shaders, the dispatches.
+// Returns a hash of everything that decides the results and the speed of a placed program: the device, its driver, the
+// shaders, the dispatches.
 uint64_t taper_gpu_program_hash(const taper_gpu_state *state, const taper_gpu_program *program);
 
 #endif

@@ -144,7 +144,7 @@ taper_translate_rule taper_translate_conv, taper_translate_quantized_conv, taper
     taper_translate_slice, taper_translate_pieces, taper_translate_unpack, taper_translate_list, taper_translate_cat,
     taper_translate_pad;
 
-// Of the first of the nodes that shuffle channels together.
+// The rule of the first of several nodes that shuffle channels together.
 taper_translate_rule taper_translate_channel_shuffle;
 
 #endif

@@ -2,7 +2,7 @@
 // Copies between buffers, by the device.
 #include "backends/gpu/vulkan/vulkan.h"
 
-// Of all copies: one at a time is under way.
+// Makes the command pool, the command buffer and the fence of all copies: only one copy is in progress at a time.
 static taper_status make_copies(taper_vulkan *v)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
