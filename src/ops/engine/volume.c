@@ -12,6 +12,14 @@ extern bool taper_volume_channels_inner(const taper_volume *volume);
 
 const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatial_3d = {3};
 
+// PyTorch allows any stride where a dimension has one element. One that leaves the tensor becomes 0, so that the
+// address behind the last element is in range.
+static int64_t stride_within(const taper_tensor *tensor, size_t dim)
+{
+    const int64_t stride = tensor->strides[dim];
+    return tensor->sizes[dim] == 1 && (stride < 0 || stride > taper_tensor_numel(tensor)) ? 0 : stride;
+}
+
 taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial)
 {
     taper_volume volume = {.n = 1, .c = 1, .size = {1, 1, 1}};
@@ -19,13 +27,13 @@ taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial)
     const size_t channel = rank - spatial - 1;
     if (channel > 0) {
         volume.n = tensor->sizes[0];
-        volume.stride_n = tensor->strides[0];
+        volume.stride_n = stride_within(tensor, 0);
     }
     volume.c = tensor->sizes[channel];
-    volume.stride_c = tensor->strides[channel];
+    volume.stride_c = stride_within(tensor, channel);
     for (size_t i = 0; i < spatial; i++) {
         volume.size[3 - spatial + i] = tensor->sizes[channel + 1 + i];
-        volume.stride[3 - spatial + i] = tensor->strides[channel + 1 + i];
+        volume.stride[3 - spatial + i] = stride_within(tensor, channel + 1 + i);
     }
     return volume;
 }

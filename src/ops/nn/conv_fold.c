@@ -87,22 +87,22 @@ static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begi
     *end = taper_max_i64(taper_min_i64(high, p->blocks[axis]), *begin);
 }
 
-// One plane of the image (strides in elements) to its rows of columns.
-static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *strides, char *rows)
+// One plane of the image (steps in elements) to its rows of columns.
+static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *steps, char *rows)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
             int64_t begin, end, h, w;
             blocks_inside(p, 1, kw, &begin, &end);
             (void)position(p, 1, begin, kw, &w);
-            const int64_t step = p->stride[1] * strides[1];
+            const int64_t step = p->stride[1] * steps[1];
             for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
                 const bool inside = position(p, 0, oh, kh, &h);
                 const size_t zeros = (size_t)(inside ? begin : p->blocks[1]);
                 memset(rows, 0, zeros * item);
                 if (inside) {
-                    copy_items(item, rows + zeros * item, plane + (h * strides[0] + w * strides[1]) * (int64_t)item,
-                               step, end - begin);
+                    copy_items(item, rows + zeros * item, plane + (h * steps[0] + w * steps[1]) * (int64_t)item, step,
+                               end - begin);
                     memset(rows + (size_t)end * item, 0, (size_t)(p->blocks[1] - end) * item);
                 }
                 rows += (size_t)p->blocks[1] * item;
@@ -124,7 +124,7 @@ TAPER_KERNEL(taper_op_im2col)
     if (taper_dtype_is_quantized((taper_dtype)input->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "im2col is not implemented for quantized tensors");
     }
-    const int64_t *sizes = input->sizes + skip, *strides = input->strides + skip;
+    const int64_t *sizes = input->sizes + skip;
     if (sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
@@ -142,14 +142,16 @@ TAPER_KERNEL(taper_op_im2col)
     const int64_t out[3] = {skip == 0 ? depth : input->sizes[0], skip == 0 ? count : depth, count};
     TAPER_TRY(
         taper_tensor_new(call->run->heap, (taper_dtype)input->dtype, 2 + skip, out, NULL, &result, call->run->error));
-    const int64_t batch = skip == 0 ? 1 : input->sizes[0], batch_step = skip == 0 ? 0 : input->strides[0];
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(input, 1, steps);
+    const int64_t batch = skip == 0 ? 1 : input->sizes[0], batch_step = skip == 0 ? 0 : steps[0];
     const size_t item = taper_tensor_item(input);
     char *rows = taper_tensor_mutable(result);
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t c = 0; c < sizes[0]; c++, rows += (size_t)(taps * count) * item) {
             const char *plane =
-                (const char *)taper_tensor_data(input) + (n * batch_step + c * strides[0]) * (int64_t)item;
-            gather_plane(&p, item, plane, strides + 1, rows);
+                (const char *)taper_tensor_data(input) + (n * batch_step + c * steps[skip]) * (int64_t)item;
+            gather_plane(&p, item, plane, steps + skip + 1, rows);
         }
     }
     return taper_ret_tensor(call, 0, result);
@@ -218,16 +220,18 @@ TAPER_KERNEL(taper_op_col2im)
     }
     const taper_into_function add = taper_into_find(work, TAPER_INTO_ADD);
     const size_t item = taper_tensor_item(result);
-    const int64_t size = (int64_t)item, batch_step = skip == 0 ? 0 : wide->strides[0];
+    const int64_t size = (int64_t)item;
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(wide, 1, steps);
+    const int64_t batch_step = skip == 0 ? 0 : steps[0], row_step = steps[skip], column_step = steps[skip + 1];
     char *plane = taper_tensor_mutable(result);
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
-            const char *rows =
-                (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
-            if (lies_apart(work, &p, wide->strides[skip + 1])) {
-                scatter_floats(&p, rows, wide->strides[skip] * size, (float *)(void *)plane);
+            const char *rows = (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * row_step) * size;
+            if (lies_apart(work, &p, column_step)) {
+                scatter_floats(&p, rows, row_step * size, (float *)(void *)plane);
             } else {
-                scatter_plane(&p, add, size, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
+                scatter_plane(&p, add, size, rows, row_step * size, column_step * size, plane);
             }
         }
     }

@@ -11,7 +11,8 @@ typedef struct taper_pool_axis {
     bool adaptive; // windows are the output's share of the input
 } taper_pool_axis;
 
-// The part of a window that lies in the input: positions first, first + step, …
+// The part of a window that lies in the input: positions first, first + step, … A single position has step 1: the next
+// one's address might not exist.
 typedef struct taper_pool_window {
     int64_t first, taps, step;
     int64_t padded; // how many positions lie in the input with its padding (dilation 1 only)
@@ -61,7 +62,7 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
     window.first = first;
     window.taps = kernel < room ? kernel : room;
     window.taps = window.taps > 0 ? window.taps : 0;
-    window.step = axis->dilation;
+    window.step = window.taps > 1 ? axis->dilation : 1;
     return window;
 }
 
