@@ -55,6 +55,10 @@ taper_status taper_index_keys(taper_run *run, taper_tensor *x, taper_dtype as, t
     if (taper_dtype_is_complex((taper_dtype)x->dtype) || taper_dtype_is_complex(as)) {
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "complex tensors are not supported here");
     }
+    if (taper_dtype_is_quantized(as)) {
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED,
+                          "quantized tensors are not supported here: dequantize() gives their numbers");
+    }
     TAPER_TRY(taper_index_converted(run, x, as, &plain));
     if (as == TAPER_I64) {
         *keys = plain;
