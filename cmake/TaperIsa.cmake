@@ -7,7 +7,7 @@
 set(TAPER_ROOT ${CMAKE_CURRENT_LIST_DIR}/..)
 set(TAPER_ISA_LIST ${TAPER_ROOT}/src/platform/isa_list.inc)
 set(TAPER_KERNELS src/ops/kernels)
-set(TAPER_KERNEL_FAMILIES gemm_f32 gemm_half gemm_i8 dwconv_f32 dwconv_i8 winograd_f32 winograd_i8 planar_f32 vector_f32 vector_u8 cast native fft_f32)
+set(TAPER_KERNEL_FAMILIES gemm_f32 gemm_half gemm_i8 dwconv_f32 dwconv_i8 winograd_f32 winograd_i8 planar_f32 vector_f32 vector_u8 narrow_f32 cast native fft_f32)
 
 # TAPER_ISA_KEYS, and of each key TAPER_ISA_<key>_ARCHITECTURE, _FLAGS and _HINTS. A row: the first two arguments are
 # words, the last two the only texts; what lies between is C.

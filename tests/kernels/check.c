@@ -241,6 +241,7 @@ int main(int argc, char **argv)
         {"cast", check_cast},
         {"native", check_native},
         {"fft_f32", check_fft_f32},
+        {"narrow_f32", check_narrow_f32},
     };
     bool bench = false;
     const char *only = "";

@@ -76,6 +76,7 @@ void check_planar_f32(bool bench);
 void check_cast(bool bench);
 void check_native(bool bench);
 void check_fft_f32(bool bench);
+void check_narrow_f32(bool bench);
 void check_vector_f32_thorough(bool bench);
 
 #endif

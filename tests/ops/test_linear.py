@@ -59,6 +59,20 @@ add("addr-in-place", "c.addr_(a, b)", (20,), (65,), (20, 65))
 add("outer-forms", "[a[:, None] * b, b * a[:, None], a[:, None, None] * b[:6].view(2, 3)[:, None, :], a.view(2, 5, 2, 1) * b[:13], (a.view(4, 5, 1) * b[:5].view(5, 1)) * b[:7], a[::3, None] * b, a[:1].expand(20)[:, None] * b]",
     (20,), (65,), result="List[Tensor]")
 add("baddbmm-column", "torch.baddbmm(c, a, b, beta=0.5)", (2, 9, 4), (2, 4, 33), (9, 1))
+# Halves: products are added as floats and rounded once. A few rows read the weights as they lie, more use packed ones; weights that
+# are a view, or whose rows are a part of longer ones, and inputs that are not contiguous.
+# This PyTorch has no linear layers of float16.
+for dtype, close in (("torch.bfloat16", {"rtol": 1e-2, "atol": 1e-2}),):
+    for rows in (1, 3, 4, 5, 37):
+        for k, n in ((1, 1), (7, 3), (33, 17), (64, 48), (130, 65)):
+            add(f"linear-{dtype}-{rows}-{k}-{n}", "F.linear(a / 4, b / 4, c).float()", (rows, k), (n, k), (n,), dtype=dtype, options=close)
+        # PyTorch 1.13 adds in bfloat16 here, and is off by up to 0.05.
+        add(f"linear-{dtype}-{rows}-turned", "F.linear(a / 4, b.t() / 4).float()", (rows, 20), (20, 9), dtype=dtype, options={"rtol": 1e-2, "atol": 6e-2})
+        add(f"linear-{dtype}-{rows}-part", "F.linear(a[:, ::2] / 4, (b / 4)[:, 3:13], c[:9]).float()", (rows, 20), (9, 15), (12,), dtype=dtype, options=close)
+    add(f"linear-{dtype}-no-rows", "F.linear(a, b, c).float()", (0, 5), (3, 5), (3,), dtype=dtype, options=close)
+    add(f"linear-{dtype}-relu-sum", "(F.relu(F.linear(a / 4, b / 4, c)) + a[:, :1]).float()", (3, 40), (9, 40), (9,), dtype=dtype, options=close)
+    add(f"linear-{dtype}-batches", "F.linear(a / 4, b / 4, c).float()", (2, 3, 40), (9, 40), (9,), dtype=dtype, options=close)
+
 for dtype in ("torch.int64", "torch.bool", "torch.complex64", "torch.float64", "torch.bfloat16"):
     add(f"outer-{dtype}", "[torch.outer(a, b), torch.einsum('i,j->ji', a, b)]", (20,), (65,), dtype=dtype, result="List[Tensor]")
     add(f"kron-{dtype}", "[torch.kron(a, b), torch.kron(a[0], b), torch.kron(a[0, 0], b), torch.kron(b, a)]", (3, 5), (4, 17), dtype=dtype, result="List[Tensor]")

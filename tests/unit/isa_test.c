@@ -71,6 +71,9 @@ static const struct {
 #define FAMILY "fft_f32"
 #include "ops/kernels/fft_f32_list.inc"
 #undef FAMILY
+#define FAMILY "narrow_f32"
+#include "ops/kernels/narrow_f32_list.inc"
+#undef FAMILY
 #undef KERNEL
 #undef KERNEL_TAPS
 };
@@ -298,14 +301,14 @@ static void best_kernel_is_chosen(void **state)
         assert_string_equal(taper_vector_f32_select(cpu)->name, vector_f32);
         // No kernel above it.
         const uint64_t above = ~(rows[i].bit | rows[i].needs);
-        assert_int_equal((taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |
-                          taper_vector_u8_select(cpu)->cpu | taper_gemm_f32_select(cpu)->cpu |
-                          taper_gemm_select(cpu, TAPER_PRECISION_fp16)->cpu |
-                          taper_gemm_select(cpu, TAPER_PRECISION_bf16)->cpu | taper_gemm_i8_select(cpu)->cpu |
-                          taper_vector_f32_select(cpu)->cpu | taper_cast_select(cpu)->cpu |
-                          taper_native_select(cpu)->cpu | taper_fft_f32_select(cpu)->cpu) &
-                             above,
-                         0);
+        assert_int_equal(
+            (taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |
+             taper_vector_u8_select(cpu)->cpu | taper_gemm_f32_select(cpu)->cpu |
+             taper_gemm_select(cpu, TAPER_PRECISION_fp16)->cpu | taper_gemm_select(cpu, TAPER_PRECISION_bf16)->cpu |
+             taper_gemm_i8_select(cpu)->cpu | taper_vector_f32_select(cpu)->cpu | taper_cast_select(cpu)->cpu |
+             taper_native_select(cpu)->cpu | taper_fft_f32_select(cpu)->cpu | taper_narrow_f32_select(cpu)->cpu) &
+                above,
+            0);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/epilogue.h"
 #include "backends/cpu/few_outputs.h"
+#include "backends/cpu/linear_halves.h"
 #include "ops/call/prepared.h"
 #include "ops/engine/linear_rows.h"
 #include "ops/engine/tiles.h"
@@ -168,6 +169,9 @@ taper_status taper_cpu_linear(taper_call *call)
         .call = call, .entry = taper_linear_entry(call->run), .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
+    if (a->input->dtype != TAPER_F32) {
+        return taper_cpu_linear_halves(call, a);
+    }
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||
         (taper_fusion_of(call) != NULL && taper_fusion_of(call)->norm_at != 0) ||
         (a->bias != NULL &&

@@ -23,10 +23,14 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
                                   .kc = (size_t)w->weight->sizes[1 - out],
                                   .n_stride = (size_t)w->weight->strides[out],
                                   .k_stride = (size_t)w->weight->strides[1 - out],
-                                  .weights = taper_tensor_data(w->weight),
+                                  .weights = w->weight->dtype == TAPER_F32 ? taper_tensor_data(w->weight) : NULL,
                                   .bias = w->bias != NULL ? taper_tensor_data(w->bias) : NULL,
                                   .transpose = w->vector->transpose};
-    taper_gemm_pack_panels(request->kind, &pack, first, end, data);
+    if (w->weight->dtype == TAPER_F32) {
+        taper_gemm_pack_panels(request->kind, &pack, first, end, data);
+    } else {
+        taper_gemm_pack_halves(request->kind, &pack, taper_tensor_data(w->weight), first, end, data);
+    }
 }
 
 taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry, const taper_linear_weights *weights,

@@ -8,7 +8,8 @@
 #include "ops/kernels/kernel_select.h"
 
 // The weights of a linear layer: [out, in], or [in, out] where weight_is_in_out; any strides. bias: [out], its numbers
-// one behind the other; or NULL. Both are float32 and not empty.
+// one behind the other; or NULL. Neither is empty. The bias is float32, and so is the weight; for taper_linear_pack it
+// may also be of the halves of the entry's precision.
 typedef struct taper_linear_weights {
     taper_tensor *weight, *bias; // borrowed
     bool weight_is_in_out;

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "ir/tensor.h"
 #include "ops/call/parallel.h"
+#include "ops/engine/elementwise.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
@@ -20,9 +21,49 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
     return part;
 }
 
+// A copy to another dtype by the kernels for that, which take elements side by side: all of them where both tensors lie
+// alike without gaps, else those of the last dimension. TAPER_DECLINED: nothing was done.
+static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
+{
+    if (run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 || count == 0 ||
+        memcmp(to->sizes, from->sizes, to->rank * sizeof *to->sizes) != 0) {
+        return TAPER_DECLINED;
+    }
+    taper_ew_walk walk = {.sides = 2, .data = {taper_tensor_mutable(to), (char *)(uintptr_t)taper_tensor_data(from)}};
+    const taper_tensor *const tensors[2] = {to, from};
+    const bool alike =
+        taper_tensor_is_dense(to) && memcmp(to->strides, from->strides, to->rank * sizeof *to->strides) == 0;
+    int64_t sizes[TAPER_MAX_RANK], steps[2][TAPER_MAX_RANK] = {{0}};
+    walk.rank = alike ? 1 : to->rank;
+    walk.sizes = sizes;
+    for (size_t k = 0; k < 2; k++) {
+        int64_t own[TAPER_MAX_RANK];
+        taper_tensor_steps(tensors[k], taper_tensor_item(tensors[k]), own);
+        for (size_t d = 0; d < walk.rank; d++) {
+            steps[k][d] = own[to->rank - 1 - d];
+            sizes[d] = to->sizes[to->rank - 1 - d];
+        }
+        if (alike || sizes[0] == 1) {
+            steps[k][0] = (int64_t)taper_tensor_item(tensors[k]);
+        }
+        walk.steps[k] = steps[k];
+    }
+    if (alike) {
+        sizes[0] = count;
+    }
+    const char *kernel = run->kernel;
+    const taper_status status = taper_ew_cast(run, (taper_dtype)from->dtype, (taper_dtype)to->dtype, &walk);
+    run->kernel = kernel != NULL ? kernel : run->kernel; // the copy is not what the operator is about
+    return status;
+}
+
 taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from)
 {
     const int64_t count = taper_tensor_numel(to);
+    const taper_status status = cast_rows(run, to, from, count);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
     size_t widest = 0;
     for (size_t d = 1; d < to->rank; d++) {
         widest = to->sizes[d] > to->sizes[widest] ? d : widest;

@@ -37,6 +37,10 @@ static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 size_t taper_gemm_panel_floats(const taper_gemm_entry *entry, size_t ks, size_t kc);
 // Number of floats; 0 when it does not fit size_t.
 size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t ks, size_t kc);
+// The same from weights that are halves of the entry's precision already: one tap, element (n, k) at n * n_stride +
+// k * k_stride. pack->weights, scale and transpose are not read.
+void taper_gemm_pack_halves(const taper_gemm_entry *entry, const taper_gemm_pack *pack, const uint16_t *weights,
+                            size_t first, size_t last, float *packed);
 // As taper_gemm_f32_pack. Of halves k_inner is 16 at most.
 void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack *pack, size_t first, size_t last,
                             float *packed);

@@ -110,6 +110,12 @@ static const taper_vector_u8_entry *const vector_u8_entries[] = {
 #undef KERNEL
 };
 
+static const taper_narrow_entry *const narrow_entries[] = {
+#define KERNEL(isa, nr) TAPER_IF_KERNEL(narrow_f32, isa, &taper_narrow_f32_##isa, )
+#include "ops/kernels/narrow_f32_list.inc"
+#undef KERNEL
+};
+
 static const taper_cast_entry *const cast_entries[] = {
 #define KERNEL(isa) TAPER_IF_KERNEL(cast, isa, &taper_cast_##isa, )
 #include "ops/kernels/cast_list.inc"
@@ -279,6 +285,19 @@ const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu)
     while (!allows(cpu, vector_u8_entries[i]->cpu))
         i++;
     return vector_u8_entries[i];
+}
+
+const taper_narrow_entry *taper_narrow_f32_entry_at(size_t index)
+{
+    return index < COUNT(narrow_entries) ? narrow_entries[index] : NULL;
+}
+
+const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, narrow_entries[i]->cpu))
+        i++;
+    return narrow_entries[i];
 }
 
 const taper_cast_entry *taper_cast_entry_at(size_t index)

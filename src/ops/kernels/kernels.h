@@ -10,6 +10,7 @@
 //   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm, mr = 1
 //   few channels, groups of few                                   planar_f32.h, over planes
 //   the same with weights of halves                               gemm_half.h
+//   one input row times halves, or integers with scales           narrow_f32.h
 //   depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps
 //   batch norm, bias, squeeze-and-excite on NHWC                  vector_f32.h, channels
 //   activations, arithmetic, pooling, resize, softmax,
@@ -39,6 +40,7 @@
 #include "ops/kernels/gemm_f32.h"
 #include "ops/kernels/gemm_half.h"
 #include "ops/kernels/gemm_i8.h"
+#include "ops/kernels/narrow_f32.h"
 #include "ops/kernels/native.h"
 #include "ops/kernels/planar_f32.h"
 #include "ops/kernels/vector_f32.h"

@@ -22,6 +22,27 @@ size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t k
     return (n / entry->nr + (n % entry->nr != 0)) * taper_gemm_panel_floats(entry, ks, kc);
 }
 
+void taper_gemm_pack_halves(const taper_gemm_entry *entry, const taper_gemm_pack *pack, const uint16_t *weights,
+                            size_t first, size_t last, float *packed)
+{
+    const size_t nr = entry->nr, kr = entry->kr, length = round_up(pack->kc, kr);
+    const size_t panel = taper_gemm_panel_floats(entry, 1, pack->kc);
+    for (size_t p = first; p < last; p++) {
+        float *out = packed + p * panel;
+        uint16_t *halves = (uint16_t *)(void *)(out + nr);
+        for (size_t j = 0; j < nr; j++) {
+            const size_t n = p * nr + j;
+            const bool there = n < pack->n;
+            out[j] = there && pack->bias != NULL ? pack->bias[n] : 0.0f;
+            for (size_t k = 0; k < length; k += kr) {
+                for (size_t i = k; i < k + kr; i++)
+                    halves[k * nr + j * kr + i - k] =
+                        there && i < pack->kc ? weights[n * pack->n_stride + i * pack->k_stride] : 0;
+            }
+        }
+    }
+}
+
 // Element k of all nr columns.
 static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *halves, size_t k)
 {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Narrow weights in NEON of 32 bits.
+#include "ops/kernels/simd_neon32.h"
+
+#include "ops/kernels/narrow_words_neon.h"
+
+#include "ops/kernels/narrow_f32_tmpl.h"
+
+NARROW_ENTRY(neon32, 8)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of narrow_f32.h, in the words of a simd_<isa>.h and these, which the including file gives:
+//   v_bytes(p)      VN signed bytes as floats
+//   v_words(p)      VN words of 32 bits, as VI
+//   v_nibble(w, i)  nibble i of each word, less 8, as floats
+// NARROW_ENTRY(instruction set, nr) makes the entry.
+#include "base/half.h"
+#include "ops/kernels/narrow_f32.h"
+
+// ---- halves
+
+// Four rows at a time share what is loaded of x, and have two sums each.
+TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t *), float (*const widen_one)(uint16_t),
+                              size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)
+{
+    V acc[4][2];
+    TAPER_UNROLL
+    for (size_t r = 0; r < rows; r++)
+        acc[r][0] = acc[r][1] = v_set(0.0f);
+    size_t i = 0;
+    for (; i + 2 * VN <= k; i += 2 * VN) {
+        const V a = v_load(x + i), b = v_load(x + i + VN);
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            acc[r][0] = v_fma(a, widen(w + r * w_stride + i), acc[r][0]);
+            acc[r][1] = v_fma(b, widen(w + r * w_stride + i + VN), acc[r][1]);
+        }
+    }
+    for (; i + VN <= k; i += VN) {
+        const V a = v_load(x + i);
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++)
+            acc[r][0] = v_fma(a, widen(w + r * w_stride + i), acc[r][0]);
+    }
+    TAPER_UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        float sum = v_sum(v_add(acc[r][0], acc[r][1]));
+        for (size_t j = i; j < k; j++)
+            sum += x[j] * widen_one(w[r * w_stride + j]);
+        y[r] = sum;
+    }
+}
+
+#define GEMV_HALF(half, widen_one)                                                                                     \
+    static void gemv_##half(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)          \
+    {                                                                                                                  \
+        size_t i = 0;                                                                                                  \
+        for (; i + 4 <= n; i += 4)                                                                                     \
+            half_rows(4, v_widen_##half, widen_one, k, x, w + i * w_stride, w_stride, y + i);                          \
+        for (; i < n; i++)                                                                                             \
+            half_rows(1, v_widen_##half, widen_one, k, x, w + i * w_stride, w_stride, y + i);                          \
+    }
+GEMV_HALF(bf16, taper_bf16_to_float)
+GEMV_HALF(fp16, taper_f16_to_float)
+
+// ---- panels of integers: `vectors` of VN outputs, whose sums are cut in `chains` so that none waits for another
+
+enum { CHAINS_IN_ALL = 8, NIBBLES = 8 };
+
+TAPER_TEMPLATE V join(const size_t chains, const V *chain)
+{
+    V sum = chain[0];
+    TAPER_UNROLL
+    for (size_t c = 1; c < chains; c++)
+        sum = v_add(sum, chain[c]);
+    return sum;
+}
+
+// One group's weights times x; points NULL: they are 0.
+TAPER_TEMPLATE void add_bytes(const size_t vectors, const size_t chains, size_t count, const float *x, const int8_t *w,
+                              const float *points, V (*acc)[CHAINS_IN_ALL])
+{
+    size_t k = 0;
+    for (; k + chains <= count; k += chains) {
+        TAPER_UNROLL
+        for (size_t c = 0; c < chains; c++) {
+            const V a = v_set(x[k + c]);
+            TAPER_UNROLL
+            for (size_t v = 0; v < vectors; v++) {
+                const V q = v_bytes(w + ((k + c) * vectors + v) * VN);
+                acc[v][c] = v_fma(a, points != NULL ? v_sub(q, v_load(points + v * VN)) : q, acc[v][c]);
+            }
+        }
+    }
+    for (; k < count; k++) {
+        const V a = v_set(x[k]);
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++) {
+            const V q = v_bytes(w + (k * vectors + v) * VN);
+            acc[v][0] = v_fma(a, points != NULL ? v_sub(q, v_load(points + v * VN)) : q, acc[v][0]);
+        }
+    }
+}
+
+TAPER_TEMPLATE void add_nibbles(const size_t vectors, const size_t chains, size_t count, const float *x,
+                                const uint32_t *w, const float *points, V (*acc)[CHAINS_IN_ALL])
+{
+    for (size_t k = 0; k < count; k += NIBBLES, w += vectors * VN) {
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++) {
+            const VI words = v_words(w + v * VN);
+            TAPER_UNROLL
+            for (int i = 0; i < NIBBLES; i++) {
+                const V q = v_nibble(words, i);
+                acc[v][(size_t)i % chains] =
+                    v_fma(v_set(x[k + (size_t)i]), points != NULL ? v_sub(q, v_load(points + v * VN)) : q,
+                          acc[v][(size_t)i % chains]);
+            }
+        }
+    }
+}
+
+TAPER_TEMPLATE void panel_of(const size_t vectors, const unsigned bits, const bool has_points, size_t group,
+                             size_t groups, const float *x, const char *panel, float *y)
+{
+    const size_t nr = vectors * VN, chains = CHAINS_IN_ALL / vectors > 0 ? CHAINS_IN_ALL / vectors : 1;
+    V total[8];
+    TAPER_UNROLL
+    for (size_t v = 0; v < vectors; v++)
+        total[v] = v_set(0.0f);
+    for (size_t g = 0; g < groups; g++, x += group) {
+        const float *scales = (const float *)(const void *)panel, *points = scales + nr;
+        const void *weights = has_points ? points + nr : points;
+        V acc[8][CHAINS_IN_ALL];
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++) {
+            TAPER_UNROLL
+            for (size_t c = 0; c < chains; c++)
+                acc[v][c] = v_set(0.0f);
+        }
+        if (bits == 4)
+            add_nibbles(vectors, chains, group, x, weights, has_points ? points : NULL, acc);
+        else
+            add_bytes(vectors, chains, group, x, weights, has_points ? points : NULL, acc);
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++)
+            total[v] = v_fma(v_load(scales + v * VN), join(chains, acc[v]), total[v]);
+        panel += nr * (sizeof(float) * (has_points ? 2 : 1) + group * bits / 8);
+    }
+    TAPER_UNROLL
+    for (size_t v = 0; v < vectors; v++)
+        v_store(y + v * VN, total[v]);
+}
+
+TAPER_TEMPLATE void gemv_panel_of(const size_t vectors, const taper_narrow_format *format, size_t groups,
+                                  const float *x, const void *panel, float *y)
+{
+    if (format->bits == 4 && !format->points)
+        panel_of(vectors, 4, false, format->group, groups, x, panel, y);
+    else if (format->bits == 4)
+        panel_of(vectors, 4, true, format->group, groups, x, panel, y);
+    else if (!format->points)
+        panel_of(vectors, 8, false, format->group, groups, x, panel, y);
+    else
+        panel_of(vectors, 8, true, format->group, groups, x, panel, y);
+}
+
+// ---- floats of a panel, for the kernels of gemm_f32.h
+
+TAPER_TEMPLATE void widen_panel_of(const size_t vectors, const taper_narrow_format *format, const void *group,
+                                   size_t first, size_t count, float *to)
+{
+    const size_t nr = vectors * VN;
+    const float *scales = group, *points = scales + nr;
+    const void *weights = format->points ? points + nr : points;
+    const V zero = v_set(0.0f);
+    if (format->bits == 4) {
+        const uint32_t *w = (const uint32_t *)weights + first / NIBBLES * nr;
+        for (size_t k = 0; k < count; k += NIBBLES, w += nr, to += NIBBLES * nr) {
+            TAPER_UNROLL
+            for (size_t v = 0; v < vectors; v++) {
+                const VI words = v_words(w + v * VN);
+                const V scale = v_load(scales + v * VN), point = format->points ? v_load(points + v * VN) : zero;
+                TAPER_UNROLL
+                for (int i = 0; i < NIBBLES; i++)
+                    v_store(to + (size_t)i * nr + v * VN, v_mul(v_sub(v_nibble(words, i), point), scale));
+            }
+        }
+        return;
+    }
+    const int8_t *w = (const int8_t *)weights + first * nr;
+    for (size_t k = 0; k < count; k++, w += nr, to += nr) {
+        TAPER_UNROLL
+        for (size_t v = 0; v < vectors; v++) {
+            const V point = format->points ? v_load(points + v * VN) : zero;
+            v_store(to + v * VN, v_mul(v_sub(v_bytes(w + v * VN), point), v_load(scales + v * VN)));
+        }
+    }
+}
+
+#define NARROW_ENTRY(isa, width)                                                                                       \
+    static void gemv_panel(const taper_narrow_format *format, size_t groups, const float *x, const void *panel,        \
+                           float *y)                                                                                   \
+    {                                                                                                                  \
+        gemv_panel_of((width) / VN, format, groups, x, panel, y);                                                      \
+    }                                                                                                                  \
+    static void widen_panel(const taper_narrow_format *format, const void *group, size_t first, size_t count,          \
+                            float *to)                                                                                 \
+    {                                                                                                                  \
+        widen_panel_of((width) / VN, format, group, first, count, to);                                                 \
+    }                                                                                                                  \
+    const taper_narrow_entry taper_narrow_f32_##isa = {.name = #isa,                                                   \
+                                                       .cpu = TAPER_ISA_##isa,                                         \
+                                                       .nr = (width),                                                  \
+                                                       .gemv_bf16 = gemv_bf16,                                         \
+                                                       .gemv_fp16 = gemv_fp16,                                         \
+                                                       .gemv_panel = gemv_panel,                                       \
+                                                       .widen_panel = widen_panel};
