@@ -108,6 +108,11 @@ static const shape themes[][3] = {
     {{0, {0}, false}, {1, {(int64_t)1 << 38}, false}, {0, {0}, false}},
     {{2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}},
     {{2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}},
+    // Many rows without an element.
+    {{2, {(int64_t)1 << 40, 0}, false}, {2, {(int64_t)1 << 40, 0}, false}, {1, {0}, false}},
+    {{3, {1, (int64_t)1 << 40, 0}, false}, {3, {1, (int64_t)1 << 40, 0}, false}, {2, {1, (int64_t)1 << 40}, false}},
+    {{3, {0, (int64_t)1 << 40, 3}, false}, {3, {0, (int64_t)1 << 40, 3}, false}, {1, {3}, false}},
+    {{4, {0, 3, (int64_t)1 << 20, (int64_t)1 << 20}, false}, {1, {3}, false}, {1, {3}, false}},
 };
 
 static taper_val long_tensor(bench *b, const char *name)

@@ -98,10 +98,14 @@ static bool has_token(const taper_tensor *mask, int64_t batch, int64_t at)
     return ((const uint8_t *)taper_tensor_data(mask))[batch * mask->strides[0] + at * mask->strides[1]] != 0;
 }
 
-static bool is_left_aligned(const taper_tensor *mask)
+// False where the run is to end, too: a mask may be one element that is seen everywhere.
+static bool is_left_aligned(taper_run *run, const taper_tensor *mask)
 {
     for (int64_t b = 0; b < mask->sizes[0]; b++) {
         for (int64_t t = 1; t < mask->sizes[1]; t++) {
+            if (!taper_run_goes_on(run, 4)) {
+                return false;
+            }
             if (has_token(mask, b, t) && !has_token(mask, b, t - 1)) {
                 return false;
             }
@@ -114,7 +118,7 @@ TAPER_KERNEL(taper_op_nested_left_aligned)
 {
     taper_tensor *t, *mask;
     TAPER_TRY(take_pair(call, &t, &mask));
-    taper_ret(call, 0, taper_val_bool(is_left_aligned(mask)));
+    taper_ret(call, 0, taper_val_bool(is_left_aligned(call->run, mask)));
     return TAPER_OK;
 }
 
@@ -138,7 +142,7 @@ TAPER_KERNEL(taper_op_nested_from_mask)
     if (t->dtype != TAPER_F32) {
         TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "nested tensors are supported of dtype float32 only");
     }
-    if (!is_left_aligned(mask)) {
+    if (!is_left_aligned(run, mask)) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "Mask must be left-aligned without gaps");
     }
     TAPER_TRY(make_padding(run, mask, &padding));
@@ -156,12 +160,12 @@ TAPER_KERNEL(taper_op_nested_from_mask)
 // Rows up to the longest sequence, `value` where a sequence has ended.
 static taper_status pad(taper_call *call, const taper_tensor *t, const taper_tensor *padding, float value)
 {
-    int64_t longest = 0;
     const uint8_t *is_padding = padding != NULL ? taper_tensor_data(padding) : NULL;
-    for (int64_t b = 0; b < t->sizes[0]; b++) {
+    int64_t longest = is_padding == NULL && t->sizes[0] != 0 ? t->sizes[1] : 0;
+    for (int64_t b = 0; b < t->sizes[0] && is_padding != NULL; b++) {
         TAPER_TRY(taper_run_spend(call->run, (uint64_t)t->sizes[1] + 1));
         for (int64_t i = 0; i < t->sizes[1]; i++) {
-            if (is_padding == NULL || !is_padding[b * t->sizes[1] + i]) {
+            if (!is_padding[b * t->sizes[1] + i]) {
                 longest = taper_max_i64(longest, i + 1);
             }
         }
@@ -171,7 +175,7 @@ static taper_status pad(taper_call *call, const taper_tensor *t, const taper_ten
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, 3, sizes, NULL, &result));
     const float *from = taper_tensor_data(t);
     float *to = taper_tensor_mutable(result);
-    for (int64_t b = 0; b < sizes[0]; b++) {
+    for (int64_t b = 0; b < sizes[0] && sizes[2] != 0; b++) {
         for (int64_t i = 0; i < longest && taper_run_goes_on(call->run, (uint64_t)sizes[2] * 2 + 5); i++) {
             const bool empty = is_padding != NULL && is_padding[b * t->sizes[1] + i];
             for (int64_t e = 0; e < sizes[2]; e++) {
