@@ -108,3 +108,37 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
 {
     return taper_layer_match_weight(compilation, node, NULL, layer);
 }
+
+static bool are_swapped(const double dims[2]) // the two dimensions of a matrix
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (dims[i] != -2 && dims[i] != -1 && dims[i] != 0 && dims[i] != 1) {
+            return false;
+        }
+    }
+    return (((int)dims[0] + (int)dims[1]) & 1) != 0;
+}
+
+taper_ir_value *taper_transposed_of(const taper_ir_value *matrix)
+{
+    double dims[2];
+    const taper_node *node = matrix->node;
+    if (node == NULL || node->kind != TAPER_NODE_OP) {
+        return NULL;
+    }
+    bool swaps = taper_node_calls(node, TAPER_OP(aten_t));
+    if (taper_node_calls(node, TAPER_OP(aten_permute))) {
+        const taper_val *list = taper_node_constant_in(node, 1);
+        const taper_val *items =
+            list != NULL && list->tag == TAPER_LIST && list->as.list->count == 2 ? list->as.list->items : NULL;
+        if (items != NULL && items[0].tag == TAPER_INT && items[1].tag == TAPER_INT) {
+            dims[0] = (double)items[0].as.i;
+            dims[1] = (double)items[1].as.i;
+            swaps = (dims[0] == 1 || dims[0] == -1) && are_swapped(dims);
+        }
+    } else if (taper_node_calls(node, TAPER_OP(aten_transpose_int)) &&
+               taper_node_constant_is_number(node, 1, &dims[0]) && taper_node_constant_is_number(node, 2, &dims[1])) {
+        swaps = are_swapped(dims);
+    }
+    return swaps ? taper_node_in(node, 0) : NULL;
+}

@@ -28,4 +28,7 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
 bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
                               taper_layer *layer);
 
+// The matrix that this one is the transpose of, by t, transpose or permute; NULL: it is something else.
+taper_ir_value *taper_transposed_of(const taper_ir_value *matrix);
+
 #endif

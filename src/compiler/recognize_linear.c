@@ -18,15 +18,10 @@ static taper_tensor *constant_tensor(const taper_compilation *compilation, const
 static taper_status transposed_weight(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
                                       taper_ir_value **weight)
 {
-    double first, second;
-    taper_node *node = value->node;
+    taper_ir_value *turned = taper_transposed_of(value);
     *weight = NULL;
-    if (node != NULL && node->kind == TAPER_NODE_OP &&
-        (taper_node_calls(node, TAPER_OP(aten_t)) ||
-         (taper_node_calls(node, TAPER_OP(aten_transpose_int)) && taper_node_constant_is_number(node, 1, &first) &&
-          taper_node_constant_is_number(node, 2, &second) && (int)first != (int)second)) &&
-        constant_tensor(compilation, taper_node_in(node, 0), 2) != NULL) {
-        *weight = taper_node_in(node, 0);
+    if (turned != NULL && constant_tensor(compilation, turned, 2) != NULL) {
+        *weight = turned;
         return TAPER_OK;
     }
     const taper_tensor *matrix = constant_tensor(compilation, value, 2);

@@ -90,38 +90,12 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
     return true;
 }
 
-static bool are_swapped(int64_t a, int64_t b) // the two dimensions of a matrix
-{
-    return a >= -2 && a < 2 && b >= -2 && b < 2 && ((a + b) & 1) != 0;
-}
-
-// What a matrix is the transpose of; NULL: something else.
-static taper_ir_value *transposed_of(const taper_ir_value *matrix)
-{
-    double dims[2];
-    const taper_node *node = matrix->node;
-    if (node == NULL || node->kind != TAPER_NODE_OP) {
-        return NULL;
-    }
-    bool swaps = taper_node_calls(node, TAPER_OP(aten_t));
-    if (taper_node_calls(node, TAPER_OP(aten_permute))) {
-        const taper_val *list = taper_node_constant_in(node, 1);
-        const taper_val *items =
-            list != NULL && list->tag == TAPER_LIST && list->as.list->count == 2 ? list->as.list->items : NULL;
-        swaps = items != NULL && items[0].tag == TAPER_INT && items[1].tag == TAPER_INT &&
-                (items[0].as.i == 1 || items[0].as.i == -1) && are_swapped(items[0].as.i, items[1].as.i);
-    } else if (taper_node_calls(node, TAPER_OP(aten_transpose_int)) && taper_constant_numbers(node, 1, 2, dims)) {
-        swaps = fabs(dims[0]) <= 2 && fabs(dims[1]) <= 2 && are_swapped((int64_t)dims[0], (int64_t)dims[1]);
-    }
-    return swaps ? taper_node_in(node, 0) : NULL;
-}
-
 taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear)
 {
     double ones[2] = {1, 1};
     taper_recomposed_layer layer = {0};
     const bool adds = taper_node_calls(node, TAPER_OP(aten_addmm));
-    taper_ir_value *x = taper_node_in(node, adds), *weight = transposed_of(taper_node_in(node, adds + 1u)), *bias;
+    taper_ir_value *x = taper_node_in(node, adds), *weight = taper_transposed_of(taper_node_in(node, adds + 1u)), *bias;
     *linear = NULL;
     if (node->schema->out_count != 0 || weight == NULL || !TAPER_HAS_OP(aten_linear) ||
         (adds && !taper_constant_numbers(node, 3, 4, ones)) || ones[0] != 1 || ones[1] != 1) {

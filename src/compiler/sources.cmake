@@ -22,6 +22,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/pass.c
     src/compiler/peephole.c
     src/compiler/peephole_tools.c
+    src/compiler/narrow_weights.c
     src/compiler/peephole_containers.c
     src/compiler/peephole_numbers.c
     src/compiler/peephole_tensors.c

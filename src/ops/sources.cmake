@@ -125,6 +125,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/linear.c
     src/ops/nn/linear_parse.c
     src/ops/nn/linear_chain.c
+    src/ops/nn/linear_integers.c
     src/ops/nn/linear_cosine.c
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See linear_integers.h. The reference makes floats of all weights in each call.
+#include "ops/nn/linear_integers.h"
+
+#include "ir/tensor.h"
+#include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
+
+// Argument `at`, [out, groups] of contiguous floats, or None. All that are there have as many groups.
+static taper_status read_groups(const taper_call *call, size_t at, int64_t out, int64_t in, int64_t *groups,
+                                taper_tensor **tensor)
+{
+    TAPER_TRY(taper_arg_tensor_or_none(call, at, tensor));
+    const taper_tensor *t = *tensor;
+    if (t == NULL) {
+        return TAPER_OK;
+    }
+    if (t->dtype != TAPER_F32 || t->rank != 2 || t->sizes[0] != out || t->sizes[1] < 1 || in % t->sizes[1] != 0 ||
+        !taper_tensor_is_contiguous(t) || (*groups != 0 && *groups != t->sizes[1])) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s does not fit a weight of %lld outputs and %lld inputs",
+                   call->schema->args[at].name, (long long)out, (long long)in);
+    }
+    *groups = t->sizes[1];
+    return TAPER_OK;
+}
+
+taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers_args *args)
+{
+    taper_error *error = call->run->error;
+    int64_t bits, groups = 0;
+    *args = (taper_linear_integers_args){0};
+    TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
+    TAPER_TRY(taper_arg_tensor(call, 1, &args->weight));
+    const taper_tensor *x = args->input, *w = args->weight;
+    if (w->dtype != TAPER_I8 || w->rank != 2 || w->sizes[0] < 1 || w->sizes[1] < 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight should be a matrix of int8, not %s of sizes %s",
+                   taper_dtype_torch_name((taper_dtype)w->dtype), TAPER_SHAPE(w));
+    }
+    args->out = w->sizes[0];
+    args->in = w->sizes[1];
+    TAPER_TRY(read_groups(call, 2, args->out, args->in, &groups, &args->scale));
+    TAPER_TRY(read_groups(call, 3, args->out, args->in, &groups, &args->point));
+    TAPER_TRY(taper_arg_tensor_or_none(call, 4, &args->bias));
+    TAPER_TRY(taper_arg_int(call, 5, &bits));
+    args->nibbles = bits == 4;
+    args->group = args->in / taper_max_i64(groups, 1);
+    if (x->dtype != TAPER_F32 && x->dtype != TAPER_BF16 && x->dtype != TAPER_F16) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input should be float32, bfloat16 or float16, not %s",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
+    if (x->rank < 1 || x->sizes[x->rank - 1u] != args->in) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "an input of sizes %s does not fit a weight of sizes %s",
+                   TAPER_SHAPE(x), TAPER_SHAPE(w));
+    }
+    if (args->bias != NULL &&
+        (args->bias->dtype != x->dtype || args->bias->rank != 1 || args->bias->sizes[0] != args->out)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bias should have %lld elements of the input's dtype",
+                   (long long)args->out);
+    }
+    memcpy(args->out_sizes, x->sizes, x->rank * sizeof *x->sizes);
+    args->out_sizes[x->rank - 1u] = args->out;
+    return TAPER_OK;
+}
+
+// The weights as floats, [in, out].
+static taper_status make_floats(taper_run *run, const taper_linear_integers_args *a, taper_tensor **made)
+{
+    const int64_t sizes[2] = {a->in, a->out}, groups = a->in / a->group;
+    const int8_t *from = taper_tensor_data(a->weight);
+    const float *scale = a->scale != NULL ? taper_tensor_data(a->scale) : NULL;
+    const float *point = a->point != NULL ? taper_tensor_data(a->point) : NULL;
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(a->weight, 1, steps);
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 2, sizes, NULL, made, run->error));
+    float *to = taper_tensor_mutable(*made);
+    for (int64_t k = 0; k < a->in && taper_run_goes_on(run, (uint64_t)a->out * 4); k++) {
+        for (int64_t n = 0; n < a->out; n++) {
+            const int64_t g = n * groups + k / a->group;
+            const float number = (float)from[n * steps[0] + k * steps[1]] - (point != NULL ? point[g] : 0.0f);
+            *to++ = scale != NULL ? number * scale[g] : number;
+        }
+    }
+    return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_linear_integers)
+{
+    taper_run *const run = call->run;
+    taper_linear_integers_args args;
+    TAPER_TRY(taper_linear_integers_parse(call, &args));
+    taper_tensor *weight = NULL, *x = NULL, *result = NULL;
+    taper_status status = make_floats(run, &args, &weight);
+    if (status == TAPER_OK) {
+        status = taper_tensor_cast(run, args.input, TAPER_F32, &x);
+    }
+    if (status == TAPER_OK) {
+        status = taper_matmul_new(run, x, weight, &result);
+    }
+    if (status == TAPER_OK && args.bias != NULL) {
+        status = taper_product_combine(run, result, args.bias, taper_scalar_one(), taper_scalar_one());
+    }
+    taper_tensor_drop(weight);
+    taper_tensor_drop(x);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    return taper_ret_cast(call, 0, result, (taper_dtype)args.input->dtype);
+}

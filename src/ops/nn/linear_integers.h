@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper::linear_integers: a fully connected layer whose weights are integers with a scale for each group of inputs.
+// Only the compiler makes it (compiler/narrow_weights.c), from what an exporter wrote in several operators.
+#ifndef TAPER_OPS_LINEAR_INTEGERS_H
+#define TAPER_OPS_LINEAR_INTEGERS_H
+
+#include "ops/call/call.h"
+
+// A weight stands for (integer - zero point) * scale. All tensors are borrowed.
+typedef struct taper_linear_integers_args {
+    taper_tensor *input;  // float32, bfloat16 or float16, of at least one dimension
+    taper_tensor *weight; // int8 [out, in], any strides
+    taper_tensor *scale;  // float32 [out, groups], contiguous; NULL: 1
+    taper_tensor *point;  // the same; NULL: 0
+    taper_tensor *bias;   // [out], of the dtype of the input; NULL: 0
+    bool nibbles;         // whether the weights are told to be -8 to 7. They are not checked here
+    int64_t in, out, group;
+    int64_t out_sizes[TAPER_MAX_RANK]; // of the result, whose rank is the input's
+} taper_linear_integers_args;
+
+// Reads and checks the arguments of a call. in, out and group are positive, and group divides in.
+TAPER_MUST_USE taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers_args *args);
+
+#endif
