@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pass list, and the compiler's face to the runtime and the public.
+// The list of passes, and the compiler's functions for the runtime and for the public header.
 #include <taper/taper_compile.h>
 
 #include "base/charge.h"
@@ -13,12 +13,13 @@ typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
     unsigned stages;
-    enum { ANY, PACKED, PLAIN } layers; // PLAIN: where they shall be so, as the model is to be quantized; PACKED: not
+    // PACKED: only if layers are packed; PLAIN: only if they remain plain, because the model will be quantized.
+    enum { ANY, PACKED, PLAIN } layers;
 } pass;
 
-// A build without drafts optimizes at load and writes nothing. One without passes is small, and runs what was prepared
-// elsewhere: it does at load only what no file can hold, and what that needs. Summaries are for who chooses among
-// passes.
+// A build without drafts optimizes at load and writes no files. A build without passes is small and runs models that
+// were prepared elsewhere. At load, it does only the steps whose results no file can store, and the passes that these
+// steps need. Summaries are for people who choose passes.
 #ifdef TAPER_WITH_DRAFTS
 #define SUMMARY(text) text
 #else
@@ -44,15 +45,15 @@ typedef struct pass {
 #define UNPREPARED_AT_LOAD(name, summary)
 #endif
 
-// In order. A name may stand several times; disabling it disables all of them.
+// In order. A name may occur several times; disabling it disables all of its entries.
 // clang-format off
 static const pass passes[] = {
     ALWAYS(freeze, "attributes that no method sets become constants")
     ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
-    ALWAYS(dead_code, "what nobody uses is removed") // most of it: the rest has less to look at
+    ALWAYS(dead_code, "what nobody uses is removed") // early, so that later passes read fewer nodes
     UNPREPARED_AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go")
-    // Once more: branches for training are gone, and with them what they write to.
+    // Again, because branches for training are gone now, with the attributes they write to.
     IN_DRAFT(freeze, "attributes that no method sets become constants")
     ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
     UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
@@ -74,13 +75,13 @@ static const pass passes[] = {
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
     UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     PACKS(prepack, "layers take their weights as the backend's objects")
-    // Convolutions with packed weights tell ranks too.
+    // Ranks also follow from convolutions with packed weights.
     IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")
     IN_DRAFT(fold_constants, "operators on constants are computed, branches on constants taken")
     IN_DRAFT(dead_code, "what nobody uses is removed")
     PACKS(fuse_clamp, "activations become bounds of packed weights")
     PACKS(fuse_add_relu, "sums and the relu behind them are one operator")
-    // Branches that are gone hid ranks, too.
+    // The removed branches concealed ranks.
     UNPREPARED_AT_LOAD(known_ranks, "numbers of dimensions that were checked before are known")
     UNPREPARED_AT_LOAD(fold_constants, "operators on constants are computed, branches on constants taken")
     UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
@@ -103,7 +104,7 @@ static bool is_disabled(const taper_compilation *compilation, const char *name)
     return false;
 }
 
-// PyTorch's names for what can be left out (MobileOptimizerType), and the passes that do it here.
+// PyTorch's names of the steps that can be disabled (MobileOptimizerType), and the passes of the same effect.
 static const char *const pytorch_names[][2] = {
     {"remove_dropout", "REMOVE_DROPOUT"},
 #ifdef TAPER_WITH_DRAFTS
@@ -141,7 +142,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {
-            forget(compilation); // what was known of all graphs, which are others now
+            forget(compilation); // facts about all graphs are outdated, because the graphs have changed
         }
         for (size_t g = 0; g < compilation->count; g++) {
             taper_graph *graph = compilation->graphs[g];
@@ -149,7 +150,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   compilation->error)); // each pass looks at all, and so does the verifier
+                                   compilation->error)); // each pass and the verifier read all nodes
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);
             if (status != TAPER_OK) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// [2, 2] built anew in every run becomes one constant, when its items are constant numbers, strings or None and every
-// user only reads it: an operator that takes it where its schema says int[], float[], bool[] or str[] by a fixed type
-// (t[] and friends may hand the list on or change it). So does a list that is a constant already, as attributes are,
-// when no graph changes a list that it did not make itself; of one with tensors, the weights of a recurrent network
-// say, it is known then that it stays the same list. A copy of one is as constant as it is, and who puts into a list
-// what stands there already does nothing: what a layer does to its own copy of a setting, before it is asked what it
-// is.
+// A list such as [2, 2] that is built in every run becomes one constant. Its items must be constant numbers, strings or
+// None. Every user must only read it: the operator's schema says int[], float[], bool[] or str[] there, because an
+// operator that takes t[] may return the list or change it.
+//
+// A list that is already a constant, as attributes are, is frozen if no graph changes a list that it did not make
+// itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same
+// list.
+//
+// A copy of a constant list is constant too, and a write of the item that is already there is removed. Layers do this
+// to their own copy of a setting before they read it.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
 #include "ir/alias.h"
 #include "ops/list/op_table.h"
 
-enum { MOST_ITEMS = 64 }; // of a list that was a constant
+enum { MOST_ITEMS = 64 }; // items of a list that was a constant
 
 bool taper_use_only_reads_list(const taper_value_use *use)
 {
@@ -34,7 +37,7 @@ bool taper_use_only_reads_list(const taper_value_use *use)
     if (fixed) {
         return !returns_list;
     }
-    // A type variable: fine where only a number, a bool or an item comes out.
+    // The type is a variable. This is safe if the result is only a number, a bool or an item.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
            (taper_node_has(user, TAPER_OP_ITEM) || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
             user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
@@ -52,7 +55,7 @@ static bool all_read_only(const taper_ir_value *list)
 
 // ---- lists that are constants
 
-// Whether somebody changes a list, or something that may be one, that its graph did not just make.
+// Returns true if a node changes a list, or something that may be a list, that its graph did not just make.
 static bool changes_lists(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -77,7 +80,7 @@ static bool changes_lists(const taper_block *block)
 
 static bool lists_change(taper_compilation *compilation)
 {
-    if (compilation->lists_change == 0) { // once for all graphs: none gets another such node
+    if (compilation->lists_change == 0) { // once for all graphs, because no pass adds such a node
         compilation->lists_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
             if (compilation->graphs[g] != NULL && changes_lists(compilation->graphs[g]->body)) {
@@ -88,7 +91,7 @@ static bool lists_change(taper_compilation *compilation)
     return compilation->lists_change == 2;
 }
 
-// An operator that looks at tensors in the list, and hands on none of them.
+// Returns true if the operator reads tensors of the list and returns none of them.
 static bool only_reads_tensors(const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -144,7 +147,7 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
 
 // ---- lists that are made
 
-// The constant list that a node copies, where nobody changes it: whoever has it reads it, or copies it too.
+// Returns the constant list that a node copies, if no node changes it: all users read it or copy it too.
 static const taper_list *copied(taper_compilation *compilation, const taper_node *node)
 {
     const taper_val *from = taper_node_calls(node, TAPER_OP(aten_copy_t)) ? taper_node_constant_in(node, 0) : NULL;
@@ -160,7 +163,7 @@ static const taper_list *copied(taper_compilation *compilation, const taper_node
     return from->as.list;
 }
 
-// Item i of a list that is made here; NULL: it is no constant, or there is none.
+// Returns item i of a list that is made here, or NULL if it is not constant or does not exist.
 static const taper_val *made_item(taper_compilation *compilation, const taper_node *made, size_t i)
 {
     if (made->kind == TAPER_NODE_LIST) {
@@ -170,7 +173,7 @@ static const taper_val *made_item(taper_compilation *compilation, const taper_no
     return list != NULL && i < list->count ? &list->items[i] : NULL;
 }
 
-// Whether the user puts the number there that stands there anyway.
+// Returns true if the user writes the number that is already there.
 static bool puts_the_same(taper_compilation *compilation, const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -243,7 +246,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     list->count = count;
     if (list->element != NULL && taper_saved_list_type(list, list->element) != list->count) {
-        taper_obj_release(&list->head.head); // a bool as an int: a file could not hold it
+        // The items have other types, such as a bool among ints, which a file cannot store.
+        taper_obj_release(&list->head.head);
         return TAPER_OK;
     }
     taper_ir_value *value;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A convolution over one dimension is one over two of which the first is 1: unsqueeze, conv2d, squeeze, which the fast
-// kernels and the backends do. The new dimension is the last but one, so that input without a batch is right as well.
-// Input in another order of memory, a transposed sequence say, is made contiguous first, as by PyTorch: conv2d would
-// take it for channels last and give such a result, of which later views are not those of a contiguous one.
+// A convolution over one dimension becomes unsqueeze, conv2d, squeeze, where the new dimension has size 1. The fast
+// kernels and the backends support conv2d. The new dimension is the second to last, which is also correct for input
+// without a batch. Input in another memory order, such as a transposed sequence, is first made contiguous, as in
+// PyTorch. Otherwise conv2d would take it as channels last and return that layout, and later views would differ from
+// those of a contiguous result.
 //
-// While a model is loaded for the CPU, what follows is done to the image: batch norm, which there goes into the
-// convolution's weights, sums and activations. The squeeze comes behind them, and the next convolution takes the image.
+// While a model is loaded for the CPU, the following operators are applied to the 4-D image: batch norm, which is then
+// folded into the convolution's weights, sums and activations. The squeeze moves after them, and the next convolution
+// takes the image directly.
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 #include "ops/engine/view_move.h"
@@ -31,7 +33,7 @@ static taper_status set_pair(taper_compilation *compilation, const taper_layer *
     return TAPER_OK;
 }
 
-// x with a dimension of size 1 more, or less.
+// Adds an unsqueeze or squeeze of x at dimension -2.
 static taper_status reshape_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
                                    taper_ir_value *x, taper_node **made)
 {
@@ -64,13 +66,14 @@ static bool is_of_minus_two(const taper_node *node)
     return dim != NULL && dim->tag == TAPER_INT && dim->as.i == -2;
 }
 
-// It gives one tensor, and none that it was given beside its operands: such a one is to have the row's sizes.
+// Returns true if the node has one result and no out argument, because an out argument must have the sizes of the 3-D
+// row.
 static bool gives_result(const taper_node *node)
 {
     return node->kind == TAPER_NODE_OP && node->output_count == 1 && node->schema->out_count == 0;
 }
 
-// What is done to each element, or to each channel, of its first argument.
+// Returns true if the node applies one function to each element of its first argument.
 static bool is_function(const taper_node *node)
 {
     const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
@@ -98,7 +101,8 @@ static bool is_row_convolution(const taper_compilation *compilation, taper_node 
            layer.weight->sizes[2] == 1 && layer.stride[0] == 1 && layer.padding[0] == 0;
 }
 
-// Whether the last dimension but one was made by an unsqueeze and is of size 1 still. Steps are counted: nets are deep.
+// Returns true if the second to last dimension was added by an unsqueeze and still has size 1. Steps are counted,
+// because nets are deep.
 static bool is_line(const taper_compilation *compilation, const taper_ir_value *value, unsigned *steps)
 {
     while (value->node != NULL && value->node->kind == TAPER_NODE_OP && ++*steps < MOST_STEPS) {
@@ -119,7 +123,7 @@ static bool is_line(const taper_compilation *compilation, const taper_ir_value *
     return false;
 }
 
-// The image that the value is the row of; NULL: none.
+// Returns the 4-D value this 3-D value is a row of, or NULL.
 static taper_ir_value *image_of(const taper_compilation *compilation, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -131,7 +135,7 @@ static taper_ir_value *image_of(const taper_compilation *compilation, const tape
     return taper_node_in(node, 0);
 }
 
-// Nobody else sees what is written to the row.
+// Returns true if no other node sees a write to the row.
 static bool is_nobody_elses(const taper_ir_value *value)
 {
     return taper_value_used_once(value) && taper_value_used_once(taper_node_in(value->node, 0));
@@ -144,7 +148,7 @@ static void drop_unused(taper_ir_value *value)
     }
 }
 
-// The squeeze before the node comes behind it.
+// Moves the squeeze before the node to the place after it.
 static taper_status lift(taper_compilation *compilation, taper_node *node)
 {
     const bool sum = is_sum(node), norm = is_norm(node);
@@ -168,7 +172,7 @@ static taper_status lift(taper_compilation *compilation, taper_node *node)
     }
     TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_squeeze_dim), images[0], &narrow));
     taper_ir_value *const wide = &node->outputs[0], *const row = &narrow->outputs[0];
-    const uint32_t id = wide->id; // of what the node gave, for who compares
+    const uint32_t id = wide->id; // the result keeps its number, for users who compare values between graphs
     wide->id = row->id;
     row->id = id;
     taper_value_replace_uses(wide, row);
@@ -220,7 +224,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     TAPER_TRY(taper_constant_before(conv, taper_val_int(layer.groups), &groups, compilation->error));
     taper_node_set_input(conv, 6, groups);
     TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_squeeze_dim), &conv->outputs[0], &narrow));
-    // The constants stand before what uses them.
+    // The constants must be before their users.
     for (size_t i = 3; i < 6; i++) {
         taper_node *constant = taper_node_in(conv, i)->node;
         taper_node *after = wide;
@@ -236,7 +240,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph)
 {
     if (compilation->preparer != NULL && compilation->preparer->images_only) {
-        return TAPER_OK; // unsqueeze and squeeze are not among its operators
+        return TAPER_OK; // the device has no operators unsqueeze and squeeze
     }
     TAPER_TRY(taper_written_storages_find(compilation));
     return taper_visit_nodes(compilation, graph->body, visit);

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common subexpressions: of equal pure nodes in a block, or in a block around it, the first one serves for all; equal
-// constants are one. Between the two nobody may have written to what they look at. Where they make tensors, nobody may
-// write to these, and at most one of the two may reach the caller (or anybody who keeps things): PyTorch would give two
-// tensors there. Nodes are looked at once; the table is that of the blocks around the node at hand.
+// Common subexpressions: a pure node is replaced by an equal node that is earlier in its block, or in a block around
+// it. Equal constants are merged. No node between the two may write to their inputs. If they make tensors, no node may
+// write to these, and at most one of the two may reach the caller (or another place that keeps it), because PyTorch
+// would give two tensors there. Each node is visited once. The table contains the nodes of the blocks around the
+// current node.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/type_table.h"
 
 enum {
-    MOST_PROBES = 32, // of nodes with one hash: equal ones that may not be merged
-    LARGE_TYPE = 64   // parts
+    MOST_PROBES = 32, // nodes with one hash; there are several if equal nodes may not be merged
+    LARGE_TYPE = 64   // number of parts
 };
 
 typedef struct entry {
     taper_node *node;
     uint64_t hash;
-    uint64_t time;  // writes before it
-    uint32_t below; // entry + 1 of the same bucket, 0: none
+    uint64_t time;  // number of writes before it
+    uint32_t below; // entry + 1 of the same bucket, or 0
 } entry;
 
 typedef struct table {
     taper_compilation *compilation;
     taper_aliases *aliases;
-    uint64_t *written_at; // by set: the time of the last write so far
+    uint64_t *written_at; // by alias set: the time of its last write so far
     uint64_t time;
-    uint64_t loop_entry; // what is written anywhere may have been written since (by an earlier trip)
-    uint32_t *buckets;   // entry + 1, 0: none
+    uint64_t loop_entry; // start of the innermost loop; a previous trip may have written anything since then
+    uint32_t *buckets;   // entry + 1, or 0
     size_t bucket_count; // a power of two
     entry *entries;
     size_t entry_count, entry_capacity;
@@ -56,7 +57,7 @@ static uint64_t hash_constant(const taper_node *node)
     return mix(seed, value.tag == TAPER_NONE ? 0 : value.tag == TAPER_BOOLEAN ? value.as.b : (uint64_t)value.as.i);
 }
 
-// Bit by bit for floats: 0.0 is not -0.0. Objects but strings: the same one.
+// Floats are compared bit by bit, because 0.0 is not -0.0. Objects must be identical, except strings.
 static bool same_item(taper_val a, taper_val b)
 {
     if (a.tag != b.tag) {
@@ -79,7 +80,7 @@ static bool same_item(taper_val a, taper_val b)
     }
 }
 
-// Large types are one only as one object: a file could have many that differ at their ends.
+// Large types are equal only if they are one object, because a file could have many that differ only at the end.
 static bool same_type(const taper_type *a, const taper_type *b)
 {
     return a == b || (a != NULL && b != NULL && a->nodes < LARGE_TYPE && taper_type_equal(a, b));
@@ -146,7 +147,7 @@ static bool same_node(const taper_node *a, const taper_node *b)
 
 // ---- may two equal nodes be one?
 
-// Gives out the very thing that is in its input.
+// Returns true if the result is the very object in the node's input.
 static bool is_projection(const taper_node *node)
 {
     return taper_node_has(node, TAPER_OP_ITEM | TAPER_OP_SELF);
@@ -180,7 +181,7 @@ static taper_status is_candidate(const table *t, const taper_node *node, bool *c
     }
 }
 
-// Whether what node looks at has not been written to since then.
+// Returns true if no input of node has been written to since `time`.
 static bool unchanged_since(const table *t, const taper_node *node, uint64_t time)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -195,9 +196,9 @@ static bool unchanged_since(const table *t, const taper_node *node, uint64_t tim
     return true;
 }
 
-enum { MOST_USES = 64 }; // of a value, looked at before it is merged
+enum { MOST_USES = 64 }; // uses of a value that are read before it is merged
 
-// Whether somebody asks which object the value is, not only whether it is None.
+// Returns true if a user asks which object the value is, except for a comparison with None.
 static bool is_compared(const taper_ir_value *value)
 {
     int count = 0;
@@ -215,7 +216,7 @@ static bool is_compared(const taper_ir_value *value)
     return false;
 }
 
-// later_trip: b may be made several times to a's one.
+// Returns true if b may be replaced by a. later_trip: a loop may make b several times for each a.
 static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_value *b, bool later_trip)
 {
     if (taper_value_is_plain(a)) {
@@ -228,7 +229,7 @@ static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_v
     if (!taper_aliases_escapes(t->aliases, b) || (!later_trip && !taper_aliases_escapes(t->aliases, a))) {
         return true;
     }
-    // Two views share their memory anyway.
+    // Two equal views share their memory in any case.
     const bool view = a->node->kind == TAPER_NODE_OP && !taper_value_is_fresh(a);
     return view ? !taper_value_object_handed_on(b) || (!later_trip && !taper_value_object_handed_on(a))
                 : !taper_value_memory_handed_on(b) || (!later_trip && !taper_value_memory_handed_on(a));
@@ -280,7 +281,7 @@ static void forget_entries(table *t, size_t count)
     }
 }
 
-// Replaces node by an equal one that stands before it, or remembers it.
+// Replaces node by an earlier equal one, or adds it to the table.
 static taper_status look_up(table *t, taper_node *node)
 {
     bool candidate;

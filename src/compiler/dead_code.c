@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Removes pure nodes whose results nobody uses, from the end backwards, so that a chain goes in one sweep.
+// Removes pure nodes whose results are unused, from the end backwards, so that one sweep removes a whole chain.
 #include "compiler/pass.h"
 
 static bool is_unused(const taper_node *node)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists that are appended to and dicts that are filled, one node after the other in one block, only carry values: who
-// reads a list gets one of what is in it there, and what is taken out of a dict is what was put in. So layers that hand
-// their results on by them are one region (segments.c), and nobody keeps what was taken out already.
+// Some lists are only appended to, and some dicts only filled, by nodes of one block. They only carry values. Each
+// reader of such a list gets a list of its own with the items so far. A value read from such a dict becomes the value
+// that was stored. Then layers that pass results through a container are one region (segments.c), and the container no
+// longer keeps values that were already taken out.
 #include "compiler/pass.h"
 #include "ops/list/op_table.h"
 
@@ -11,7 +12,7 @@ enum {
     MOST_KEYS = 32,
     MOST_USES = 1024,
     FARTHEST = 4096
-}; // nodes to the last that looks at it
+}; // nodes up to the last user
 
 // ---- lists
 
@@ -21,7 +22,8 @@ static bool appends_to(const taper_node *user, const taper_ir_value *list)
            taper_node_in(user, 1) != list && user->outputs[0].uses == NULL;
 }
 
-// An operator that looks at the items of an argument that it takes as a list, and hands it to nobody.
+// Returns true if the operator reads the items of an argument that it takes as a list, and returns neither the list nor
+// its items.
 static bool only_reads(const taper_node *user, const taper_ir_value *list)
 {
     if (user->kind == TAPER_NODE_LIST_UNPACK) {
@@ -48,7 +50,7 @@ static bool looks_at(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// Whether all that look at the list grow it or read it, in its own block, and it is both.
+// Returns true if all users of the list are in its block, and each of them appends or reads, and both kinds exist.
 static bool only_grows(const taper_node *list)
 {
     const taper_ir_value *value = &list->outputs[0];
@@ -76,7 +78,7 @@ static bool only_grows(const taper_node *list)
     return seen == uses && grows != 0 && reads != 0 && items <= MOST_ITEMS && items * reads <= MOST_MADE;
 }
 
-// The items so far, as a list of their own, for who reads it here.
+// Makes a list of the items so far, for one reader.
 static taper_status list_for(taper_compilation *compilation, taper_graph *graph, const taper_node *list,
                              taper_ir_value *const *items, size_t count, taper_node *reader)
 {
@@ -127,7 +129,7 @@ static taper_status gather_list(taper_compilation *compilation, taper_graph *gra
 // ---- dicts
 
 typedef struct entry {
-    taper_val key; // a string, of a constant
+    taper_val key; // string, from a constant
     taper_ir_value *value;
 } entry;
 
@@ -137,13 +139,13 @@ static bool same_key(taper_val a, taper_val b)
            memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
 }
 
-// What is taken out is what was put in last, as long as nobody else has had the dict.
+// Replaces each read by the value that was stored last, until something else may have changed the dict.
 static void follow_dict(taper_node *dict)
 {
     taper_ir_value *const value = &dict->outputs[0];
     entry entries[MOST_KEYS];
     size_t count = 0, uses = 0;
-    bool here = true, given = false; // who looks at it stands in its block, or gets it at the end of that
+    bool here = true, given = false; // here: all users are in the dict's block; given: the block returns the dict
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         if (++uses > MOST_USES) {
             return;
@@ -151,7 +153,7 @@ static void follow_dict(taper_node *dict)
         here = here && use->block == dict->block;
         given = given || use->user == NULL;
     }
-    bool all = here && !given; // that look at it were understood
+    bool all = here && !given; // every user was understood
     size_t passed = 0;
     for (taper_node *node = dict->next, *next; node != NULL; node = next) {
         next = node->next;
@@ -159,7 +161,7 @@ static void follow_dict(taper_node *dict)
             all = false;
             break;
         }
-        if (node->block_count != 0 && !here) { // who looks at it in there is not followed
+        if (node->block_count != 0 && !here) { // users in inner blocks are not followed
             all = false;
             break;
         }
@@ -187,12 +189,12 @@ static void follow_dict(taper_node *dict)
         } else if (at < count) {
             taper_value_replace_uses(&node->outputs[0], entries[at].value);
             taper_node_remove(node);
-        } else { // raises
+        } else { // it raises
             all = false;
             break;
         }
     }
-    while (all && value->uses != NULL) { // only what puts is left
+    while (all && value->uses != NULL) { // only writes remain
         taper_node_remove(value->uses->user);
     }
     if (all) {
@@ -211,7 +213,7 @@ static taper_status visit(taper_compilation *compilation, taper_graph *graph, ta
             TAPER_TRY(gather_list(compilation, graph, node));
         } else if (taper_node_calls(node, TAPER_OP(aten_dict)) ||
                    (node->kind == TAPER_NODE_DICT && node->input_count == 0)) {
-            // What stands next may go with it.
+            // The next node may be removed too.
             taper_node *const before = node->previous;
             follow_dict(node);
             next = before != NULL ? before->next : block->first;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every value has a register of its own; a node loads its inputs, moving those that nobody looks at again, and stores
-// its outputs at once. What the stock interpreter calls is emitted as it expects it in the wanted version:
-//   4, 5   operators take all arguments
-//   6      trailing arguments that are the schema's defaults are left out, unless there are out arguments behind them
-//   7      and before out arguments
-//   8      short operators are instructions
+// Every value has a register of its own. A node loads its inputs, with MOVE at their last use, and stores its outputs
+// at once. The calls are as the stock interpreter expects them in the given version:
+// 4, 5   operators take all arguments
+// 6      trailing arguments equal to the schema's defaults are omitted, unless out arguments follow
+// 7      they are omitted before out arguments too
+// 8      short operators are instructions
 #include "compiler/emit_bytecode.h"
 
 #include "base/charge.h"
@@ -16,9 +16,9 @@
 #include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
 
-enum { STEPS_A_NODE = 300 }; // to be emitted and written
+enum { STEPS_A_NODE = 300 }; // limit of steps to emit and write one node
 
-typedef struct call_site { // an operator of the function's table
+typedef struct call_site { // an entry of the function's table of operators
     const taper_schema *schema;
     int32_t arguments;
 } call_site;
@@ -31,12 +31,12 @@ typedef struct emitter {
     size_t code_count, code_capacity;
     call_site *calls;
     size_t call_count, call_capacity;
-    taper_pointer_map call_numbers; // by row
+    taper_pointer_map call_numbers; // index in calls, by row of the operator
     taper_val *constants;           // borrowed from the graph
     size_t constant_count, constant_capacity;
-    uint32_t *constant_index; // hash of constants to constants + 1
+    uint32_t *constant_index; // by hash of the constant: index in constants + 1
     size_t constant_index_size;
-    taper_val *made; // constants of the emitter's own, owned
+    taper_val *made; // constants made by the emitter, owned
     size_t made_count, made_capacity;
     const taper_type **types;
     size_t type_count, type_capacity;
@@ -64,7 +64,8 @@ static size_t hash_constant(const emitter *e, taper_val value)
                                                                   : seed ^ (uint64_t)value.as.i);
 }
 
-// Whether one entry of the table serves both: numbers bit by bit, strings by their text, everything else by identity.
+// Returns true if one table entry serves both: numbers are compared bit by bit, strings by their text, all others by
+// identity.
 static bool same_constant(taper_val a, taper_val b)
 {
     if (a.tag != b.tag || a.tag == TAPER_NONE) {
@@ -77,7 +78,7 @@ static bool same_constant(taper_val a, taper_val b)
     return a.tag == TAPER_BOOLEAN ? a.as.b == b.as.b : a.as.i == b.as.i;
 }
 
-// Room for twice as many constants as there are; those that are there are entered anew.
+// Makes room for twice the present number of constants and enters these again.
 static taper_status grow_index(emitter *e)
 {
     const taper_allocator *allocator = e->target->allocator;
@@ -123,7 +124,8 @@ static call_site *find_call(const emitter *e, const taper_op *op)
     return number != NULL ? &e->calls[*number] : NULL;
 }
 
-// The arguments a file of this version gives, without out arguments: the trailing ones that are defaults are left out.
+// Returns the number of arguments in a file of this version, without out arguments. Trailing arguments equal to their
+// defaults are omitted.
 static int32_t arguments_given(const emitter *e, const taper_node *node)
 {
     const taper_schema *schema = node->schema;
@@ -132,7 +134,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     }
     const uint32_t outs = schema->out_count;
     uint32_t given = schema->arg_count - outs;
-    // The stock interpreter knows no default of prim::RaiseException's.
+    // The stock interpreter has no default for prim::RaiseException.
     if (e->target->version < 6 || (e->target->version == 6 && outs != 0) ||
         taper_node_calls(node, TAPER_OP(prim_RaiseException))) {
         return (int32_t)schema->arg_count;
@@ -148,7 +150,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     return (int32_t)(given + outs);
 }
 
-// Counts what every call of an operator gives: the table has one entry for each operator, with the most of any call.
+// Counts the arguments of each call. The table has one entry for each operator, with the largest number of any call.
 static taper_status collect_calls(emitter *e, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -198,7 +200,7 @@ static taper_status emit(emitter *e, taper_lite_opcode op, int64_t x, size_t n, 
     return TAPER_OK;
 }
 
-// For all instructions of the node.
+// Finds the debug number for all instructions of the node.
 static taper_status debug_of(emitter *e, const taper_node *node, int32_t *debug)
 {
     taper_module_callstacks *c = e->target->callstacks;
@@ -237,7 +239,7 @@ static taper_status load_all(emitter *e, const taper_ir_input *inputs, size_t co
     return TAPER_OK;
 }
 
-// The values on the stack to their registers, which follow each other.
+// Stores the values on the stack in their registers, which are consecutive.
 static taper_status store(emitter *e, const taper_ir_value *values, size_t count, int32_t debug)
 {
     if (count == 1) {
@@ -292,7 +294,7 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
     const size_t start = e->code_count;
     TAPER_TRY(emit(e, TAPER_LITE_LOOP, 0, node->input_count, debug));
-    // All parameters, the unused ones too: they are taken off the stack.
+    // All parameters are stored, even the unused ones, because they must be taken off the stack.
     TAPER_TRY(emit(e, TAPER_LITE_STOREN, body->params[0].reg, body->param_count, debug));
     TAPER_TRY(emit_block(e, body));
     TAPER_TRY(emit(e, TAPER_LITE_JMP, (int64_t)start - (int64_t)e->code_count, 0, debug));
@@ -301,7 +303,8 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     return drop_clears(e, body);
 }
 
-// From bytecode 8 on some operators are instructions; WARN always was.
+// Returns the instruction of an operator, or -1. From bytecode 8 on some operators are instructions; WARN is one in all
+// versions.
 static int instruction_of(const emitter *e, const taper_schema *schema)
 {
     const int instruction = taper_bytecode_instruction_of(schema->name, schema->overload);
@@ -319,7 +322,7 @@ static taper_status emit_operator(emitter *e, const taper_node *node)
     const int instruction = instruction_of(e, node->schema);
     if (instruction >= 0) {
         TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
-        // FORMAT says how many values it takes; WARN that it has no number to be silenced by.
+        // FORMAT has the number of its values. WARN has -1, which means that it cannot be silenced by number.
         const int64_t x = instruction == TAPER_LITE_FORMAT ? (int64_t)node->input_count
                           : instruction == TAPER_LITE_WARN ? -1
                                                            : 0;
@@ -356,7 +359,7 @@ static taper_status emit_typed(emitter *e, const taper_node *node, taper_lite_op
     return emit_plain(e, node, op, type, op == TAPER_LITE_CREATE_OBJECT ? 0 : node->input_count);
 }
 
-// The types that ISINSTANCE looks at follow each other in the table.
+// The types for ISINSTANCE are consecutive in the table.
 static taper_status emit_isinstance(emitter *e, const taper_node *node)
 {
     const size_t first = e->type_count;
@@ -397,7 +400,7 @@ static taper_status emit_tuple_unpack(emitter *e, const taper_node *node)
         return TAPER_OK;
     }
     TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
-    e->unpacks = true; // the operator after those of the table
+    e->unpacks = true; // its operator follows those of the table
     TAPER_TRY(emit(e, TAPER_LITE_OP, (int64_t)e->call_count, 0, debug));
     return store(e, node->outputs, node->output_count, debug);
 }
@@ -447,7 +450,7 @@ static taper_status emit_node(emitter *e, const taper_node *node)
     return cannot(e, node, "is of this machine only");
 }
 
-// Leaves the block's results on the stack.
+// Emits the block and leaves its results on the stack.
 static taper_status emit_block(emitter *e, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -461,7 +464,7 @@ static taper_status emit_block(emitter *e, const taper_block *block)
 static void number_values(emitter *e, taper_ir_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        values[i].reg = ++e->registers; // from 1
+        values[i].reg = ++e->registers; // registers start at 1
     }
 }
 

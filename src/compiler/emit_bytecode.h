@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A graph of the portable stage to a function of the lite interpreter: the way back of frontend/bytecode.h.
+// Turns a graph of the portable stage into a function of the lite interpreter: the reverse of frontend/bytecode.h.
 #ifndef TAPER_COMPILER_EMIT_BYTECODE_H
 #define TAPER_COMPILER_EMIT_BYTECODE_H
 
@@ -7,18 +7,18 @@
 #include "ir/graph.h"
 
 typedef struct taper_emit_target {
-    const taper_allocator *allocator; // of working memory
-    taper_arena *arena;               // everything of the function is put there
-    taper_heap *heap;                 // of strings that are made
-    int version;                      // of the bytecode: 4 to 9
-    bool debug;                       // the nodes' debug numbers are handles of the file
-    // They are places, and every node gets a handle that is put here. NULL: none.
+    const taper_allocator *allocator; // allocator for working memory
+    taper_arena *arena;               // memory for everything that belongs to the function
+    taper_heap *heap;                 // heap for the strings that are made
+    int version;                      // bytecode version, 4 to 9
+    bool debug;                       // true if the debug numbers of nodes are handles of the file
+    // Unless this is NULL, debug numbers are places of the source, and every node gets a handle that is appended here.
     taper_module_callstacks *callstacks;
 } taper_emit_target;
 
-// *function has what is in the graph: instructions, operators, constants (each with a reference, which the caller
-// releases also when this fails), types, the number of registers. Name and schema are the caller's. The graph's
-// registers and last looks are overwritten.
+// Fills *function with what the graph contains: instructions, operators, constants, types and the number of registers.
+// Each constant is a reference that the caller releases, also if this call fails. The caller sets name and schema. The
+// registers and last uses of the graph are overwritten.
 TAPER_MUST_USE taper_status taper_emit_bytecode(const taper_emit_target *target, taper_graph *graph,
                                                 taper_module_function *function, taper_error *error);
 

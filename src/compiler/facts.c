@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of a value before the run: kind, None or not, dtype, rank.
+// Facts about a value before the run: kind, None or not, dtype, rank.
 #include "compiler/facts.h"
 
 #include "ir/alias.h"
@@ -36,7 +36,8 @@ taper_type_kind taper_known_type_kind(const taper_ir_value *value)
     }
     const taper_type *type = result_type(value);
     if (type != NULL && taper_node_calls(node, TAPER_OP(aten___getitem___t))) {
-        const taper_type *list = result_type(taper_node_in(node, 0)); // of aten::size
+        // The list type that aten::size returns, for example.
+        const taper_type *list = result_type(taper_node_in(node, 0));
         type = list != NULL && list->kind == TAPER_TYPE_LIST ? list->items[0] : NULL;
     }
     const taper_type_kind kind = type != NULL ? (taper_type_kind)type->kind : TAPER_TYPE_ANY;

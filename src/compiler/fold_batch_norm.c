@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch norm with constant statistics is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β - μ s. Behind a
-// convolution or a linear layer it goes into the layer's weights, w′ = s w, b′ = s b + t; before a linear layer or a
-// convolution that does not pad, w′ = w s and b′ = b + Σ w t. Computed in double and rounded once.
+// Batch norm with constant statistics is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β - μ s. After a
+// convolution or a linear layer it is merged into the layer's weights: w′ = s w, b′ = s b + t. Before a linear layer,
+// or a convolution without padding, w′ = w s and b′ = b + Σ w t. The numbers are computed in double and rounded once.
 #include <math.h>
 
 #include "compiler/layer.h"
@@ -10,7 +10,7 @@
 
 typedef struct norm {
     taper_node *node;
-    const taper_tensor *tensors[4]; // γ, β (NULL: 1 and 0), μ, σ²
+    const taper_tensor *tensors[4]; // γ, β (NULL for 1 and 0), μ, σ²
     double eps;
     int64_t channels;
 } norm;
@@ -71,7 +71,7 @@ static taper_status copy_weight(taper_compilation *compilation, const taper_tens
     return status;
 }
 
-// A weight whose rows will be scaled when it is saved.
+// Makes a weight whose rows are scaled only when it is saved.
 static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *w, taper_tensor **weight,
                                   double **scales)
 {
@@ -84,7 +84,8 @@ static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *
     return status;
 }
 
-// *scales: of the rows of the new weight, for the caller to fill in; NULL where the weight is a copy to be changed.
+// Makes new weights. *scales: factors of the weight's rows, which the caller fills in, or NULL if the weight is a copy
+// for the caller to change.
 static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, bool rows,
                                 taper_tensor **weight, taper_tensor **bias, double **scales)
 {
@@ -92,7 +93,7 @@ static taper_status new_weights(taper_compilation *compilation, const taper_laye
     taper_tensor *w = layer->weight;
     *bias = NULL;
     *scales = NULL;
-    TAPER_TRY(taper_storage_settle(w->storage, compilation->error)); // of a norm before this one
+    TAPER_TRY(taper_storage_settle(w->storage, compilation->error)); // scales of a previous norm
     TAPER_TRY(rows && compilation->to_save && taper_tensor_is_contiguous(w)
                   ? scaled_weight(compilation, w, weight, scales)
                   : copy_weight(compilation, w, weight));
@@ -125,7 +126,8 @@ static void scale_row(float *row, int64_t count, double scale)
     }
 }
 
-// The norm follows the layer. scales: of the weight's rows, instead of the weight; NULL: none.
+// Folds a norm that follows the layer. scales: factors of the weight's rows, which are set instead of the weight, or
+// NULL.
 static void fold_after(const taper_layer *layer, const norm *n, float *weight, double *scales, float *bias)
 {
     const int64_t inner = inner_size(layer->weight, layer->transposed ? 2 : 1);
@@ -143,14 +145,14 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, d
             scale_row(weight + c * inner, inner, scale);
             continue;
         }
-        const int64_t group = c / per_group; // its rows are the group's inputs
+        const int64_t group = c / per_group; // the rows of the group's inputs
         for (int64_t r = group * rows_per_group; r < (group + 1) * rows_per_group; r++) {
             scale_row(weight + (r * per_group + c % per_group) * inner, inner, scale);
         }
     }
 }
 
-// The norm comes before the layer, which is not a transposed convolution and does not pad.
+// Folds a norm before the layer, which is not a transposed convolution and does not pad.
 static void fold_before(const taper_layer *layer, const norm *n, float *weight, float *bias)
 {
     const int64_t inputs = layer->weight->sizes[1], inner = inner_size(layer->weight, 2);
@@ -201,7 +203,7 @@ static bool does_not_pad(const taper_layer *layer)
     return !layer->transposed;
 }
 
-// The layer will look at the norm's input where it stands: nobody may have written to that since.
+// Returns true if no node between them may write, because the layer will read the norm's input directly.
 static bool nothing_between(const taper_node *node, const taper_node *layer)
 {
     for (node = node->next; node != layer; node = node->next) {
@@ -212,7 +214,8 @@ static bool nothing_between(const taper_node *node, const taper_node *layer)
     return true;
 }
 
-// Used once but for questions about its shape, which are the same behind the norm.
+// Returns true if the value has one use, not counting questions about its shape, which have the same answers after the
+// norm.
 static bool has_one_user(const taper_ir_value *value)
 {
     size_t users = 0;
@@ -239,7 +242,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     taper_ir_value *in = taper_node_in(node, 0), *out = &node->outputs[0];
-    // Dimension 1 is that of a linear layer's features when there are two.
+    // Dimension 1 is the dimension of a linear layer's features only if there are two dimensions.
     const taper_node *producer = in->node;
     if (producer != NULL && producer->block == node->block && has_one_user(in) &&
         taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes pure operators on constant numbers, strings, frozen lists and dicts nobody writes to, whose results are
-// numbers, strings or None;
-// takes the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
+// Computes pure operators on constant numbers, strings, frozen lists, and dicts that are never written to, if the
+// results are numbers, strings or None. Replaces an If with a constant condition by its branch. Operators on tensors
+// are not folded here, because this would copy weights.
 #include "compiler/pass.h"
 
 static bool foldable_input(const taper_compilation *compilation, const taper_node *node, size_t index)
@@ -20,7 +20,7 @@ static bool foldable_input(const taper_compilation *compilation, const taper_nod
     if (value.tag == TAPER_DICT || value.tag == TAPER_LIST) {
         return compilation->written != NULL && !taper_is_written(compilation, value);
     }
-    // Whether a thing is None can be said of anything.
+    // A comparison with None has an answer for every kind of value.
     return taper_node_calls(node, TAPER_OP(aten___is__)) || taper_node_calls(node, TAPER_OP(aten___isnot__));
 }
 

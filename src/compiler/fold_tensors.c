@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes cheap operators on constant tensors when their result is small, or a view: what it costs to compute is known
-// from the sizes before. Only where nothing in the model writes to constants, and where nobody keeps the result: every
-// run would give the same tensor, PyTorch a new one each time. Of attributes, which the host may write to, only views.
+// Computes cheap operators on constant tensors if the result is small or a view. The cost is known from the sizes
+// before the computation. This is done only if no node of the model writes to constants, and if nothing keeps the
+// result: each run would return the same tensor, while PyTorch makes a new one each time. For attributes, which the
+// host may write to, only views are folded.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 
 enum {
-    MOST_ELEMENTS = 1 << 14, // of the inputs together and of the result
-    MOST_BYTES = 1 << 16,    // of a result
+    MOST_ELEMENTS = 1 << 14, // elements of all inputs together, and of the result
+    MOST_BYTES = 1 << 16,    // bytes of a result
     MOST_FOLDED = 1 << 20,   // bytes of all results of a model
     MOST_WORK = 1 << 22,     // elements computed for a model, kept or not
-    WORK_OF_CALL = 64        // what a call costs besides
+    WORK_OF_CALL = 64        // fixed cost of a call, in elements
 };
 
 typedef enum fold_cost {
-    COSTS_NONE, // it is not folded
+    COSTS_NONE, // not folded
     COSTS_VIEW,
-    COSTS_ELEMENTWISE, // the result has at most the product of the inputs' sizes, dimension by dimension
+    COSTS_ELEMENTWISE, // at most the product of the inputs' sizes, dimension by dimension
     COSTS_SIZES        // makes a tensor of the sizes in argument 0
 } fold_cost;
 
@@ -39,7 +40,7 @@ static bool multiply(int64_t *product, int64_t factor)
     return factor >= 0 && taper_mul_i64(*product, factor, product) && *product <= MOST_ELEMENTS;
 }
 
-// Whether what broadcasting may make of the tensors is small. *elements: how many it is at most.
+// Returns true if the result of broadcasting the tensors is small. *elements: upper bound of its elements.
 static bool small_together(const taper_val *args, size_t count, int64_t *elements)
 {
     int64_t product = 1;
@@ -75,7 +76,7 @@ static bool small_sizes(taper_val sizes, int64_t *elements)
     return true;
 }
 
-// Loading takes a time in proportion to the file, so the work for all of it has a bound.
+// Returns true if the call is cheap. Loading must take time in proportion to the file, so the total work is bounded.
 static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper_val *args, size_t count)
 {
     int64_t elements = 0;
@@ -88,7 +89,8 @@ static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper
     return true;
 }
 
-// The inputs as values. *attribute: a tensor among them is one. false: they are not all constant.
+// Reads the inputs as values. *attribute: one of the tensors is an attribute. Returns false if an input is not
+// constant.
 static bool gather(const taper_node *node, taper_val *args, bool *attribute)
 {
     *attribute = false;
@@ -110,10 +112,10 @@ static bool gather(const taper_node *node, taper_val *args, bool *attribute)
     return true;
 }
 
-// Whether any graph writes to what is a constant, a parameter, or known to methods called.
+// Sets *change to true if any graph writes to a constant, to a parameter, or to a value that called methods can reach.
 static taper_status constants_change(taper_compilation *compilation, bool *change)
 {
-    if (compilation->outside_written == 0) { // once for all graphs: none gets another write
+    if (compilation->outside_written == 0) { // once for all graphs, because no pass adds a write
         compilation->outside_written = taper_ranks_change(compilation) ? 2 : 1;
         for (size_t g = 0; g < compilation->count && compilation->outside_written == 1; g++) {
             taper_aliases *aliases;
@@ -129,7 +131,7 @@ static taper_status constants_change(taper_compilation *compilation, bool *chang
     return TAPER_OK;
 }
 
-// *aliases: made when first asked for; few graphs have anything to fold.
+// Folds one node. *aliases is made at the first request, because few graphs have anything to fold.
 static taper_status fold(taper_compilation *compilation, taper_aliases **aliases, taper_node *node)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// GetAttr on an object that is known (the root, or what was read from it) becomes the attribute itself, as a constant.
-// Sound because nothing but SetAttr changes a slot: a slot number that any graph sets is left alone, in objects of the
-// class that the object set has, and everywhere if that is not known. Writing
-// into a tensor, list or dict in place is no obstacle at run time: a session's constants and attributes are copies that
-// share what the model's share. But the shape of a constant is taken as known, so where any graph changes the shape of
-// a tensor in place (transpose_, resize_, set_, an out argument), what is written stays an attribute. A file keeps
-// constants and attributes apart, so in the portable stage what is written always does, and so do objects but packed
-// weights.
+// GetAttr on a known object (the root, or an object read from it) becomes the attribute itself, as a constant.
+//
+// This is sound because only SetAttr changes a slot. If a graph sets a slot number, that slot is left alone in objects
+// of the class of the written object, or in all objects if this class is not known. Writes in place into a tensor, list
+// or dict are no obstacle at run time, because each session has its own copies of constants and attributes, which share
+// storages with one another as in the model. However, the shape of a constant is taken as known. If any graph changes
+// the shape of a tensor in place (transpose_, resize_, set_, an out argument), tensors that are written to therefore
+// remain attributes.
+//
+// A file stores constants and attributes separately. In the portable stage everything that is written to thus remains
+// an attribute, and so do objects, except packed weights.
 #include <string.h>
 
 #include "compiler/pass.h"
@@ -14,28 +17,29 @@
 
 enum { SLOTS = 4096 };
 
-enum { CLASSES = 64 }; // those that are told apart
+enum { CLASSES = 64 }; // classes with their own set of slots
 
 typedef struct taper_set_slots {
-    bool beyond;     // a slot above the table is set
-    bool set[SLOTS]; // of any object
+    bool beyond;     // true if a slot above the table is set
+    bool set[SLOTS]; // slots set in some object whose class is not known
     size_t class_count;
     struct {
         const char *name;
         uint64_t set[SLOTS / 64];
-    } classes[CLASSES]; // of objects of this class
+    } classes[CLASSES]; // slots set in objects of this class
 } set_slots;
 
-// The root in its own methods; NULL in other graphs.
+// Returns self in methods of the root's class, or NULL in other graphs.
 static const taper_ir_value *self_of(const taper_compilation *compilation, const taper_graph *graph)
 {
     return graph->body->param_count != 0 && taper_is_of_root(compilation, graph) ? &graph->body->params[0] : NULL;
 }
 
-// The class that the object is of, whatever made it; NULL: it is not known.
+// Returns the name of the object's class, or NULL if it is not known.
 static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
 {
-    if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) { // the CPU reads weights anyway
+    // For devices only; the CPU can read weights from attributes.
+    if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) {
         return compilation->root.as.object->klass->name;
     }
     const taper_type *type =
@@ -84,7 +88,7 @@ static bool is_in(const set_slots *slots, size_t at, uint64_t slot)
     return (slots->classes[at].set[slot / 64] >> slot % 64 & 1) != 0;
 }
 
-// Whether a slot of this object may be set while the model runs.
+// Returns true if this slot of the object may be set during a run.
 static bool may_be_set(const set_slots *slots, const taper_object *object, uint64_t slot)
 {
     if (slot >= SLOTS) {
@@ -111,7 +115,7 @@ static bool is_packed(taper_val value)
            taper_class_is_native(value.as.object->klass->name);
 }
 
-// Whether the value may stand in a function's table of constants.
+// Returns true if the value may be in a function's table of constants.
 static bool is_constant(taper_compilation *compilation, taper_val value)
 {
     switch (value.tag) {
@@ -129,8 +133,9 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
     }
 }
 
-// What stands for the attribute: a reference. No tensor in it asks for gradients any more, as PyTorch freezes it:
-// its engine on the CPU takes none that does, neither as a weight nor as an image that was computed from one.
+// Makes the constant for an attribute, a reference. In the portable stage its tensors no longer require gradients, as
+// in PyTorch's freezing. PyTorch's CPU engine refuses weights, and images computed from weights, that require
+// gradients.
 static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
     *constant = value;
@@ -142,7 +147,7 @@ static taper_status constant_of(taper_compilation *compilation, taper_val value,
     return TAPER_OK;
 }
 
-// The object a value is for sure, through attributes that were left.
+// Returns the object that a value certainly is, following attributes that were not replaced.
 static taper_val object_of(const taper_compilation *compilation, const taper_ir_value *value,
                            const taper_ir_value *self, const set_slots *slots, int depth)
 {
@@ -191,7 +196,7 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
     return TAPER_OK;
 }
 
-// Once for all graphs: none gets another SetAttr.
+// Runs once for all graphs, because no pass adds a SetAttr.
 static taper_status find_set_slots(taper_compilation *compilation)
 {
     if (compilation->set_slots != NULL) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// relu, relu6, hardtanh and clamp behind a layer with packed weights become the bounds in the object's state, whose
-// last two items they are in every class that has them.
+// relu, relu6, hardtanh and clamp after a layer with packed weights become bounds in the state of the packed object.
+// The bounds are the last two items of the state in every class that has them.
 #include <math.h>
 
 #include "compiler/pass.h"
 
-// Whether its linear layers take bounds.
+// Returns true if the linear layers of this packer take bounds.
 static bool bounds_linear(taper_op_packer packer)
 {
     const taper_preparer *whose = taper_preparers;
@@ -24,8 +24,8 @@ static bool is_packed_run(const taper_node *node)
             (layer == TAPER_LAYER_LINEAR && bounds_linear(TAPER_FIELD(facts, PACKER))));
 }
 
-// The bounds an activation stands for, None where there is none. PyTorch's contexts take floats, and refuse a lowest
-// that is not below the highest.
+// Finds the bounds of an activation; a missing bound is None. PyTorch's contexts take floats, and refuse a minimum that
+// is not less than the maximum.
 static bool bounds_of(const taper_node *node, taper_val bounds[2])
 {
     double limits[2];
@@ -38,7 +38,7 @@ static bool bounds_of(const taper_node *node, taper_val bounds[2])
     return bounds[0].tag != TAPER_NONE || bounds[1].tag != TAPER_NONE;
 }
 
-// A copy of the object with these bounds, unless it has some already (*made None).
+// Copies the object with these bounds. *made is None if it already has bounds.
 static taper_status with_bounds(taper_compilation *compilation, const taper_object *object, const taper_val bounds[2],
                                 taper_val *made)
 {
@@ -74,7 +74,7 @@ static taper_status with_bounds(taper_compilation *compilation, const taper_obje
     taper_object *result = to != NULL ? taper_object_new(heap, object->klass, 1) : NULL;
     if (result == NULL) {
         if (copy.tag == TAPER_LIST) {
-            copy.as.list->count = 0; // its items were not set
+            copy.as.list->count = 0; // its items are not set yet
         }
         taper_val_release(copy);
         return taper_fail_memory(compilation->error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files for some devices keep their packed weights as attributes of the root, named as PyTorch's folding of prepack
-// operators names them; those for others keep them among the constants.
+// Files for some devices store packed weights as attributes of the root, with the names that PyTorch's folding of
+// prepack operators gives them. Files for other devices keep them among the constants.
 #include "compiler/pass.h"
 
 typedef struct packed_list {
@@ -27,7 +27,7 @@ static taper_status find_packed(packed_list *list, taper_block *block)
     return TAPER_OK;
 }
 
-// Attributes of the root for them.
+// Adds attributes to the root for the packed weights.
 static taper_status add_slots(taper_compilation *compilation, const char *method, size_t count)
 {
     taper_arena *arena = &compilation->module->arena;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors are on the CPU here, dense and strided: questions about that are answered. For running here, not for files.
+// Answers questions about the device and layout of tensors: here they are on the CPU, dense and strided. This is only
+// for running here, not for files.
 #include <string.h>
 
 #include "compiler/pass.h"
 #include "ops/backend.h"
 
-// Whether the model was given a device of that name to run on.
+// Returns true if the model was given a device of that name.
 static bool has_device(const taper_compilation *compilation, const char *name)
 {
     for (size_t i = 0; i < compilation->device_count; i++) {
@@ -16,7 +17,7 @@ static bool has_device(const taper_compilation *compilation, const char *name)
     return false;
 }
 
-// Whose presence the node asks for; NULL: nobody's.
+// Returns the name of the device whose presence the node asks for, or NULL.
 static const char *asked_for(const taper_node *node)
 {
     for (const taper_preparer *whose = taper_preparers; whose->name != NULL; whose++) {

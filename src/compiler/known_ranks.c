@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of the number of dimensions, as scripted batch norm makes them ("expected 4D input"). The rank of a value is
-// that of the value it was computed from, by operators that keep it; behind a check that raises it is a known number,
-// and further checks go when constants are folded.
+// Removes checks of the number of dimensions, such as scripted batch norm contains ("expected 4D input"). The rank of a
+// value is that of the value it was computed from, by operators that keep the rank. After a check that raises, the rank
+// is a known number, and constant folding removes further checks.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 
 typedef struct rank_of {
-    const taper_ir_value *source; // has the same rank; NULL: the value itself
-    int8_t least, most;           // of a source; most 0: nothing is known
+    const taper_ir_value *source; // value with the same rank, or NULL for the value itself
+    int8_t least, most;           // bounds of a source's rank; most is 0 if nothing is known
 } rank_of;
 
 typedef struct learned_rank {
     uint32_t id;
-    int8_t least, most; // as they were before
+    int8_t least, most; // previous bounds
 } learned_rank;
 
 typedef struct ranks {
     taper_compilation *compilation;
-    rank_of *values; // by id
+    rank_of *values; // by value id
     size_t value_count;
-    learned_rank *learned; // the sources that more is known of here; what a block tells ends with it
+    // Sources whose bounds became narrower here; at the end of a block they get their previous bounds.
+    learned_rank *learned;
     size_t learned_count, learned_capacity;
 } ranks;
 
@@ -43,7 +44,7 @@ static bool is_tensor_argument(const taper_node *node, size_t index)
            (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Whether an elementwise operator takes no tensor but the first argument.
+// Returns true if the only tensor argument of an elementwise operator is the first one.
 static bool has_one_operand(const taper_node *node)
 {
     for (size_t i = 0; i < node->schema->arg_count; i++) {
@@ -54,11 +55,11 @@ static bool has_one_operand(const taper_node *node)
     return true;
 }
 
-// Their first result has as many dimensions as their first argument.
+// Returns true if the first result has as many dimensions as the first argument.
 static bool keeps_rank(const taper_node *node)
 {
     if (node->schema->in_place || (taper_node_has(node, TAPER_OP_ELEMENTWISE) && has_one_operand(node))) {
-        return true; // what changes sizes in place: taper_ranks_change
+        return true; // operators that change sizes in place are excluded by taper_ranks_change
     }
     switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
     case TAPER_SHAPE_SAME:
@@ -83,7 +84,7 @@ static bool keeps_rank(const taper_node *node)
     }
 }
 
-// ---- of one value
+// ---- the rank of one value
 
 static int64_t length_of(const taper_ir_value *list)
 {
@@ -94,7 +95,7 @@ static int64_t length_of(const taper_ir_value *list)
                : -1;
 }
 
-// The operator's own rank of its result, whatever it is given; -1: there is none.
+// Returns the rank of the result if the operator alone decides it, otherwise -1.
 static int64_t rank_of_result(const taper_node *node)
 {
     double start, end;
@@ -153,7 +154,8 @@ taper_rank taper_rank_of(const taper_ir_value *value)
 
 // ---- matrices
 
-// A constant that is a dimension counted from the first; false: it is not known, or counted from the last.
+// Reads a constant dimension that is counted from the first. Returns false if it is not known, or counted from the
+// last.
 static bool is_dim(const taper_val *value, int64_t *dim)
 {
     *dim = value != NULL && value->tag == TAPER_INT ? value->as.i : -1;
@@ -167,8 +169,8 @@ static const taper_val *constant_of(const taper_node *node, const char *argument
     return constant != NULL ? &constant->constant : NULL;
 }
 
-// How many dimensions a reduction or selection drops (*more: added), and the last one it names: its input has it, or
-// the operator raises. False: the operator is none of them.
+// Computes the dimensions that a reduction or selection adds (*more, negative) and the last dimension that it names.
+// The input has this dimension, or the operator raises. Returns false for all other operators.
 static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
 {
     const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
@@ -189,7 +191,8 @@ static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
     return known;
 }
 
-// How many dimensions layers of images have that take them with a batch or without one, at most; 0: it is none of them.
+// Returns the number of dimensions of a batch for layers of images, which take images with or without a batch, or 0 for
+// other operators.
 static int64_t dims_with_batch(const taper_node *node)
 {
     switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
@@ -197,7 +200,7 @@ static int64_t dims_with_batch(const taper_node *node)
     case TAPER_SHAPE_POOL:
     case TAPER_SHAPE_ADAPTIVE:
         for (size_t i = 0; i < node->schema->arg_count; i++) {
-            if (node->schema->args[i].size > 0) { // of the window, or its steps
+            if (node->schema->args[i].size > 0) { // window or stride
                 return 2 + node->schema->args[i].size;
             }
         }
@@ -209,7 +212,8 @@ static int64_t dims_with_batch(const taper_node *node)
 
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value)
 {
-    int64_t more = 0, least = 0; // dimensions that value has less than the one asked for; that it has at least
+    // Dimensions of the first value minus those of value; least number of dimensions of value.
+    int64_t more = 0, least = 0;
     for (int hops = 0; hops < 64 && !taper_ranks_change(compilation); hops++) {
         const taper_node *node = value->node;
         if (node == NULL || node->kind != TAPER_NODE_OP || node->input_count == 0) {
@@ -246,7 +250,8 @@ bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value
 
 enum { MOST_USES = 1024 };
 
-// Whether the list only grows, and is read, in the block that makes it: what is in it at a node stands before it.
+// Returns true if the list only grows and is read, all in the block that makes it. Then all appends that a node sees
+// are before it.
 static bool only_grows(const taper_node *made)
 {
     int count = 0;
@@ -264,7 +269,7 @@ static bool only_grows(const taper_node *made)
     return true;
 }
 
-// The one source of all items of a list, so far.
+// Gives a list the source of its items, if they all have the same one so far.
 static void look_at_list(ranks *r, const taper_node *made)
 {
     if (made->input_count == 0 || made->outputs[0].id >= r->value_count || !only_grows(made)) {
@@ -279,7 +284,7 @@ static void look_at_list(ranks *r, const taper_node *made)
     set_source(r, &made->outputs[0], source);
 }
 
-// An item of another rank: nothing is known of the list any more.
+// Forgets the source of a list if an item with another source is appended.
 static void look_at_append(ranks *r, const taper_node *append)
 {
     const taper_ir_value *list = taper_node_in(append, 0);
@@ -289,7 +294,7 @@ static void look_at_append(ranks *r, const taper_node *append)
     }
 }
 
-// The one source of all tensors that an elementwise operator takes.
+// Returns the source that all tensors of an elementwise operator share, or NULL.
 static const taper_ir_value *source_of_operands(const ranks *r, const taper_node *node)
 {
     const taper_ir_value *source = NULL;
@@ -327,7 +332,7 @@ static void look_at_results(ranks *r, const taper_node *node)
         }
     } else if (node->kind == TAPER_NODE_LIST) {
         look_at_list(r, node);
-    } else if (node->kind == TAPER_NODE_LIST_UNPACK) { // of chunk or split
+    } else if (node->kind == TAPER_NODE_LIST_UNPACK) { // the list comes from chunk or split
         const taper_ir_value *list = taper_node_in(node, 0), *source = source_of(r, list);
         for (size_t i = 0; source != list && i < node->output_count; i++) {
             set_source(r, &node->outputs[i], source);
@@ -364,7 +369,7 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
         most = most > known->most ? known->most : most;
     }
     if (least > most || (known->most != 0 && least == known->least && most == known->most)) {
-        return TAPER_OK; // what contradicts itself raises
+        return TAPER_OK; // contradictory bounds occur only where the run raises
     }
     TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
                          r->compilation->error));
@@ -374,8 +379,8 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
     return TAPER_OK;
 }
 
-// A convolution takes batches of images or one image, and raises otherwise. With packed weights PyTorch, for which a
-// file is written, takes batches alone.
+// Learns from a convolution, which takes a batch of images or one image and raises otherwise. With packed weights
+// PyTorch, for which a file is written, takes only batches.
 static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);
@@ -390,7 +395,7 @@ static taper_status learn_from_layer(ranks *r, const taper_node *node)
     return learn_rank(r, taper_node_in(node, 0), batches ? dims + 2 : dims + 1, dims + 2);
 }
 
-// The rank that all operands are known to have at most, where it is known of each; -1: it is not.
+// Returns the largest rank of the operands if every rank is known, otherwise -1.
 static int64_t rank_of_operands(const ranks *r, const taper_node *node)
 {
     int64_t most = -1;
@@ -414,7 +419,7 @@ static int64_t rank_of_operands(const ranks *r, const taper_node *node)
     return most;
 }
 
-// Of what is joined one has so many dimensions, and so have the others, but for empty ones of one dimension.
+// Returns the rank of one joined item. The others have the same rank, except empty tensors of one dimension.
 static int64_t rank_of_items(const ranks *r, const taper_node *join)
 {
     const taper_node *list = taper_node_in(join, 0)->node;
@@ -443,7 +448,7 @@ static taper_status learn_result(ranks *r, const taper_node *node)
     return rank > 0 ? learn_rank(r, &node->outputs[0], rank, rank) : TAPER_OK;
 }
 
-// if dim(x) != N: raise. Behind it the rank of x is N.
+// Learns from `if dim(x) != N: raise`. After it the rank of x is N.
 static taper_status learn(ranks *r, const taper_node *node)
 {
     const taper_node *test = node->kind == TAPER_NODE_IF ? taper_node_in(node, 0)->node : NULL;
@@ -462,7 +467,7 @@ static taper_status learn(ranks *r, const taper_node *node)
     return learn_rank(r, taper_node_in(dim, 0), number->as.i, number->as.i);
 }
 
-// The tensor whose rank it asks for, as x.dim() or len(x.size()); NULL: it asks for something else.
+// Returns the tensor whose rank the node asks for, as x.dim() or len(x.size()), or NULL.
 static const taper_ir_value *asks_rank(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_dim))) {
@@ -474,7 +479,7 @@ static const taper_ir_value *asks_rank(const taper_node *node)
                : NULL;
 }
 
-// Whether a list of numbers holds what it was made of wherever it is looked at: nobody writes to it or hands it on.
+// Returns true if a list of numbers never changes: every user only reads it, and none passes it on.
 static bool stays(const taper_ir_value *list)
 {
     int count = 0;
@@ -483,7 +488,8 @@ static bool stays(const taper_ir_value *list)
         if (++count > MOST_USES || user == NULL || user->kind != TAPER_NODE_OP || !taper_node_is_pure(user)) {
             return false;
         }
-        const bool behind = use->index >= user->schema->arg_count; // of any number of arguments: format
+        // An argument of an operator with any number of arguments, such as format.
+        const bool behind = use->index >= user->schema->arg_count;
         const bool apart =
             !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));
         if (!apart &&
@@ -494,7 +500,7 @@ static bool stays(const taper_ir_value *list)
     return true;
 }
 
-// len(x.size()[-2:]) and the like: its number follows from the rank.
+// Returns the tensor of len(x.size()[-2:]) and similar expressions, whose values follow from the rank.
 static const taper_ir_value *asks_part(const taper_node *node, const taper_node **slice)
 {
     *slice = taper_node_calls(node, TAPER_OP(aten_len_t)) ? taper_node_in(node, 0)->node : NULL;
@@ -507,7 +513,7 @@ static const taper_ir_value *asks_part(const taper_node *node, const taper_node 
                : NULL;
 }
 
-// A bound of a slice as Python has it; false: it is not known.
+// Computes a bound of a slice by Python's rules. Returns false if it is not known.
 static bool bound_of(const taper_node *slice, size_t index, int64_t otherwise, int64_t length, int64_t *bound)
 {
     const taper_val *given = taper_node_constant_in(slice, index);
@@ -538,10 +544,10 @@ static taper_status replace_part(ranks *r, taper_node *node, const taper_ir_valu
     return TAPER_OK;
 }
 
-// Whether a comparison of a rank with a number has one answer for all ranks that it may be.
+// Returns true if comparing the rank with a number has the same answer for all ranks in its bounds.
 static bool is_decided(const taper_node *test, const rank_of *rank, bool *answer)
 {
-    // What is true of numbers below, equal to and above the other: bits.
+    // Bits for the cases in which a comparison is true: rank below, equal to or above the number.
     enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
     static const uint8_t holds_for[] = {
         [TAPER_FUNCTION_LT] = BELOW,         [TAPER_FUNCTION_LE] = BELOW | EQUAL, [TAPER_FUNCTION_EQ] = EQUAL,
@@ -579,7 +585,7 @@ static taper_status decide(const ranks *r, const taper_node *dim, const rank_of 
     return TAPER_OK;
 }
 
-// dim(x) of a known rank becomes a number, another that of the value it comes from.
+// Replaces dim(x) by a number if the rank is known, otherwise by dim() of the source.
 static taper_status replace(ranks *r, taper_node *node, const taper_ir_value *tensor)
 {
     const taper_ir_value *source = source_of(r, tensor);
@@ -631,7 +637,7 @@ static taper_status visit_block(ranks *r, taper_block *block)
     return TAPER_OK;
 }
 
-// Whether anything gives a tensor other sizes or another number of dimensions in place: then nothing is known.
+// Returns true if a node changes the sizes or the rank of a tensor in place. Then no rank is known.
 static bool changes_ranks(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -649,7 +655,7 @@ static bool changes_ranks(const taper_block *block)
 
 bool taper_ranks_change(taper_compilation *compilation)
 {
-    if (compilation->ranks_change == 0) { // once for all graphs: none gets another such node
+    if (compilation->ranks_change == 0) { // once for all graphs, because no pass adds such a node
         compilation->ranks_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
             if (compilation->graphs[g] != NULL && changes_ranks(compilation->graphs[g]->body)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers, whatever the operator is called, as passes see them.
+// Convolutions and linear layers with constant weights, under all names of the operators. See layer.h.
 #include "compiler/layer.h"
 
 static taper_tensor *constant_weights(const taper_compilation *compilation, const taper_ir_value *value)
@@ -12,7 +12,7 @@ static taper_tensor *constant_weights(const taper_compilation *compilation, cons
     return constant->constant.as.tensor;
 }
 
-// A constant int[dims]; a list of one stands for dims equal ones.
+// Reads a constant int[dims]. A list of one item stands for dims equal items.
 static bool constant_ints(const taper_ir_value *value, size_t dims, int64_t *numbers)
 {
     const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
@@ -76,7 +76,7 @@ bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *
     layer->transposed = kind >= TAPER_LAYER_CONV_TRANSPOSED1 && kind <= TAPER_LAYER_CONV_TRANSPOSED3;
     const size_t dims = kind <= TAPER_LAYER_CONV3 ? 1 + kind - TAPER_LAYER_CONV1
                         : layer->transposed       ? 1 + kind - TAPER_LAYER_CONV_TRANSPOSED1
-                                                  : 0; // as many as the weight has
+                                                  : 0; // 0 for other layers: the weight tells
     layer->input = taper_node_in(node, 0);
     layer->weight_value = taper_node_argument(node, "weight");
     layer->bias_value = taper_node_argument(node, "bias");

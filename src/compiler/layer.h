@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers as passes look at them: whatever the operator is called, with constant weights.
+// Convolutions and linear layers with constant weights, in one form for all passes and all names of the operators.
 #ifndef TAPER_COMPILER_LAYER_H
 #define TAPER_COMPILER_LAYER_H
 
@@ -10,21 +10,22 @@ enum { TAPER_LAYER_DIMS = 3 };
 
 typedef struct taper_layer {
     taper_node *node;
-    taper_tensor *weight; // constant, float32, written by nobody; [out, in / groups, kernel…], or when transposed
-                          // [in, out / groups, kernel…]
-    taper_tensor *bias;   // the same; NULL: none
+    // Constant, float32, never written; [out, in / groups, kernel…], or if transposed [in, out / groups, kernel…].
+    taper_tensor *weight;
+    taper_tensor *bias; // constant, float32, never written; or NULL
     taper_ir_value *input, *weight_value, *bias_value;
     bool convolution, transposed;
-    size_t dims; // of the kernel: 1 to 3; 0: linear
+    size_t dims; // dimensions of the kernel, 1 to 3; 0 for a linear layer
     int64_t stride[TAPER_LAYER_DIMS], padding[TAPER_LAYER_DIMS], dilation[TAPER_LAYER_DIMS],
         output_padding[TAPER_LAYER_DIMS];
     int64_t groups;
-    int64_t channels; // of the output
+    int64_t channels; // channels of the output
 } taper_layer;
 
-// Whether node is such a layer and everything about it is known. Padding given as a word is not.
+// Returns true if node is such a layer and all its numbers are known. Padding given as a word does not match.
 bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer);
-// The same of a layer whose weight is computed, from this tensor, which has its sizes. NULL: as taper_layer_match.
+// Like taper_layer_match, for a layer whose weight is computed from the tensor weight, which has the sizes of the
+// layer's weight. If weight is NULL, this is taper_layer_match.
 bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
                               taper_layer *layer);
 

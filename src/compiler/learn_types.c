@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types of values where the file names none: bytecode does not say what its registers hold, but schemas say what
-// operators give. Devices tell tensors, sizes and lists of sizes apart by them (ops/backend.h).
+// Gives values types that the file does not contain. Bytecode does not say what its registers contain, but schemas say
+// what operators return. Devices use these types to distinguish tensors, sizes and lists of sizes (ops/backend.h).
 #include "compiler/pass.h"
 #include "ir/effects.h"
 
-// t and t[] are what argument 0, a list t[], says; other variables stay unknown.
+// Resolves the types t and t[] if argument 0 is a list t[]. Other variables remain unknown.
 static const taper_type *settled(const taper_node *node, const taper_type *type)
 {
     const bool list = type->kind == TAPER_TYPE_LIST && type->items[0]->kind == TAPER_TYPE_VARIABLE;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histograms whose range grows with what is observed. PyTorch's HistogramObserver spreads the old counts over a grid
-// 128 times as fine and sums that up over the new, wider bins; here the sums are taken from the counts directly. It
-// cuts the ends of the range it counts in to whole numbers, so that small values are counted over their own range and
-// large ones lose their outermost fractions: files made there have such scales, so this does the same. For percentiles
-// the range is taken as it is.
+// Histograms whose range grows with the observed values. PyTorch's HistogramObserver spreads the old counts over a grid
+// with 128 times more bins and sums these into the new, wider bins; here the sums are computed from the counts
+// directly.
+//
+// PyTorch rounds the ends of the range in which it counts to integers. Thus small values are counted over their own
+// range, and large values lose their outermost fractions. Files made by PyTorch have such scales, so this code rounds
+// too. For percentiles the range is not rounded.
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 enum { BINS = TAPER_HISTOGRAM_BINS, FINER = 128, STEPS = 256 };
 
-// torch.histc.
+// Like torch.histc.
 static void count_into(float *bins, const float *x, size_t count, float low, float high, float least, float most)
 {
     if (low == high) {
@@ -23,10 +25,10 @@ static void count_into(float *bins, const float *x, size_t count, float low, flo
         }
     }
     memset(bins, 0, BINS * sizeof *bins);
-    uint32_t counts[BINS] = {0}; // exact beyond 2^24
+    uint32_t counts[BINS] = {0}; // integers, which are exact above 2^24
     for (size_t i = 0; i < count; i++) {
         if (x[i] >= low && x[i] <= high) {
-            const float at = (x[i] - low) * (float)BINS / (high - low); // not a number where the range overflows
+            const float at = (x[i] - low) * (float)BINS / (high - low); // NaN if the range overflows
             counts[at >= 0 && at < (float)BINS ? (int)at : BINS - 1]++;
         }
     }
@@ -40,7 +42,7 @@ static float whole(const taper_observer *observer, float end)
     return observer->kind == TAPER_OBSERVER_HISTOGRAM ? truncf(end) : end;
 }
 
-// The sum of the first `count` entries of the fine grid, in which the old bins begin at `start`.
+// Returns the sum of the first `count` entries of the fine grid, in which the old bins begin at `start`.
 static double fine_sum(const float *bins, const double *sums, double count, double start)
 {
     const double inside = count - start;
@@ -54,7 +56,7 @@ static double fine_sum(const float *bins, const double *sums, double count, doub
     return sums[bin] + (inside - (double)(bin * FINER)) * (double)bins[bin];
 }
 
-// Adds the old bins to the new ones, each of which is `coarser` entries of the fine grid wide.
+// Adds the old bins to the new ones. A new bin has the width of `coarser` entries of the fine grid.
 static void merge(float *bins, const float *old, double coarser, double start)
 {
     double sums[BINS + 1] = {0};
@@ -64,7 +66,7 @@ static void merge(float *bins, const float *old, double coarser, double start)
     double before = 0;
     for (size_t b = 0; b < BINS; b++) {
         const double upto = fine_sum(old, sums, (double)(b + 1) * coarser, start);
-        bins[b] += (float)((upto - (double)(float)before) / FINER); // PyTorch keeps the sums before in floats
+        bins[b] += (float)((upto - (double)(float)before) / FINER); // PyTorch rounds the previous sums to float
         before = upto;
     }
 }
@@ -95,10 +97,11 @@ taper_status taper_histogram_add(taper_observer *observer, const taper_allocator
     float all_high = high > observer->high ? high : observer->high;
     const float fine = (observer->high - observer->low) / (float)(BINS * FINER);
     const float coarser = ceilf((all_high - all_low) / ((float)BINS * fine));
-    if (!(coarser < 1e15f)) { // the old range is nothing beside the new one
+    if (!(coarser < 1e15f)) { // the old range is negligible in the new one
         return start_counting(observer, allocator, x, count, low, high, error);
     }
-    all_high += coarser * ((float)BINS * fine) - (all_high - all_low); // only the upper end: zero may be the lower
+    // Only the upper end grows, because the lower one may be zero.
+    all_high += coarser * ((float)BINS * fine) - (all_high - all_low);
     const float start = nearbyintf((observer->low - all_low) / fine);
     float bins[BINS];
     count_into(bins, x, count, whole(observer, all_low), whole(observer, all_high), low, high);
@@ -132,13 +135,14 @@ static float step_of(float at, float width)
     return step < 0 ? 0 : step > STEPS - 1 ? STEPS - 1 : step;
 }
 
-// The integral of the squared error of elements spread evenly from begin to end around a step's centre.
+// Returns the integral of the squared error of elements with uniform density from begin to end, relative to the centre
+// of a step.
 static float squared(float begin, float end, float density)
 {
     return density * ((end * end * end - begin * begin * begin) / 3);
 }
 
-// The squared error when the bins from first to last are covered by 256 steps.
+// Returns the squared error if 256 steps cover the bins from first to last.
 static float search_error(const taper_observer *observer, int first, int last)
 {
     const double width = ((double)observer->high - (double)observer->low) / BINS;
@@ -210,7 +214,7 @@ void taper_histogram_percentile(const taper_observer *observer, double percentil
     for (int b = 0; b < BINS; b++) {
         total += (double)observer->histogram[b];
     }
-    const double cut = total * (1 - percentile / 100) / 2; // on either side
+    const double cut = total * (1 - percentile / 100) / 2; // count at either end
     double below = 0, above = 0;
     int first = 0, last = BINS - 1;
     while (first < last && below + (double)observer->histogram[first] <= cut) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What passes share: constants and calls put before a node, arguments by name, replacing a node.
+// Helpers of passes: constants and calls before a node, arguments by name, replacement of a node.
 #include "compiler/pass.h"
 
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph)

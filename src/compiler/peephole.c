@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes whose result is at hand already: x + 0, not not x, x is None where it cannot be, casts that say what is known,
-// results of an If that are the same in both blocks; with peephole_containers.c what is taken out of lists, tuples and
-// dicts just made, with peephole_tensors.c views undone, copies nobody needs and sizes that are known. What becomes
-// constant on the way is folded at once: checks of one layer decide what is known of the next.
+// Replaces nodes whose result already exists: x + 0, not not x, x is None if x cannot be None, casts to the type that a
+// value already has, and results of an If that are equal in both blocks. peephole_containers.c replaces items that are
+// read from new lists, tuples and dicts. peephole_tensors.c handles views that are undone, unnecessary copies and known
+// sizes. Nodes that become constant are folded at once, because checks of one layer decide what is known about the next
+// layer.
 #include "compiler/peephole.h"
 
 static bool is_int(const taper_node *node, size_t index, int64_t number)
@@ -17,7 +18,8 @@ static bool is_bool(const taper_node *node, size_t index, bool flag)
     return value != NULL && value->tag == TAPER_BOOLEAN && value->as.b == flag;
 }
 
-// Which input the node gives back unchanged; -1: none. The arguments of these operators are ints or bools by schema.
+// Returns the index of the input that the node returns unchanged, or -1. By schema, the arguments of these operators
+// are ints or bools.
 static int unchanged_number(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_add_int))) {
@@ -38,7 +40,7 @@ static int unchanged_number(const taper_node *node)
     if (taper_node_calls(node, TAPER_OP(aten___or___bool))) {
         return is_bool(node, 1, false) ? 0 : is_bool(node, 0, false) ? 1 : -1;
     }
-    // What is of the kind already.
+    // A conversion to the kind that the input already has.
     const taper_type_kind kind =
         node->input_count == 1 ? taper_known_type_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
     const taper_op *const conversion = kind == TAPER_TYPE_INT     ? TAPER_OP(aten_Int_Scalar)
@@ -68,7 +70,7 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
     const bool is = taper_node_calls(node, TAPER_OP(aten___is__));
     if (is || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
         if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
-            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a value is itself, except NaN
+            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // NaN is not itself
             return taper_peephole_constant(p, node, taper_val_bool(is), done);
         }
         for (size_t i = 0; i < 2; i++) {
@@ -105,7 +107,7 @@ static taper_status branches(taper_peephole *p, taper_node *node)
         if (node->outputs[i].uses == NULL) {
             continue;
         }
-        if (yes == no) { // defined outside
+        if (yes == no) { // both values are one value from outside the If
             value = yes;
         } else if (same_number(yes, no)) {
             TAPER_TRY(taper_constant_before(node, a->constant, &value, p->compilation->error));
@@ -126,7 +128,7 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         const taper_node *previous = node->previous;
         bool done = false;
-        if (taper_take_branch(node)) { // what it gives is looked at next, and may decide what follows
+        if (taper_take_branch(node)) { // visit its nodes next, because they may decide conditions of later nodes
             next = previous != NULL ? previous->next : block->first;
             continue;
         }

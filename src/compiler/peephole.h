@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of the pass peephole. Each looks at one node and may replace it; *done: it did, and the node is gone.
+// The parts of the pass peephole. Each part examines one node and may replace it. If it did, *done is true and the node
+// is removed.
 #ifndef TAPER_COMPILER_PEEPHOLE_H
 #define TAPER_COMPILER_PEEPHOLE_H
 
@@ -9,9 +10,9 @@
 typedef struct taper_peephole {
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_aliases *aliases; // made when first asked for; replacing keeps it true
+    taper_aliases *aliases; // made at the first request; a replacement keeps it valid
     taper_dtypes dtypes;
-    bool ranks_change; // somewhere a tensor gets other sizes in place
+    bool ranks_change; // true if some graph changes the sizes of a tensor in place
 } taper_peephole;
 
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);
@@ -19,14 +20,14 @@ TAPER_MUST_USE taper_status taper_peephole_numbers(taper_peephole *p, taper_node
                                                    bool *done); // peephole_numbers.c
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done);
 
-// Whether anything writes to what the value is, or may share memory with.
+// Sets *written to true if any node writes to the value, or to something that may share its memory.
 TAPER_MUST_USE taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written);
-// value stands for the one output of node, which goes.
+// Replaces the only output of node by value and removes node.
 taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done);
-// So does a constant; takes over the reference.
+// Replaces the only output of node by a constant and removes node. Takes over the reference.
 TAPER_MUST_USE taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant,
                                                     bool *done);
-// The node with this name that makes input `index`; NULL: another one.
+// Returns the node of operator op that makes input `index`, or NULL if something else makes it.
 taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is taken out of a list, tuple or dict that the graph itself made, and that nobody changed.
+// Replaces items that are read from a list, tuple or dict that the graph made and that nothing changed.
 #include "compiler/peephole.h"
 
 static taper_node *maker_of_kind(const taper_node *node, taper_node_kind kind)
@@ -8,7 +8,8 @@ static taper_node *maker_of_kind(const taper_node *node, taper_node_kind kind)
     return maker != NULL && maker->kind == kind ? maker : NULL;
 }
 
-// The position in a sequence of `count` that constant input 1 names, as Python counts; false: none.
+// Computes the position in a sequence of `count` items that constant input 1 names, by Python's rules. Returns false if
+// there is none.
 static bool position(const taper_node *node, size_t count, size_t *at)
 {
     const taper_val *index = taper_node_constant_in(node, 1);
@@ -128,9 +129,9 @@ static taper_status lists(taper_peephole *p, taper_node *node, bool *done)
 
 // ---- dicts
 
-enum { MOST_PAIRS = 64 }; // looked through one by one
+enum { MOST_PAIRS = 64 }; // pairs that are searched linearly
 
-// The position of the value of a key among the inputs, 0: there is none; false: that is not known.
+// Finds the index of a key's value among the inputs, or 0 if the key is missing. Returns false if this is not known.
 static bool find_key(const taper_node *dict, taper_val key, size_t *at)
 {
     *at = 0;
@@ -143,7 +144,7 @@ static bool find_key(const taper_node *dict, taper_val key, size_t *at)
             return false;
         }
         if (taper_val_equal(*other, key)) {
-            *at = i + 1; // the last one stays
+            *at = i + 1; // the last pair with this key wins
         }
     }
     return true;

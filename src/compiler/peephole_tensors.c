@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views that are undone at once, copies and conversions that give the same tensor, sizes and dtypes that are known.
-// A view that goes must not be told from what it was a view of: nobody may write to either or keep the object.
+// Removes views that are undone at once, and copies and conversions that return an equal tensor; answers sizes and
+// dtypes that are known. A removed view must not be distinguishable from its base: no node may write to either, or keep
+// the object.
 #include "compiler/peephole.h"
 
 static bool same_ints(const taper_node *a, size_t at_a, const taper_node *b, size_t at_b)
@@ -19,7 +20,7 @@ static bool is_used_by(const taper_ir_value *value, const taper_op *op)
     return false;
 }
 
-// t(t(x)), transpose(transpose(x, a, b), b, a), detach(x).
+// Removes t(t(x)), transpose(transpose(x, a, b), b, a) and detach(x).
 static taper_status views(taper_peephole *p, taper_node *node, bool *done)
 {
     const taper_ir_value *output = &node->outputs[0];
@@ -43,8 +44,9 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
     return written ? TAPER_OK : taper_peephole_replace(node, value, done);
 }
 
-// contiguous of what contiguous gave, to of the dtype it has: they give the very object. A clone of what an operator
-// just made (so its strides are no others) when all users look at it and are done.
+// Removes contiguous of a result of contiguous, and conversions to the dtype that the tensor has, both of which return
+// the same object. Also removes a clone of an operator's new result (which has the same strides) if all users only read
+// it.
 static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_ir_value *input = taper_node_in(node, 0);
@@ -124,13 +126,13 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
     return TAPER_OK;
 }
 
-// Another operator in the place of node, with input 0 of `from` and, behind it, those of node.
+// Replaces node by another operator. Its inputs are input 0 of `from`, then the inputs of node after the first.
 static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const taper_op *op,
                                bool *done)
 {
     const taper_schema *schema;
     taper_node *made;
-    if (op == NULL) { // a selective build without it
+    if (op == NULL) { // a selective build may lack it
         return TAPER_OK;
     }
     TAPER_TRY(taper_registry_schema(p->compilation->registry, op, &schema, p->compilation->error));
@@ -147,7 +149,7 @@ static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_
     return taper_peephole_replace(node, &made->outputs[0], done);
 }
 
-// x.size()[0] is x.size(0), and len(x.size()) is x.dim(): no list is made.
+// Replaces x.size()[0] by x.size(0), and len(x.size()) by x.dim(), so that no list is made.
 static taper_status sizes(taper_peephole *p, taper_node *node, bool *done)
 {
     const taper_val *constant = taper_node_constant_in(node, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
-// optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/nn/prepacked.c), so
-// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a convolution
-// stays what it is where the graph tells that it may be given an image without a batch. What the caller gives is taken
-// for a batch: a model that is given an image without one is optimized without this pass.
+// Replaces layers with constant weights by calls of the backend's operator on an object of packed weights, as PyTorch's
+// optimize_for_mobile does. The backend's own prepack operators make the objects (ops/nn/prepacked.c), so the states of
+// the objects are correct. Packed convolutions take only batches of images, as in PyTorch. A convolution is thus not
+// packed if the graph shows that its input may be an image without a batch. The caller's input is assumed to be a
+// batch, so a model whose input is one image must be optimized without this pass.
 #include "compiler/prepack.h"
 
 #include "compiler/layer.h"
@@ -31,8 +31,8 @@ taper_status taper_transposed_weight(const taper_compilation *compilation, const
 
 enum { MOST_ARGUMENTS = 9, MOST_BRANCHES = 4 };
 
-// The arguments of the prepack operator, by the names in its schema. args are owned; None where the schema has a
-// default.
+// Fills in the arguments of the prepack operator, by the names in its schema. The caller owns args. An argument is None
+// if the schema has a default.
 static taper_status fill_arguments(taper_compilation *compilation, const taper_layer *layer, bool transposed_weight,
                                    const taper_schema *schema, taper_val *args)
 {
@@ -63,7 +63,7 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
     return TAPER_OK;
 }
 
-// The object of packed weights; None when the operator refuses the layer.
+// Makes the object of packed weights. *object is None if the operator refuses the layer.
 static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const taper_op *op,
                          bool transposed_weight, taper_val *object)
 {
@@ -90,14 +90,14 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     return status;
 }
 
-// PyTorch's engine on the CPU refuses to run a transposed convolution that pads its output by a stride or more.
+// PyTorch's CPU engine cannot run a transposed convolution whose output padding is at least the stride.
 static bool pads_too_much(const taper_layer *layer)
 {
     return layer->transposed &&
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
-// The value whose rank is compared with 3; *block: of the If, where it is 3.
+// Returns the value whose rank the If compares with 3. *block: the block that runs if the rank is 3.
 static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *block)
 {
     double asked;
@@ -112,8 +112,9 @@ static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *bloc
     return dim != NULL && taper_node_calls(dim, TAPER_OP(aten_dim)) ? taper_node_in(dim, 0) : NULL;
 }
 
-// What is a batch before and behind both blocks of an If is one, as instance norm makes one of an image and an image of
-// the result again.
+// Returns true if the input may be an image without a batch. Before and after instance norm, an
+// If tests whether a rank is 3, to add and remove a batch. Only its block for rank 3 can give such an image, and only
+// if the block does not add a dimension.
 static bool may_have_no_batch(const taper_ir_value *input, int branches)
 {
     const taper_rank rank = taper_rank_of(input);

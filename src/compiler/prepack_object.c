@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that pack weights, found and run.
+// Finds and calls the operators that pack weights.
 #include "compiler/prepack.h"
 
 const taper_op *taper_prepack_row(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
@@ -23,7 +23,7 @@ taper_status taper_prepack_object(taper_compilation *compilation, const taper_op
     }
     if (status != TAPER_OK || object->tag != TAPER_OBJECT) {
         taper_val_release(*object);
-        *object = taper_val_none(); // the layer stays what it is
+        *object = taper_val_none(); // the layer is not replaced
     }
     return TAPER_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// GRU and LSTM layers with constant weights become calls of the device's operators on an object of their weights, where
-// there are such operators. These run one form only, which is checked here: what they do not run stays as it is.
+// Replaces GRU and LSTM layers with constant weights by calls of the device's operators on an object of their weights,
+// if the device has such operators. These support only one form of the layers, which is checked here. Other layers are
+// not changed.
 #include "compiler/prepack.h"
 
 #include "ir/tensor_def.h"
@@ -30,7 +31,7 @@ static bool they_run(const taper_compilation *compilation, const taper_val *args
     return true;
 }
 
-// The constants that the layer is called with, borrowed.
+// Reads the constant arguments of the layer; they are borrowed.
 static bool constant_arguments(const taper_node *node, taper_val *args)
 {
     static const char *const names[ARGUMENTS] = {"params", "has_biases",    "num_layers", "dropout",

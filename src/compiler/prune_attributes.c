@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A frozen module's weights are constants; saved as attributes too they would be there twice. What no graph gets or
-// sets is left out, and the slots that stay are numbered anew, class by class: all objects of a class have the same
-// slots. When the class of some object that a graph looks into is not known, or an object with others in it is handed
-// on, everything stays.
+// The weights of a frozen module are constants. If they were also saved as attributes, the file would contain them
+// twice. Slots that no graph gets or sets are therefore removed, and the remaining slots are renumbered for each class,
+// because all objects of a class have the same slots. Nothing is removed if a graph reads an object of unknown class,
+// or passes on an object that contains others.
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 
 typedef struct class_slots {
-    const taper_class *klass; // as it was
+    const taper_class *klass; // class before pruning
     const taper_object *example;
-    uint32_t *number; // slot to new slot + 1; 0: nobody looks at it
+    uint32_t *number; // slot to new slot + 1, or 0 if it is unused
     size_t slots, kept;
     const taper_class *pruned;
 } class_slots;
@@ -19,10 +19,10 @@ typedef struct pruning {
     taper_error *error;
     class_slots *classes;
     size_t class_count, class_capacity;
-    taper_pointer_map class_numbers; // of classes as they were
-    taper_pointer_map objects;       // as they were, to those that take their place; 0: seen
+    taper_pointer_map class_numbers; // by class before pruning
+    taper_pointer_map objects;       // object before pruning to the one that replaces it, or 0 if only seen
     bool unknown;
-    const taper_graph *self_of; // whose self has the class number `self`; class_count: none
+    const taper_graph *self_of; // graph whose self has the class number `self`, or class_count if it has none
     size_t self;
 } pruning;
 
@@ -32,14 +32,15 @@ static class_slots *find_class(const pruning *p, const taper_class *klass)
     return number != NULL ? &p->classes[*number] : NULL;
 }
 
-static bool is_plain(taper_val value) // an object with attributes, not packed weights
+static bool is_plain(taper_val value) // true for an object with attributes, false for packed weights
 {
     static const char prefix[] = "__torch__.torch.classes.";
     return value.tag == TAPER_OBJECT && value.as.object->klass != NULL && value.as.object->klass->slots != NULL &&
            strncmp(value.as.object->klass->name, prefix, sizeof prefix - 1) != 0;
 }
 
-// Enters the classes of the objects that attributes lead to. Objects in containers keep everything: unknown.
+// Enters the classes of all objects that are reachable by attributes. For objects in containers everything is kept
+// (unknown).
 static taper_status add_object(pruning *p, const taper_object *object, int depth)
 {
     if (taper_pointer_find(&p->objects, object) != NULL) {
@@ -69,7 +70,7 @@ static taper_status add_object(pruning *p, const taper_object *object, int depth
     return TAPER_OK;
 }
 
-// ---- which slots are looked at
+// ---- slots in use
 
 static const class_slots *class_of(pruning *p, const taper_graph *graph, const taper_ir_value *value, int depth);
 
@@ -81,7 +82,7 @@ static const class_slots *class_of_slot(pruning *p, const class_slots *owner, in
     return find_class(p, owner->example->slots[slot].as.object->klass);
 }
 
-// Looked up once for a graph: every attribute that is read asks.
+// Returns the class of self, cached for one graph, because every attribute access asks for it.
 static const class_slots *class_of_self(pruning *p, const taper_graph *graph)
 {
     const char *dot = strrchr(graph->name, '.');
@@ -116,8 +117,8 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
                : NULL;
 }
 
-// An object that is more than asked for its attributes: operators on enums and containers of modules look at any of
-// them, and so may a caller.
+// Marks all slots of an object that is used for more than access to its attributes. Operators on enums and containers
+// of modules may read any attribute, and so may a caller.
 static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
 {
     bool leaf = user != NULL && taper_node_calls_any(user, TAPER_OP(prim_ModuleContainerIndex_list));
@@ -133,7 +134,7 @@ static void mark_whole(pruning *p, const taper_node *user, const class_slots *ow
     }
 }
 
-// user NULL: they are results of a block.
+// Marks objects that are used as a whole. If user is NULL, the inputs are results of a block.
 static void mark_inputs(pruning *p, const taper_graph *graph, const taper_node *user, const taper_ir_input *inputs,
                         size_t count)
 {
@@ -169,7 +170,7 @@ static void mark_block(pruning *p, const taper_graph *graph, const taper_block *
 
 static void renumber_block(pruning *p, const taper_graph *graph, taper_block *block)
 {
-    // Users before what they use: class_of still reads the old numbers of the nodes above.
+    // Users come before their inputs, because class_of still needs the old numbers of earlier nodes.
     for (taper_node *node = block->last; node != NULL; node = node->previous) {
         for (size_t b = 0; b < node->block_count; b++) {
             renumber_block(p, graph, node->blocks[b]);
@@ -181,7 +182,7 @@ static void renumber_block(pruning *p, const taper_graph *graph, taper_block *bl
     }
 }
 
-// ---- the objects without the rest
+// ---- the pruned objects
 
 static taper_status make_class(pruning *p, class_slots *c, bool is_root)
 {
@@ -260,7 +261,7 @@ static taper_status prune(pruning *p, taper_val *root)
     return TAPER_OK;
 }
 
-// The attribute by which PyTorch tells an optimized module.
+// Adds the attribute by which PyTorch recognizes an optimized module.
 static taper_status mark_optimized(taper_compilation *compilation, taper_object *root)
 {
     const taper_preparer *whose = compilation->preparer != NULL ? compilation->preparer : taper_preparers;

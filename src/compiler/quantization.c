@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A quantization from its beginning to its end, as the runtime drives it (compiler_hook.h), and what it learns from
-// runs.
+// The life of a quantization, as the runtime controls it (compiler_hook.h), and the observation of runs.
 #include "compiler/quantization.h"
 
 #include "ir/tensor.h"
@@ -101,7 +100,7 @@ static void add_sums(taper_quantize_value *v, const taper_tensor *t, const float
     v->elements += outer * inner;
 }
 
-// "layer4.0.conv1", or the operator that makes the value.
+// Returns the name of the value's step: a module such as "layer4.0.conv1", or the operator that makes the value.
 static const char *name_of(const taper_quantization *q, uint32_t value)
 {
     for (size_t i = 0; i < q->step_count; i++) {
@@ -201,7 +200,7 @@ static taper_status rewrite(taper_quantization *q, taper_compilation *compilatio
     return root != NULL ? taper_prune_attributes(compilation, root) : TAPER_OK;
 }
 
-// ---- looking at it
+// ---- inspecting
 
 static size_t step_count(const taper_quantization *q)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-layer equalization (Nagel et al., 2019): of two layers with nothing but a relu between them, channel i of the
-// first may be divided and the input channel i of the second multiplied by the same positive number. Chosen so that
-// both use their ranges alike, one scale for the whole weight loses less.
+// Cross-layer equalization (Nagel et al., 2019). If only a relu is between two layers, channel i of the first can be
+// divided by a positive number, and input channel i of the second multiplied by it. The numbers are chosen so that both
+// channels have equal ranges; then one scale for a whole weight loses less precision.
 #include <math.h>
 
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
 
-enum { SWEEPS = 10 }; // what one pair changes, the next must follow
+enum { SWEEPS = 10 }; // a change of one pair affects the next pair
 
 typedef struct pair {
     taper_layer first, second;
-    float *weights[2], *bias; // of the new constants
+    float *weights[2], *bias; // data of the new constants
 } pair;
 
 typedef struct equalizer {
@@ -30,7 +30,7 @@ static bool is_simple(const taper_layer *layer)
     return !layer->transposed && taper_layer_is_quantizable(layer, false) && taper_tensor_numel(layer->weight) != 0;
 }
 
-// The layer that takes node's result, alone, through a relu or directly.
+// Finds the layer that is the only user of node's result, directly or through a relu.
 static bool find_second(const equalizer *e, const taper_node *node, taper_layer *second)
 {
     taper_node *user = taper_only_user(node);
@@ -67,9 +67,9 @@ static taper_status find_pairs(equalizer *e, taper_block *block)
     return TAPER_OK;
 }
 
-// ---- weights of their own
+// ---- new weights
 
-// A contiguous copy of argument `name` of the layer's node; *data NULL when there is none.
+// Replaces argument `name` of the layer's node by a contiguous copy. *data is NULL if from is NULL.
 static taper_status own(const equalizer *e, taper_node *node, const char *name, const taper_tensor *from, float **data)
 {
     taper_tensor *copy;
@@ -95,7 +95,7 @@ static taper_status own(const equalizer *e, taper_node *node, const char *name, 
     return TAPER_OK;
 }
 
-// The layer's new weight when a pair before has made it, as its second layer.
+// Returns the new weight of the layer if an earlier pair has made it as its second layer, or NULL.
 static float *owned_before(const equalizer *e, size_t upto, const taper_node *node)
 {
     for (size_t i = 0; i < upto; i++) {
@@ -122,7 +122,7 @@ static taper_status own_weights(const equalizer *e)
 
 // ---- ranges
 
-typedef struct channel_part { // of a weight: count runs of length numbers, stride apart
+typedef struct channel_part { // part of a weight: `count` runs of `length` numbers, `stride` numbers apart
     float *at;
     int64_t count, stride, length;
 } channel_part;
@@ -171,7 +171,8 @@ static void equalize_pair(const pair *p)
     for (int64_t c = 0; c < p->first.channels; c++) {
         const channel_part out = output_part(p, c), in = input_part(p, c);
         const double a = magnitude(&out), b = magnitude(&in), factor = sqrt(a / b);
-        if (!(a > 0 && b > 0 && factor > 1e-4 && factor < 1e4)) { // NaN too; extremes would only lose digits
+        // Rejects NaN too; extreme factors would only lose digits.
+        if (!(a > 0 && b > 0 && factor > 1e-4 && factor < 1e4)) {
             continue;
         }
         multiply(&out, 1 / factor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// x += y and the like become sums of their own where nobody else looks at x: steps have no in-place forms. The pass
-// remove_mutation leaves those of two tensors alone, as these may have any dtypes; here the first run has shown them to
-// be floats.
+// Replaces x += y and similar operators by functional forms if x has no other users, because steps have no in-place
+// forms. The pass remove_mutation does not change operators on two tensors, whose dtypes are not known to it. Here the
+// first run has shown that both are float.
 #include "compiler/quantization.h"
 
 static bool is_float(const taper_quantization *q, const taper_ir_value *value)
@@ -9,7 +9,7 @@ static bool is_float(const taper_quantization *q, const taper_ir_value *value)
     return value->id < q->value_count && q->values[value->id].is_float;
 }
 
-// A step, or an activation that becomes part of one.
+// Returns true if the operator may be a step, or an activation that is merged into a step.
 static bool may_be_step(const taper_op *op)
 {
     const uint64_t facts = taper_op_facts(op);

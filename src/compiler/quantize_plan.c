@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which operators become steps. Layers always do; other operators when integers come to them anyway. The walk follows
-// the order of the program, so that what an operator takes was decided before.
+// Chooses the operators that become steps. Layers always do, other operators only if their inputs are already integers.
+// The walk follows the order of the program, so the producers of an operator's inputs were decided before.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -9,7 +9,7 @@ typedef struct planner {
     taper_quantization *q;
     taper_compilation *compilation;
     taper_aliases *aliases;
-    bool *keeps_used; // by number in options.keep_float
+    bool *keeps_used; // by index in options.keep_float
 } planner;
 
 static taper_quantize_value *facts(const planner *p, const taper_ir_value *value)
@@ -25,7 +25,7 @@ uint32_t taper_group_of(const taper_quantization *q, uint32_t value)
     while (q->values[group].group != group) {
         group = q->values[group].group;
     }
-    for (uint32_t at = value; at != group;) { // the next walk is short
+    for (uint32_t at = value; at != group;) { // shorten the path for the next search
         const uint32_t next = q->values[at].group;
         q->values[at].group = group;
         at = next;
@@ -42,7 +42,7 @@ static void join_groups(taper_quantization *q, uint32_t a, uint32_t b)
     }
 }
 
-// ---- what may be quantized
+// ---- values that may be quantized
 
 static bool is_usable(const planner *p, const taper_ir_value *value)
 {
@@ -106,7 +106,7 @@ static taper_status add_step(const planner *p, const taper_node *node, taper_ste
     return TAPER_OK;
 }
 
-// The activation behind node becomes part of the step.
+// Merges the activation after node into the step.
 static void take_activation(const planner *p, taper_quantize_step *step, const taper_node *node, bool has_relu)
 {
     float low, high;
@@ -145,7 +145,7 @@ static taper_status plan_layer(const planner *p, const taper_node *node, const t
     }
     taper_quantize_value *input = facts(p, layer->input);
     TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, &step));
-    // The samples may not have come here, into a branch: the report names the layer all the same.
+    // The samples may not have reached this layer, for example in a branch. The report names it all the same.
     step->kept_float = step->kept_float || !taper_layer_is_quantizable(layer, false) || !is_usable(p, layer->input) ||
                        !is_usable(p, &node->outputs[0]) || (layer->convolution ? input->rank != 4 : input->rank < 2);
     if (step->kept_float) {
@@ -240,7 +240,7 @@ static taper_status plan_node(const planner *p, taper_node *node)
     taper_quantize_step *step;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
         p->q->values[node->outputs[0].id].step != TAPER_NO_STEP) {
-        return TAPER_OK; // not for steps, or part of one
+        return TAPER_OK; // a node that cannot be a step, or is part of one
     }
     if (taper_layer_match(p->compilation, node, &layer)) {
         return plan_layer(p, node, &layer);
@@ -258,7 +258,8 @@ static taper_status plan_node(const planner *p, taper_node *node)
                                      : plan_single(p, node, kind);
 }
 
-// Runs tell of what operators give. What an If gives is one of its blocks' results: it is known, and learns, by these.
+// Results of operators were observed in runs. The result of an If is one of its blocks' results, so its facts and its
+// observations come from them.
 static void meet_results(const planner *p, const taper_node *node)
 {
     for (uint32_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -286,9 +287,9 @@ static taper_status plan_block(const planner *p, taper_block *block)
     return TAPER_OK;
 }
 
-// ---- what forward takes and gives
+// ---- parameters and results of forward
 
-// The container that a use puts its value in, when nobody else looks at that; NULL otherwise.
+// Returns the container that a use puts the value in, if that container has one use, otherwise NULL.
 static const taper_ir_value *container_of(const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -323,7 +324,7 @@ static bool is_returned(const taper_ir_value *value)
 
 static void take_parameters(const planner *p, const taper_graph *graph)
 {
-    for (uint32_t i = 1; i < graph->body->param_count; i++) { // 0 is self
+    for (uint32_t i = 1; i < graph->body->param_count; i++) { // parameter 0 is self
         const taper_ir_value *param = &graph->body->params[i];
         if (is_usable(p, param)) {
             taper_quantize_value *v = facts(p, param);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LSTM and GRU with constant weights as dynamically quantized ones: each cell's two products take qint8 weights and
-// quantize what they multiply as it comes.
+// Turns LSTM and GRU with constant weights into dynamically quantized layers: the two products of each cell take qint8
+// weights and quantize the other operand during the run.
 #include "compiler/quantization.h"
 
-// Of an LSTM or GRU over a plain sequence or a packed one (data).
+// The operator for an LSTM or GRU on a plain sequence, or on a packed one (data).
 typedef struct recurrent {
     const taper_op *quantized;
     bool lstm;
@@ -27,7 +27,7 @@ static bool match(const taper_node *node, recurrent *r)
     return true;
 }
 
-// Weight `index`, whether the list is made here or a constant; NULL when it is not known.
+// Returns weight `index`, from a list that is made here or constant, or NULL if it is not known.
 static taper_tensor *weight_of(const taper_compilation *compilation, const taper_node *node, size_t weights_at,
                                size_t index, size_t *count)
 {
@@ -76,7 +76,7 @@ bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const 
             return false;
         }
     }
-    return (double)count == 4 * layers * (both != 0 ? 2 : 1); // otherwise there are projections
+    return (double)count == 4 * layers * (both != 0 ? 2 : 1); // other counts mean projections
 }
 
 // ---- rewriting
@@ -103,7 +103,7 @@ static taper_status pack_cell(const taper_quantization *q, taper_compilation *co
     return status;
 }
 
-// The list of cells before node; *list NULL when an operator refuses.
+// Makes the list of cells before node. *list is NULL if an operator refuses.
 static taper_status make_cells(const taper_quantization *q, taper_compilation *compilation, taper_node *node,
                                size_t weights_at, const taper_type *type, taper_node **list)
 {
@@ -158,7 +158,7 @@ taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilat
     for (size_t i = 0; i < node->input_count; i++) {
         taper_node_set_input(op, i, i == r.weights_at ? &cells->outputs[0] : taper_node_in(node, i));
     }
-    if (r.lstm) { // dtype, use_dynamic
+    if (r.lstm) { // arguments dtype and use_dynamic
         TAPER_TRY(taper_constant_before(op, taper_val_int(TAPER_QI8), &constant, compilation->error));
         taper_node_set_input(op, node->input_count, constant);
         TAPER_TRY(taper_constant_before(op, taper_val_bool(true), &constant, compilation->error));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps become quantized operators. A step's node goes; whoever used its result gets a dequantize of the new one, and a
-// later step that takes a dequantize takes what is before it instead, so those between steps end up unused. A step that
-// cannot be done after all is left alone: it computes with floats, and its result is quantized where that is wanted.
+// Replaces steps by quantized operators. The users of a step's result get a dequantize of the new result. A later step
+// whose input is such a dequantize takes the integers instead, so dequantizes between steps end up unused. A step that
+// cannot be done after all is left alone: it computes with floats, and its result is quantized if a later step needs
+// that.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -10,8 +11,8 @@ typedef struct rewriter {
     taper_quantization *q;
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_node **nodes;         // of the steps
-    taper_ir_value **quantized; // by number of a float value: what quantize_per_tensor makes of it
+    taper_node **nodes;         // nodes of the steps
+    taper_ir_value **quantized; // by number of a float value: its quantized form
 } rewriter;
 
 static taper_status new_op(const rewriter *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -49,7 +50,7 @@ static bool is_our_dequantize(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
-// The integers of value.
+// Returns the integers of value.
 static taper_status take_quantized(const rewriter *r, taper_ir_value *value, taper_ir_value **taken)
 {
     if (is_our_dequantize(value->node)) {
@@ -98,7 +99,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     if (!taper_layer_match(r->compilation, node, &layer)) {
         return TAPER_OK;
     }
-    // What a dynamic step before has made has a number of its own, of which nothing is known.
+    // The result of a previous dynamic step has a new number, for which no facts exist.
     const uint32_t input =
         is_our_dequantize(layer.input->node) ? layer.input->node->own.quantized.value : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);
@@ -118,7 +119,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     TAPER_TRY(taper_constant_before(node, object, &packed, r->compilation->error));
     if (step->kind == TAPER_STEP_DYNAMIC) {
         TAPER_TRY(new_op(r, node, TAPER_OP(quantized_linear_dynamic), made));
-        // No reduced range: QNNPACK takes no notice of it but for a warning in every call.
+        // reduce_range is false, because QNNPACK ignores it, except for a warning in every call.
         TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(false)));
         x = layer.input;
     } else {
@@ -131,7 +132,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     return TAPER_OK;
 }
 
-// QNNPACK's sum wants each input's scale within these of the result's.
+// QNNPACK's sum requires that each input's scale, divided by the result's scale, is in this range.
 static bool is_in_reach(double in, double out)
 {
     const float ratio = (float)in / (float)out;
@@ -155,7 +156,8 @@ static taper_status make_pair(const rewriter *r, const taper_quantize_step *step
     return set_qparams(r, *made, 2, out);
 }
 
-// The operator's arguments by their names, and scale and zero point of the result.
+// Makes an operator whose arguments have the same names as the float operator's, plus scale and zero point of the
+// result.
 static taper_status make_curve(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *x;
@@ -170,7 +172,7 @@ static taper_status make_curve(const rewriter *r, const taper_quantize_step *ste
         } else if (same != NULL) {
             taper_node_set_input(*made, i, same);
         } else {
-            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // inplace
+            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // argument inplace
         }
     }
     return TAPER_OK;
@@ -195,7 +197,7 @@ static taper_status make_join(const rewriter *r, taper_node *node, taper_ir_valu
     return TAPER_OK;
 }
 
-// The same operator on integers.
+// Makes the same operator on integers.
 static taper_status make_same(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *first;
@@ -214,7 +216,8 @@ static taper_status make_same(const rewriter *r, const taper_quantize_step *step
 
 // ---- steps
 
-// The activation that a step took over still has to clamp when its group covers more than its bounds.
+// Adds a clamp for an activation that was merged into a step, if the range of the group exceeds the activation's
+// bounds.
 static taper_status clamp_after(const rewriter *r, const taper_quantize_step *step, const taper_node *activation,
                                 taper_node *node, taper_node **made)
 {
@@ -235,7 +238,7 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
     return TAPER_OK;
 }
 
-// x with a dimension more or less, the last but one.
+// Adds an unsqueeze or squeeze of x at dimension -2.
 static taper_status reshape_before(const rewriter *r, taper_node *before, const taper_op *op, taper_ir_value *x,
                                    taper_node **made)
 {
@@ -244,8 +247,8 @@ static taper_status reshape_before(const rewriter *r, taper_node *before, const 
     return set_constant(r, *made, 1, taper_val_int(-2));
 }
 
-// A dynamic layer takes no single row without a batch, which the layer takes that it stands for: unless there are more
-// dimensions for sure, every row becomes a batch of its own.
+// A dynamic layer does not take a single row without a batch, but the float layer does. Unless the input certainly has
+// more dimensions, every row becomes a batch of one.
 static taper_status take_rows(const rewriter *r, taper_node *node, taper_node **made)
 {
     taper_node *wide;
@@ -327,7 +330,7 @@ static void find_nodes(const rewriter *r, const taper_block *block)
     }
 }
 
-// ---- what forward takes and gives in mode FULL
+// ---- parameters and results of forward in mode FULL
 
 static taper_status take_parameters(const rewriter *r)
 {
@@ -365,7 +368,7 @@ static taper_status replace_result(const rewriter *r, const taper_value_use *use
     return status;
 }
 
-// Whoever returns value returns its integers.
+// Makes the graph return the integers of value instead of value.
 static taper_status give_quantized(const rewriter *r, taper_ir_value *value)
 {
     taper_ir_value *with;
@@ -374,7 +377,7 @@ static taper_status give_quantized(const rewriter *r, taper_ir_value *value)
         if (taper_use_is_returned(use)) {
             TAPER_TRY(take_quantized(r, value, &with));
             TAPER_TRY(replace_result(r, use, with));
-            next = value->uses; // the list is another
+            next = value->uses; // the list of uses has changed
         }
     }
     return TAPER_OK;

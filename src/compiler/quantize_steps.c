@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that QNNPACK's engine has for quint8, and which calls of them it computes as the float operator does.
+// The operators that QNNPACK's engine supports for quint8, and the calls for which it computes the same as the float
+// operator.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -24,8 +25,8 @@ static bool is_zero_list(const taper_node *node, size_t index)
     return true;
 }
 
-// avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override): QNNPACK divides by
-// the kernel's size, whatever is asked for.
+// The arguments are avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override).
+// QNNPACK always divides by the size of the kernel.
 static bool divides_by_kernel(const taper_node *node)
 {
     const taper_val *divisor = node->input_count == 7 ? taper_node_constant_in(node, 6) : NULL;
@@ -33,7 +34,7 @@ static bool divides_by_kernel(const taper_node *node)
            (is_zero_list(node, 3) || (taper_node_constant_in(node, 5) != NULL && is_true(node, 5)));
 }
 
-// Pools and means are KEEP, but not every call of them.
+// Returns true if the call is supported. Pools and means are KEEP, but not all calls of them.
 static bool is_supported(const taper_node *node, uint64_t facts)
 {
     float low, high;
@@ -55,7 +56,7 @@ static bool is_supported(const taper_node *node, uint64_t facts)
                taper_value_used_once(&list->outputs[0]);
     }
     if (taper_node_calls(node, TAPER_OP(aten_max_pool2d))) {
-        return !is_true(node, 5); // ceil_mode
+        return !is_true(node, 5); // argument ceil_mode
     }
     if (taper_node_calls(node, TAPER_OP(aten_avg_pool2d))) {
         return divides_by_kernel(node);
@@ -99,7 +100,7 @@ const taper_op *taper_quantized_row(const taper_node *node, bool relu)
         return taper_row_where(TAPER_FIELD_MASK(FUNCTION) | TAPER_FIELD_MASK(QUANTIZED),
                                function | TAPER_FACT(QUANTIZED, ROW));
     }
-    // Quantized layers give channels-last results, of which not every shape is a view.
+    // Quantized layers return channels-last results, for which some shapes are not a view.
     return TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_GIVEN ? TAPER_OP(aten_reshape) : node->op;
 }
 

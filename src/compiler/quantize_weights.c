@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights as symmetric qint8, and the objects of packed parameters that quantized layers take. Both are made by the
-// operators that PyTorch makes them with, so that the file holds what it would.
+// Makes symmetric qint8 weights, and the objects of packed parameters for quantized layers. Both are made by the same
+// operators as in PyTorch, so the file contains what PyTorch would store.
 #include <float.h>
 #include <math.h>
 
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
 
-// The scale for numbers whose largest magnitude this is, as PyTorch's observers of symmetric weights have it.
+// Returns the scale for numbers up to this magnitude, as PyTorch's observers of symmetric weights compute it.
 static float symmetric_scale(float magnitude)
 {
     const float scale = magnitude / 127.5f;
@@ -32,14 +32,14 @@ taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, t
     *object = taper_val_none();
     const taper_status status = op != NULL ? taper_call_op(&run, op, args, count, object, 1) : TAPER_OK;
     if (status != TAPER_OK) {
-        *object = taper_val_none(); // the layer stays float
+        *object = taper_val_none(); // the layer remains float
     }
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
 }
 
 // ---- weights
 
-// Largest magnitudes, of every channel along axis or of all.
+// Finds the largest magnitude of every channel along axis, or of the whole weight.
 static void find_magnitudes(const taper_tensor *weight, bool per_channel, size_t axis, float *magnitudes)
 {
     const float *w = taper_tensor_data(weight);
@@ -101,7 +101,8 @@ taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor 
 
 // ---- biases
 
-// What rounding the weights adds to each output channel on average: the sum of (w' - w) times the mean input.
+// Adds the mean error of each output channel caused by rounding of the weights: the sum of (w' - w) times the mean
+// input.
 static void add_mean_errors(const taper_layer *layer, const taper_quantize_value *input, const float *rounded,
                             float *bias)
 {
@@ -127,7 +128,8 @@ static void add_mean_errors(const taper_layer *layer, const taper_quantize_value
     }
 }
 
-// A new bias that makes up for these errors; the layer's own, retained, where the input was not seen.
+// Makes a new bias that compensates for these errors. *bias is the layer's own, retained, if the input was not
+// observed.
 static taper_status correct_bias(const taper_quantization *q, taper_compilation *compilation, const taper_layer *layer,
                                  uint32_t input, taper_val weight, taper_val *bias)
 {
@@ -188,7 +190,7 @@ static const taper_op *prepack_row(const taper_layer *layer)
     }
 }
 
-// weight and bias are args[0] and args[1].
+// Packs a convolution. args[0] and args[1] are weight and bias; the other arguments are added.
 static taper_status pack_convolution(taper_compilation *compilation, const taper_layer *layer, taper_val *args,
                                      taper_val *object)
 {
@@ -225,7 +227,7 @@ taper_status taper_pack_layer(const taper_quantization *q, taper_compilation *co
 {
     taper_val weight, bias = taper_val_none();
     *object = taper_val_none();
-    // QNNPACK has no scales of channels for transposed convolutions.
+    // QNNPACK does not support scales per channel for transposed convolutions.
     const bool per_channel = q->options.per_channel != 0 && !layer->transposed;
     TAPER_TRY(taper_quantize_weight(compilation, layer->weight, per_channel, 0, &weight));
     taper_status status = correct_bias(q, compilation, layer, input, weight, &bias);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk over a graph.
+// The walk over a graph. See recompose.h.
 #include "compiler/recompose.h"
 
 enum { MOST_DEPTH = 4 };
 
-// ---- what is written in place
+// ---- writes in place
 
 static bool is_float(const taper_ir_value *value, int depth);
 
-// Whether all tensors that it takes, from argument `from` on, are.
+// Returns true if all tensor arguments of the node, from index `from` on, are float32 (is_float).
 static bool takes_floats(const taper_node *node, size_t from, int depth)
 {
     for (size_t i = from; i < node->input_count && i < node->schema->arg_count; i++) {
@@ -22,7 +22,7 @@ static bool takes_floats(const taper_node *node, size_t from, int depth)
     return true;
 }
 
-// Whether it is made anew as a tensor of float32, as far as a few operators before it tell.
+// Returns true if the value is a new float32 tensor, as far as a few previous operators tell.
 static bool is_float(const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;
@@ -39,12 +39,13 @@ static bool is_float(const taper_ir_value *value, int depth)
         return false;
     }
     return layer >= TAPER_LAYER_CONV1 && layer <= TAPER_LAYER_LINEAR
-               ? is_float(taper_node_in(node, 0), depth + 1) // the others are of its dtype, or it raises
+               ? is_float(taper_node_in(node, 0),
+                          depth + 1) // the others have this dtype, or it raises
                : (facts & TAPER_OP_ELEMENTWISE) != 0 && TAPER_FIELD(facts, QUANTIZED) != TAPER_QUANTIZED_NONE &&
                      takes_floats(node, 0, depth);
 }
 
-// relu_(x) is relu(x) where x was made for it alone, as floats.
+// Replaces relu_(x) by relu(x) if x is a new float tensor with no other use.
 static taper_status make_anew(taper_compilation *compilation, taper_node *node)
 {
     const taper_op *op;
@@ -79,7 +80,7 @@ static bool has_quantize(const taper_block *block)
     return false;
 }
 
-// Nodes are only added before the one at hand and behind it, and none is removed.
+// Nodes are only added, before and after the current one, and none is removed.
 static taper_status walk(taper_recomposer *r, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -99,7 +100,7 @@ static taper_status walk(taper_recomposer *r, taper_block *block)
 
 taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *graph)
 {
-    // A selective build without them has nothing of this pass.
+    // A selective build without these operators cannot use this pass.
     if (!TAPER_HAS_OP(quantized_decomposed_dequantize_per_tensor) || !TAPER_HAS_OP(aten_dequantize_self) ||
         !TAPER_HAS_OP(aten__make_per_tensor_quantized_tensor) || !TAPER_HAS_OP(aten_quantize_per_tensor) ||
         !TAPER_HAS_OP(aten_contiguous) || !has_quantize(graph->body) || taper_ranks_change(compilation)) {
@@ -113,5 +114,5 @@ taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *g
     taper_aliases_destroy(r.aliases);
     taper_free(compilation->allocator, r.values, r.capacity * sizeof *r.values);
     TAPER_TRY(status);
-    return taper_pass_dead_code(compilation, graph); // what the new operators stand for
+    return taper_pass_dead_code(compilation, graph); // removes the replaced nodes
 }

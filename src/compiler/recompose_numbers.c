@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The constants of a node's arguments as numbers.
+// Reads constant arguments of a node as numbers.
 #include "compiler/recompose.h"
 
 bool taper_constant_numbers(const taper_node *node, size_t from, size_t to, double *numbers)

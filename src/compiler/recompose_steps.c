@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An operator on dequantized values whose result is quantized, as one on integers. A step's node is left where it is:
-// nobody looks at it any more, once those who dequantize its result take the quantized one.
+// Replaces an operator on dequantized values, whose result is quantized, by an operator on integers. The node of the
+// step is not removed here: it has no users after the dequantizes of its result take the quantized one.
 #include "compiler/recompose.h"
 
 #include <math.h>
 
-enum { MOST_ITEMS = 64 }; // of a list that is joined
+enum { MOST_ITEMS = 64 }; // items of a list that is joined
 
-// An operator, the activation behind it (or NULL) and how what comes out is quantized.
+// An operator, the activation after it (or NULL), and the quantization of the result.
 typedef struct step {
     taper_node *node, *activation;
-    float low, high; // of the activation
+    float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // the row for both, of a layer that has none yet
+    const taper_op *with_relu; // for a layer without an activation: the row that includes a relu
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -37,7 +37,7 @@ static taper_status set_qparams(const taper_recomposer *r, taper_node *node, siz
 
 // ---- results
 
-// Whether the activation behind node, or else node, gives what is quantized.
+// Returns true if the result of the activation after node, or of node itself, is quantized.
 static bool find_result(const taper_recomposer *r, taper_node *node, bool activations, step *s)
 {
     *s = (step){.node = node, .low = -INFINITY, .high = INFINITY};
@@ -53,13 +53,13 @@ static bool find_result(const taper_recomposer *r, taper_node *node, bool activa
     return taper_recompose_result(r, &(s->activation != NULL ? s->activation : node)->outputs[0], &s->result);
 }
 
-// The integers that bounds stand for, as far as floats tell.
+// Returns a bound as an integer of the quantized tensor, in the precision of a float.
 static float bound(taper_qparams p, float bound)
 {
     return nearbyintf(bound / (float)p.scale) + (float)p.zero_point;
 }
 
-// Who wanted the result of step gets made, held within the activation's bounds where these are narrower than its range.
+// Gives the users of the step's result `made`, clamped to the activation's bounds if these are narrower than its range.
 static taper_status finish(taper_recomposer *r, const step *s, taper_node *made, bool has_relu, int64_t rank)
 {
     taper_ir_value *result = &made->outputs[0];
@@ -99,7 +99,7 @@ static const taper_op *layer_row(const taper_layer *layer, bool relu)
     }
 }
 
-// The object of the layer's packed weights as a constant; NULL where there is none.
+// Makes a constant of the object of packed weights. *packed is NULL if there is none.
 static taper_status pack_before(taper_recomposer *r, taper_node *node, const taper_recomposed_layer *layer,
                                 taper_ir_value **packed)
 {
@@ -136,7 +136,7 @@ static taper_status make_layer(taper_recomposer *r, step *s, const taper_recompo
     return finish(r, s, made, relu, rank);
 }
 
-// A linear layer that gives floats: the relu behind it, the row for both, and who had its result has made's.
+// A linear layer with float results, the relu after it (or NULL) and the operator for both.
 typedef struct floating {
     taper_node *node, *relu;
     const taper_op *op;
@@ -177,7 +177,8 @@ static taper_status make_told(taper_recomposer *r, const taper_recomposed_layer 
     return TAPER_OK;
 }
 
-// In a file the operator that every PyTorch has. It knows no least scale, which matters for the smallest ranges only.
+// Makes the operator that exists in all versions of PyTorch, for files. It has no least scale, which matters only for
+// the smallest ranges.
 static taper_status make_linear_dynamic(taper_recomposer *r, const floating *f, taper_ir_value *x)
 {
     taper_node *made;
@@ -233,7 +234,7 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
     int64_t raised;
     step s;
     *done = taper_recompose_layer(r, node, &layer);
-    // Without a batch quantized convolutions refuse, and linear layers a single row.
+    // Quantized convolutions refuse input without a batch, and linear layers a single row.
     if (!*done ||
         taper_least_rank(r, layer.layer.input) < (layer.layer.convolution ? (int64_t)layer.layer.dims + 2 : 2)) {
         return TAPER_OK;
@@ -255,14 +256,14 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
 
 // ---- other operators
 
-// QNNPACK's sum wants each input's scale within these of the result's.
+// QNNPACK's sum requires that each input's scale, divided by the result's scale, is in this range.
 static bool is_in_reach(double in, double out)
 {
     const float ratio = (float)in / (float)out;
     return ratio >= 0x1p-14f && ratio < 0x1p+8f;
 }
 
-// Whether it is what an image is multiplied by, one number for each channel, as far as the function before it tells.
+// Returns true if the value is a gate, one number per channel for an image, as far as the previous functions tell.
 static bool is_gate(const taper_ir_value *value)
 {
     enum { HOPS = 5 };
@@ -295,7 +296,7 @@ static taper_status make_pair(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
-    // The first one's order of memory is the result's: that of the image.
+    // The result gets the memory order of the first operand, so that is the image.
     const size_t first = is_gate(taper_node_in(node, 0)) && !is_gate(taper_node_in(node, 1)) ? 1 : 0;
     TAPER_TRY(taper_recompose_take(r, taper_node_in(node, first), &in[0]));
     TAPER_TRY(taper_recompose_take(r, taper_node_in(node, 1 - first), &in[1]));
@@ -306,7 +307,8 @@ static taper_status make_pair(taper_recomposer *r, taper_node *node)
     return finish(r, &s, made, relu, rank);
 }
 
-// An operator that is told scale and zero point of its result. Its other arguments are the float one's by name.
+// Makes an operator that gets scale and zero point of its result as arguments. Its other arguments have the same names
+// as the float operator's.
 static taper_status make_curve(taper_recomposer *r, const step *s, const taper_op *op)
 {
     taper_node *made;
@@ -326,13 +328,13 @@ static taper_status make_curve(taper_recomposer *r, const step *s, const taper_o
         } else if (same != NULL) {
             taper_node_set_input(made, i, same);
         } else {
-            TAPER_TRY(set_constant(r, made, i, taper_val_bool(false))); // inplace
+            TAPER_TRY(set_constant(r, made, i, taper_val_bool(false))); // argument inplace
         }
     }
     return finish(r, s, made, false, rank);
 }
 
-// The same operator on integers.
+// Makes the same operator on integers.
 static taper_status make_same(taper_recomposer *r, const step *s)
 {
     taper_node *made;
@@ -351,14 +353,15 @@ static taper_status make_same(taper_recomposer *r, const step *s)
     return finish(r, s, made, false, rank);
 }
 
-// An activation that only clamps: nothing where the integers reach no further, a layer's own relu, or an operator.
+// Replaces an activation that only clamps: by nothing if the integers do not exceed its bounds, by the relu of the
+// layer, or by an operator.
 static taper_status make_clamp(taper_recomposer *r, const step *s, float low, float high)
 {
     taper_ir_value *x;
     const taper_ir_value *floats = taper_node_in(s->node, 0);
     TAPER_TRY(taper_recompose_take(r, floats, &x));
     const taper_recomposed of = taper_recomposed_of(r, x);
-    floats = taper_node_in(s->node, 0); // a dequantize of x, now
+    floats = taper_node_in(s->node, 0); // now a dequantize of x
     if (bound(s->result, high) < 255) {
         return make_same(r, s);
     }
@@ -394,7 +397,8 @@ static taper_status make_join(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
-    // All items before the list: whoever asks what is known of one looks at its users, which are whole then.
+    // All items are taken before the list exists, because taper_recompose_take reads the users of an item, which must
+    // be complete.
     taper_ir_value *taken[MOST_ITEMS];
     for (size_t i = 0; i < items->input_count; i++) {
         TAPER_TRY(taper_recompose_take(r, taper_node_in(items, i), &taken[i]));
@@ -433,7 +437,7 @@ static taper_status make_single(taper_recomposer *r, taper_node *node, taper_ste
     switch (kind) {
     case TAPER_STEP_CURVE:
         return make_curve(r, &s, taper_quantized_row(node, false));
-    case TAPER_STEP_FIXED: // QNNPACK's has one scale
+    case TAPER_STEP_FIXED: // QNNPACK's operator has a single scale
         return same_qparams(s.result, taper_fixed_qparams(node)) ? make_same(r, &s) : TAPER_OK;
     default:
         return !same_qparams(s.result, from)                ? TAPER_OK
@@ -442,7 +446,7 @@ static taper_status make_single(taper_recomposer *r, taper_node *node, taper_ste
     }
 }
 
-// The last step of linear layers that were decomposed, as the layer.
+// Replaces the last node of a decomposed linear layer by the layer.
 static taper_status make_linear(taper_recomposer *r, taper_node *node)
 {
     taper_node *linear;
@@ -458,7 +462,7 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
     taper_qparams known;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
         taper_recompose_source(r, &node->outputs[0], &known)) {
-        return TAPER_OK; // made here, or to be taken
+        return TAPER_OK; // made by this pass, or to be taken by an operator
     }
     if (taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm))) {
         return make_linear(r, node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which values of a graph are quantized how, and the integers of those.
+// Finds how values of a graph are quantized, and makes the integers of these values.
 #include "compiler/recompose.h"
 
 #include "ops/engine/view_move.h"
@@ -25,7 +25,8 @@ taper_status taper_recomposed_set(taper_recomposer *r, const taper_ir_value *val
     return TAPER_OK;
 }
 
-// The arguments (x, scale, zero_point, quant_min, quant_max, dtype) of a call over all integers of the dtype.
+// Reads the arguments (x, scale, zero_point, quant_min, quant_max, dtype) of a call that uses all integers of the
+// dtype.
 static bool read_qparams(const taper_node *node, taper_qparams *qparams)
 {
     double n[5];
@@ -57,11 +58,11 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
 
 // ---- sources
 
-// The quint8 tensor of which value is a dequantize; NULL: it is none of ours.
+// Returns the quint8 tensor that value dequantizes, or NULL if this pass did not make it.
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
-    if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) { // ours, if so is what it takes
+    if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) { // follow a contiguous of this pass
         node = taper_node_in(node, 0)->node;
     }
     return node != NULL && taper_node_calls(node, TAPER_OP(aten_dequantize_self)) &&
@@ -70,7 +71,7 @@ static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_va
                : NULL;
 }
 
-// Dtype and range are the same where these are: that of a quantize says which.
+// Returns true if the two calls have equal ranges and dtypes, so that one check of the quantize is sufficient.
 static bool of_same_integers(const taper_node *a, const taper_node *b)
 {
     double first[3], second[3];
@@ -114,8 +115,8 @@ static taper_status set_constants(const taper_recomposer *r, taper_node *node, s
     return TAPER_OK;
 }
 
-// The floats of a quantize as quint8. In a file the operator that every PyTorch has; here one that takes infinities for
-// what is farthest, as the one does that it stands for.
+// Quantizes the floats of node to quint8. In a file this uses the operator of every PyTorch version. Here it uses an
+// operator that maps infinities to the ends of the range, as the original operator does.
 static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparams p, taper_ir_value **made)
 {
     const taper_val zero_point = taper_val_int(p.zero_point), scale = taper_val_double(p.scale);
@@ -140,7 +141,7 @@ static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparam
         r, *made, (taper_recomposed){.known = true, .qparams = p, .rank = taper_least_rank(r, taper_node_in(node, 0))});
 }
 
-// The floats of a quint8 tensor, in the order in which the program has them: views may be made of them.
+// Makes the floats of a quint8 tensor, in the program's memory order, because views may be made of them.
 static taper_status dequantize_before(const taper_recomposer *r, taper_node *before, taper_ir_value *from,
                                       taper_node **made)
 {
@@ -156,7 +157,7 @@ static taper_status dequantize_before(const taper_recomposer *r, taper_node *bef
     return TAPER_OK;
 }
 
-// Dequantizes of these integers become such of made; those that are written to stay.
+// Replaces dequantizes of these integers by dequantizes of made, except those that are written to.
 taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers, taper_ir_value *made)
 {
     const taper_qparams p = taper_recomposed_of(r, made).qparams;
@@ -279,7 +280,7 @@ taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *val
 
 // ---- dimensions
 
-// Returns whether the run raises if condition is false.
+// Returns true if the run raises when condition is false.
 static bool is_asserted(const taper_ir_value *condition)
 {
     for (const taper_value_use *use = condition->uses; use != NULL; use = use->next) {
@@ -296,7 +297,7 @@ static bool is_asserted(const taper_ir_value *condition)
     return false;
 }
 
-// The number of dimensions that asked, which is dim(x) or size(x), is held against; 0: it is not.
+// Returns the number of dimensions with which `asked`, a dim(x) or size(x), is compared by an assertion, or 0.
 static int64_t asserted_rank(const taper_node *asked)
 {
     for (const taper_value_use *use = asked->outputs[0].uses; use != NULL; use = use->next) {
@@ -318,7 +319,7 @@ static int64_t asserted_rank(const taper_node *asked)
     return 0;
 }
 
-// Returns the rank of a parameter of forward, which the checks of an exported program tell, or 0.
+// Returns the rank of a parameter of forward that the checks of an exported program require, or 0.
 static int64_t rank_of_param(const taper_ir_value *value)
 {
     size_t count = 0;
@@ -356,14 +357,14 @@ int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value)
         if (rank.squeezed) {
             return 0;
         }
-        // One step at a time: what is known may be on the way.
+        // Moves one step at a time, because the value of a step may have a known rank.
         more += shape == TAPER_SHAPE_UNSQUEEZE ? 1 : shape == TAPER_SHAPE_SELECT ? -1 : 0;
         const taper_ir_value *first = taper_node_in(node, 0);
         if (shape == TAPER_SHAPE_JOIN) {
             value = first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
                         ? taper_node_in(first->node, 0)
                         : first;
-        } else if (taper_node_calls(node, TAPER_OP(quantized_linear_dynamic)) || // made before
+        } else if (taper_node_calls(node, TAPER_OP(quantized_linear_dynamic)) || // made by this pass
                    taper_node_calls(node, TAPER_OP(quantized_linear_relu_dynamic)) || rank.from != value ||
                    taper_node_has(node, TAPER_OP_ELEMENTWISE) || shape == TAPER_SHAPE_BROADCAST) {
             value = first;

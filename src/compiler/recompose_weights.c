@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on weights that are dequantized from int8: the weights as qint8 tensors over the same memory, and the objects
-// that quantized layers take, made by PyTorch's own prepack operators.
+// Layers with weights that are dequantized from int8. Makes qint8 tensors that share the memory of the weights, and the
+// objects for quantized layers, by PyTorch's own prepack operators.
 #include "compiler/recompose.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_v
                : NULL;
 }
 
-// Whether the arguments that end at `index` are a range and dtype of int8.
+// Returns true if the arguments that end at `index` are a range and the dtype of int8.
 static bool is_of_int8(const taper_node *node, size_t index)
 {
     double n[3];
@@ -35,7 +35,7 @@ static bool is_vector(const taper_tensor *tensor, int64_t length)
     return tensor != NULL && tensor->rank == 1 && tensor->sizes[0] == length;
 }
 
-// What the weight of a layer is dequantized from; NULL: something else.
+// Returns the int8 tensor from which the weight of a layer is dequantized, or NULL.
 static taper_tensor *weight_of(const taper_recomposer *r, const taper_node *node, taper_recomposed_layer *layer)
 {
     double n[2];
@@ -82,7 +82,7 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
         }
     }
     for (size_t d = 0; d < layer->layer.dims;
-         d++) { // a plain convolution has none, and its prepack operator asks for none
+         d++) { // a plain convolution has no output padding, nor does its prepack operator take any
         if (layer->layer.output_padding[d] < 0 || (!layer->layer.transposed && layer->layer.output_padding[d] != 0)) {
             return false;
         }
@@ -149,7 +149,7 @@ static taper_status copy_as(taper_recomposer *r, taper_dtype dtype, const taper_
     return taper_tensor_copy(*copy, of, r->compilation->error);
 }
 
-// The same bytes: what a host writes to the weights, the layer sees.
+// Makes a qint8 view of the same bytes, so the layer sees what a host writes to the weights.
 static taper_status quantized_view(taper_recomposer *r, const taper_recomposed_layer *layer, taper_tensor **view)
 {
     const taper_tensor *w = layer->layer.weight;
@@ -186,7 +186,7 @@ taper_status taper_recompose_pack(taper_recomposer *r, const taper_recomposed_la
         taper_run run = taper_run_on(r->compilation->module->heap, r->compilation->registry, NULL);
         status = taper_q_check_tensor(&run, "weight", weight) == TAPER_OK
                      ? taper_pack_quantized(r->compilation, &layer->layer, TAPER_VAL(weight), bias, object)
-                     : TAPER_OK; // scales that nobody can compute with: it stays as it is
+                     : TAPER_OK; // the scales are not usable; the layer is not replaced
     }
     if (weight != NULL) {
         taper_obj_release(&weight->head);

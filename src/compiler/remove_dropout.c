@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// dropout(x, p, train=False) returns x itself, and so does dropout(x, 0, train).
+// Removes dropout(x, p, train=False), which returns x itself, and dropout(x, 0, train).
 #include "compiler/pass.h"
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// relu_(x) becomes relu(x) when x was just made by an operator, in the same block, and everybody else who looks at it
-// did so before and kept nothing. Only where both forms give the same dtype, sizes and strides, whatever x is.
-// append(list, x) becomes an item of the list when the list was made in the same block and nobody used it before.
-// What looks at a value before a node is known by counting: the blocks are walked in order.
+// Replaces relu_(x) by relu(x) if an operator of the same block just made x, and all other users of x are earlier and
+// kept nothing. Both forms must give the same dtype, sizes and strides for every x. append(list, x) becomes an item of
+// the list if the list was made in the same block and was not used before. Blocks are walked in order, so counting
+// finds the earlier users of a value.
 #include "compiler/facts.h"
 #include "ir/alias.h"
 
 enum {
-    MOST_USES = 64, // of a value, looked at for each node that writes to it
+    MOST_USES = 64, // uses of a value that are read for each node that writes to it
     FARTHEST = 256  // nodes between a list and an append
 };
 
 typedef struct walk {
     taper_compilation *compilation;
-    uint32_t *passed; // by value id: uses behind us
+    uint32_t *passed; // by value id: uses that the walk has passed
     size_t value_count;
     taper_dtypes *dtypes;
 } walk;
 
 // ---- operators
 
-// Whether the functional form makes a tensor of the dtype of x, whatever x it takes in place: of an integral one some
-// make floats. Of other tensors among the arguments nothing is known.
+// Returns true if the functional form makes a tensor of x's dtype for every x. Some functional forms turn integers into
+// floats. Nothing is known about other tensor arguments.
 static bool same_meaning(const walk *w, const taper_node *node)
 {
     taper_dtype dtype;
@@ -47,7 +47,7 @@ static bool same_meaning(const walk *w, const taper_node *node)
     }
 }
 
-// Whether node is the last to look at value, and the others kept nothing.
+// Returns true if node is the last user of value, and the others kept nothing.
 static bool is_last_user(const walk *w, const taper_node *node, const taper_ir_value *value)
 {
     size_t uses = 0;
@@ -87,7 +87,8 @@ static bool is_append(const taper_node *node, const taper_node *list)
            (node->output_count == 0 || node->outputs[0].uses == NULL);
 }
 
-// The next node that uses the list behind `at`; NULL: too far away, or a node with blocks comes first, which may.
+// Returns the next node after `at` that uses the list. Returns NULL if it is too far away, or after a node with blocks,
+// which may use the list.
 static taper_node *next_user(const taper_node *at, const taper_node *list)
 {
     int steps = 0;
@@ -102,7 +103,7 @@ static taper_node *next_user(const taper_node *at, const taper_node *list)
     return NULL;
 }
 
-// The list with the items of `count` appends, made where the last of them stands.
+// Makes the list with the items of `count` appends, at the place of the last append.
 static taper_status make_whole(const walk *w, taper_node *list, taper_node *last, size_t count)
 {
     taper_node *whole;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Backends take the parts of a graph that they do whole (ops/backend.h): each is shown the regions of every block, and
-// what it claims becomes a SEGMENT node, with the plain nodes in its block for whatever it declines. Here is what makes
-// that legal, so that no backend needs to know: computing all nodes of a segment at the place of its last one makes no
-// difference.
+// Backends take the parts of a graph that they can run as a whole (ops/backend.h). Each backend is offered the regions
+// of every block. Its claim becomes a SEGMENT node, which also contains the plain nodes for calls that the backend
+// declines. This file ensures that a segment is legal, so that backends need not: computing all nodes of a segment at
+// the place of its last node must not change results.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/graph_copy.h"
 #include "ops/backend.h"
 
-enum { OUTSIDE, INSIDE, BEHIND }; // of values: made by what the segment takes; by what needs that and stays outside
+enum { OUTSIDE, INSIDE, BEHIND }; // marks of values: made by the segment; made outside from values of the segment
 
 typedef struct finder {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_device *device;
-    taper_aliases *aliases; // NULL: views are nobody's
+    taper_aliases *aliases; // NULL if the device does not take views
     uint8_t *marks;         // by value id
     size_t mark_count;
     taper_ir_value **marked;
     size_t marked_count, marked_capacity;
-    taper_node **nodes; // of the region; NULL: in a segment already
-    size_t *takes;      // of the claim: numbers in nodes
+    taper_node **nodes; // nodes of the region; NULL if already in a segment
+    size_t *takes;      // the claim: indices in nodes
     size_t count, capacity, take_capacity;
     taper_region region;
 } finder;
@@ -48,7 +48,7 @@ static void unmark(finder *f)
     }
 }
 
-// Segments have made values since.
+// Makes room for marks of the values that earlier segments have added.
 static taper_status grow_marks(finder *f)
 {
     const size_t wanted = (size_t)f->graph->value_count + 1;
@@ -69,7 +69,7 @@ static taper_status grow_marks(finder *f)
 
 static bool gives_new(const finder *f, const taper_node *node, int depth);
 
-// What it gives is argument 0, or a view of it, or new.
+// Returns true if the result is argument 0, a view of it, or a new tensor.
 static bool is_view_of_first(const taper_node *node)
 {
     const taper_schema *schema = node->schema;
@@ -78,10 +78,11 @@ static bool is_view_of_first(const taper_node *node)
             schema->args[0].alias == schema->rets[0].alias && !schema->rets[0].wildcard);
 }
 
-// A view of what a node of the block made for it alone: nobody else has that memory.
+// Returns true if the node is a view of a new tensor of the same block that has no other use. Then nothing else sees
+// that memory.
 static bool views_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_VIEWS = 8 }; // one of the other
+    enum { MOST_VIEWS = 8 }; // views of views
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
     return TAPER_DEVICES && f->device->backend->copies && depth < MOST_VIEWS && node->output_count == 1 && of != NULL &&
            of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block &&
@@ -89,7 +90,8 @@ static bool views_its_own(const finder *f, const taper_node *node, int depth)
            gives_new(f, of->node, depth + 1);
 }
 
-// Whoever looks at the value makes something new of it, in its own block: nobody writes to it, or keeps it.
+// Returns true if every user of the value is in the same block and makes a new tensor of it, so that none writes to it
+// or keeps it.
 static bool is_only_read(const taper_ir_value *value, int depth)
 {
     enum { MOST_VIEWS = 6, MOST_USERS = 64 };
@@ -111,7 +113,8 @@ static bool is_only_read(const taper_ir_value *value, int depth)
 
 static bool writes_to_its_own(const finder *f, const taper_node *node, int depth);
 
-// A view of what a node of the block made new, which others read too, before and behind.
+// Returns true if the node is a view of a new tensor of the same block that is only read, also by others before and
+// after.
 static bool views_unwritten(const finder *f, const taper_node *node, int depth)
 {
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
@@ -121,7 +124,8 @@ static bool views_unwritten(const finder *f, const taper_node *node, int depth)
            (taper_node_is_pure(of->node) ? gives_new(f, of->node, depth + 1) : writes_to_its_own(f, of->node, 0));
 }
 
-// A view of a constant that nobody writes to, for operators that make new tensors of it: a copy is as good.
+// Returns true if the node is a view of a constant that is never written to, and all users make new tensors of it. Then
+// a copy serves as well.
 static bool views_constant(const finder *f, const taper_node *node)
 {
     if (!TAPER_DEVICES || !f->device->backend->copies || f->aliases == NULL || node->output_count != 1 ||
@@ -132,7 +136,7 @@ static bool views_constant(const finder *f, const taper_node *node)
     return is_only_read(&node->outputs[0], 0);
 }
 
-// Its results are new, or nobody can tell them from new ones.
+// Returns true if the results are new, or cannot be distinguished from new ones.
 static bool gives_new(const finder *f, const taper_node *node, int depth)
 {
     if (views_its_own(f, node, depth) || views_constant(f, node) || views_unwritten(f, node, depth)) {
@@ -149,7 +153,8 @@ static bool gives_new(const finder *f, const taper_node *node, int depth)
     return true;
 }
 
-// What asks which object it is given, or hands on whatever it is given, is nothing for a device, which gets copies.
+// Returns true if the operator asks for the identity of an argument, or may return an argument. Devices get copies and
+// cannot run such operators.
 static bool needs_the_object(const taper_node *node)
 {
     bool needs = taper_op_has(node->op, TAPER_OP_ASKS_IDENTITY);
@@ -160,7 +165,7 @@ static bool needs_the_object(const taper_node *node)
         }
         const taper_type *given = i < node->input_count ? taper_node_in(node, i)->type : NULL;
         if (type->kind == TAPER_TYPE_VARIABLE && given != NULL && taper_type_equal(given, &taper_type_list_int)) {
-            continue; // sizes: whoever looks at a list of numbers looks at these
+            continue; // sizes: the list's only use is to read its numbers
         }
         needs = type->kind == TAPER_TYPE_VARIABLE || type->kind == TAPER_TYPE_DICT || type->kind == TAPER_TYPE_ANY ||
                 type->kind == TAPER_TYPE_ANY_LIST || type->kind == TAPER_TYPE_ANY_TUPLE;
@@ -170,10 +175,10 @@ static bool needs_the_object(const taper_node *node)
 
 static bool is_candidate(const finder *f, const taper_node *node, int depth);
 
-// An operator that writes to its first argument, which a candidate made and nobody else looks at.
+// Returns true if the operator writes to its first argument, which a candidate made and which has no other use.
 static bool writes_to_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_IN_PLACE = 8 }; // one after the other, on the same tensor
+    enum { MOST_IN_PLACE = 8 }; // consecutive writes to one tensor
     if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->schema->out_count != 0 ||
         taper_op_has(node->op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) || depth == MOST_IN_PLACE) {
         return false;
@@ -189,7 +194,7 @@ static bool writes_to_its_own(const finder *f, const taper_node *node, int depth
            (target->node->kind != TAPER_NODE_OP || target->node->schema->in_place || taper_value_is_fresh(target));
 }
 
-// A list of tensors or sizes that is made for operators which take it at once, or that is taken apart at once.
+// Returns true for a list of tensors or sizes whose users take it at once, or that is unpacked at once.
 static bool is_passing_list(const finder *f, const taper_node *node)
 {
     if (!TAPER_DEVICES || !f->device->backend->copies) {
@@ -203,7 +208,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
     if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST) {
         return false;
     }
-    const taper_type *of = node->type->items[0]; // of an index some may be None
+    const taper_type *of = node->type->items[0]; // items of an index list may be None
     of = of->kind == TAPER_TYPE_OPTIONAL ? of->items[0] : of;
     if (of->kind != TAPER_TYPE_TENSOR && of->kind != TAPER_TYPE_INT) {
         return false;
@@ -221,7 +226,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
 static bool is_candidate(const finder *f, const taper_node *node, int depth)
 {
     if (node->kind == TAPER_NODE_SEGMENT) {
-        return depth > 0; // what it gives is new
+        return depth > 0; // its results are new
     }
     if (is_passing_list(f, node)) {
         return depth == 0;
@@ -231,7 +236,7 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth)
            (taper_node_is_pure(node) ? gives_new(f, node, 0) : writes_to_its_own(f, node, depth));
 }
 
-// Whether what stands behind it in the block may be computed before it.
+// Returns true if later nodes of the block may be computed before this one.
 static bool may_stand_between(const finder *f, const taper_node *node)
 {
     return node->block_count == 0 || node->kind == TAPER_NODE_SEGMENT
@@ -240,7 +245,7 @@ static bool may_stand_between(const finder *f, const taper_node *node)
                : false;
 }
 
-// The region that begins at *node, which becomes the first node behind it.
+// Collects the region that starts at *node, and moves *node to the first node after it.
 static taper_status gather(finder *f, taper_node **node)
 {
     f->count = 0;
@@ -256,7 +261,7 @@ static taper_status gather(finder *f, taper_node **node)
     return TAPER_OK;
 }
 
-// ---- what a claim may keep
+// ---- the part of a claim that is legal
 
 static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
 {
@@ -268,8 +273,8 @@ static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
     return false;
 }
 
-// Walks from the first node that was taken to the last. What needs a result and stays outside has to stand behind the
-// segment, so that nothing that needs it can be inside: that is taken off the claim again.
+// Walks from the first node of the claim to the last. A node outside that needs a result of the segment must come after
+// it, so the segment cannot contain nodes that depend on that one. Such nodes are removed from the claim.
 static taper_status settle_claim(finder *f, taper_claim *claim)
 {
     size_t at = 0, kept = 0;
@@ -289,7 +294,7 @@ static taper_status settle_claim(finder *f, taper_claim *claim)
 
 // ---- segments
 
-// Of a check that is one operator: those with blocks are made such before (check_ranks).
+// Copies a check that is one operator. Earlier, check_ranks has turned checks with blocks into such operators.
 static taper_status copy_check(finder *f, const taper_node *check, taper_block *block)
 {
     taper_node *copy;
@@ -318,8 +323,8 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-// How many arguments come from outside; the segment, if it is there yet, gets them as its inputs. A list remembers
-// where its own begin, as who takes it asks for them (ops/call/segment.c).
+// Returns the number of arguments from outside. If the segment exists, they become its inputs. A list stores the index
+// of its first argument, which its users need (ops/call/segment.c).
 static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
@@ -341,8 +346,8 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
     return count;
 }
 
-// The nodes of the claim go into the body, in order; what stands between them and needs them, and checks, go behind the
-// anchor.
+// Moves the nodes of the claim into the body, in order. Nodes between them that need their results, and checks, move
+// after the anchor.
 static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;
@@ -367,7 +372,7 @@ static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
     return TAPER_OK;
 }
 
-// What is looked at outside becomes an output.
+// Makes an output of each value that is used outside.
 static taper_status make_results(finder *f, taper_node *segment, taper_block *body, taper_ir_value **results)
 {
     size_t count = 0;
@@ -380,7 +385,7 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
             }
         }
     }
-    for (taper_node *node = body->first; node != NULL; node = node->next) { // inside they keep their own names
+    for (taper_node *node = body->first; node != NULL; node = node->next) { // nodes inside keep using the inner values
         for (size_t i = 0; i < node->input_count; i++) {
             const taper_ir_value *value = taper_node_in(node, i);
             if (value->node == segment) {
@@ -391,7 +396,7 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
     return taper_block_set_results(body, results, count, f->compilation->error);
 }
 
-// The backend declined the plan: the nodes stand where the segment stood.
+// Removes the segment after the backend declined the plan, and puts the nodes in its place.
 static void undo(taper_node *node)
 {
     taper_block *const body = node->blocks[1];
@@ -420,7 +425,7 @@ static taper_status build(finder *f, taper_node *end)
     if (segment == NULL) {
         return taper_fail_memory(error);
     }
-    // Where the segment will stand; what needs it goes behind this.
+    // The anchor is the place of the segment. Nodes that need its results move after it.
     taper_node *anchor;
     TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, 0, 0, &anchor, error));
     taper_node_insert_before(anchor, end);
@@ -429,7 +434,7 @@ static taper_status build(finder *f, taper_node *end)
     TAPER_TRY(fill_body(f, anchor, body));
     size_t outputs = 0;
     const taper_node *first = body->first;
-    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // whose name it has
+    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // the segment is named after this node
         first = first->next;
     }
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
@@ -437,7 +442,7 @@ static taper_status build(finder *f, taper_node *end)
             outputs += is_used_outside(&node->outputs[i], body);
         }
     }
-    if (outputs == 0) { // nobody looks at what it makes: a kernel has nowhere to put it
+    if (outputs == 0) { // a kernel needs an output
         taper_block_inline_before(body, anchor);
         taper_node_remove(anchor);
         return TAPER_OK;
@@ -472,7 +477,7 @@ static taper_status build(finder *f, taper_node *end)
                                .required = TAPER_DEVICES && f->compilation->device_required &&
                                            f->device == f->compilation->devices[0]};
     const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
-    if (TAPER_DEVICES && declines(f, status)) { // the CPU never does: what it claims it can have
+    if (TAPER_DEVICES && declines(f, status)) { // the CPU never declines, because it can run all it claims
         undo(node);
         return TAPER_OK;
     }
@@ -494,7 +499,7 @@ static void note_left(finder *f, const taper_claim *claim)
     }
 }
 
-// What a backend said holds together: numbers of nodes that are there, ascending; and it goes on.
+// Returns true if a claim is valid: its indices exist and ascend, and the backend makes progress.
 static bool makes_sense(const finder *f, const taper_region *region, const taper_claim *claim)
 {
     bool sense = claim->next > region->from && claim->next <= f->count && claim->count <= f->count;
@@ -527,7 +532,7 @@ static taper_status offer_region(finder *f)
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;
-            if (TAPER_DEVICES) { // of the CPU's chains nobody else needs a value
+            if (TAPER_DEVICES) { // values inside the CPU's chains have no other users
                 TAPER_TRY(settle_claim(f, &claim));
             }
             TAPER_TRY(build(f, f->nodes[f->takes[claim.count - 1]]));
@@ -549,7 +554,7 @@ static taper_status offer_block(finder *f, taper_block *block)
     for (taper_node *node = block->first; node != NULL;) {
         TAPER_TRY(gather(f, &node));
         TAPER_TRY(offer_region(f));
-        if (node != NULL) { // the region ended with it
+        if (node != NULL) { // the node that ended the region
             for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
                 TAPER_TRY(offer_block(f, node->blocks[b]));
             }
@@ -559,8 +564,8 @@ static taper_status offer_block(finder *f, taper_block *block)
     return TAPER_OK;
 }
 
-// What a device's segments leave to the CPU in calls that are declined is the CPU's own as much as what they never
-// took: copies of their nodes, as the backend goes by the nodes themselves.
+// Offers the CPU the nodes that it runs when a device declines the call of a segment. The backend gets copies, because
+// it modifies nodes.
 static taper_status offer_declined(finder *f, taper_copier *copier, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -590,8 +595,8 @@ static taper_status offer_all_declined(finder *f)
 
 static taper_status offer_graph(finder *f)
 {
-    if (TAPER_DEVICES &&
-        (f->device->backend->store != NULL || f->device->backend->copies)) { // views cost nothing here, but there
+    if (TAPER_DEVICES && (f->device->backend->store != NULL ||
+                          f->device->backend->copies)) { // such devices need to know which views are written
         TAPER_TRY(taper_aliases_create(f->graph, &f->aliases, f->compilation->error));
     }
     const taper_status status = offer_block(f, f->graph->body);
@@ -608,7 +613,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     const taper_allocator *allocator = compilation->allocator;
     finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
-    if (TAPER_DEVICES && compilation->device_count > 1) { // where it is written a device gives a new tensor anyway
+    if (TAPER_DEVICES && compilation->device_count > 1) { // a device makes a new tensor for a write in place anyway
         taper_learn_types(graph->body);
         status = taper_pass_remove_mutation(compilation, graph);
     }
@@ -617,7 +622,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
         if (TAPER_DEVICES && atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {
             continue;
         }
-        if (TAPER_DEVICES && i != 0 && i + 1 == compilation->device_count) { // the CPU
+        if (TAPER_DEVICES && i != 0 && i + 1 == compilation->device_count) { // the CPU is last
             status = offer_all_declined(&f);
         }
         status = status == TAPER_OK ? offer_graph(&f) : status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a graph for inputs of known sizes: what asks for sizes is answered, and what follows from the answers computed,
-// so that for those who take the graph over for such inputs nothing but tensors is left.
+// Makes a graph for inputs of known sizes. Questions about sizes are answered, and their consequences are computed. The
+// users of such a graph then find only operators on tensors.
 #include "compiler/pass.h"
 #include "ir/infer.h"
 
@@ -8,11 +8,11 @@ typedef struct specializing {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_shapes *shapes;
-    size_t list_items; // of lists that were made of one that grows
-    size_t steps;      // from lists and dicts to who uses them
+    size_t list_items; // items of all lists made from growing lists
+    size_t steps;      // search steps from lists and dicts to their users
 } specializing;
 
-// Every user reads the list, or takes it apart, or copies from it.
+// Returns true if every user reads the list, unpacks it, or copies from it.
 static bool is_only_read(const taper_ir_value *list)
 {
     for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
@@ -28,7 +28,7 @@ static bool is_only_read(const taper_ir_value *list)
     return true;
 }
 
-// The node's result is this constant.
+// Replaces the node by a constant.
 static taper_status replace(specializing *s, taper_node *node, taper_val value)
 {
     taper_ir_value *made;
@@ -92,7 +92,7 @@ static taper_status answer(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, shape.sizes, (size_t)shape.rank);
 }
 
-// Of a list of sizes some of which are not known: those that are, where they are taken from it.
+// Replaces items that are read from a list of sizes of which only some are known.
 static taper_status some_sizes(specializing *s, taper_node *node, bool *done)
 {
     const bool item = taper_node_calls(node, TAPER_OP(aten___getitem___t));
@@ -192,13 +192,13 @@ static taper_status join(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, numbers, node->input_count);
 }
 
-// ---- lists that grow
+// ---- growing lists
 
-// The next node that has the list or dict as its first argument, from `node` on; NULL: `left` of them are seen, or the
-// graph has so many lists and dicts whose users are far away that the search would take too long.
+// Returns the next node, from `node` on, with the list or dict as its first argument. Returns NULL after the last of
+// `left` users, or if the searches of this graph take too many steps.
 static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_value *value, size_t *left)
 {
-    enum { EACH = 512 }; // steps for a value of the graph
+    enum { EACH = 512 }; // steps per value of the graph
     for (; node != NULL && *left != 0 && s->steps / EACH <= s->graph->value_count; node = node->next, s->steps++) {
         if (node->kind == TAPER_NODE_OP && node->input_count != 0 && taper_node_in(node, 0) == value) {
             --*left;
@@ -208,7 +208,7 @@ static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_v
     return NULL;
 }
 
-// Every user of the list stands in its block, and either appends to it there or only reads it.
+// Returns true if every user of the list is in its block and appends or only reads.
 static bool only_grows(const taper_node *list, size_t *users)
 {
     bool grows = false;
@@ -231,7 +231,7 @@ static bool only_grows(const taper_node *list, size_t *users)
     return grows;
 }
 
-// Whoever reads a list of tensors that grows gets one of its own, of what is in it by then.
+// Gives each reader of a growing list of tensors a list of its own, with the items so far.
 static taper_status grown_lists(specializing *s, taper_node *list)
 {
     enum { MOST = 512 };
@@ -254,7 +254,8 @@ static taper_status grown_lists(specializing *s, taper_node *list)
             appends++;
             continue;
         }
-        if (s->list_items + count > (size_t)s->graph->node_count + MOST * 64) { // as many as the graph has nodes
+        // At most as many as the graph has nodes, plus a constant.
+        if (s->list_items + count > (size_t)s->graph->node_count + MOST * 64) {
             return TAPER_OK;
         }
         s->list_items += count;
@@ -272,7 +273,7 @@ static taper_status grown_lists(specializing *s, taper_node *list)
     if (users != 0) {
         return TAPER_OK;
     }
-    for (taper_node *node = list->next, *next; appends != 0; node = next) { // nobody reads it
+    for (taper_node *node = list->next, *next; appends != 0; node = next) { // the list has no more readers
         next = node->next;
         if (taper_node_calls(node, TAPER_OP(aten_append_t)) && taper_node_in(node, 0) == &list->outputs[0]) {
             taper_node_remove(node);
@@ -296,7 +297,7 @@ static bool is_plain_dict(const taper_node *dict, size_t *users)
     for (const taper_value_use *use = dict->outputs[0].uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         if (user == NULL && use->block == dict->block->graph->body) {
-            continue; // what is returned
+            continue; // the dict is returned
         }
         if (user == NULL || user->block != dict->block || use->index != 0 || !is_key(user) ||
             (!taper_node_calls(user, TAPER_OP(aten__set_item_str)) &&
@@ -308,7 +309,7 @@ static bool is_plain_dict(const taper_node *dict, size_t *users)
     return true;
 }
 
-// What is read is what was stored there last.
+// Replaces each read of a key by the value that was stored last.
 static taper_status plain_dict(specializing *s, taper_node *dict)
 {
     enum { MOST = 64 };
@@ -337,14 +338,14 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
             taper_value_replace_uses(&node->outputs[0], taper_node_in(stores[at], 2));
             taper_node_remove(node);
         } else {
-            kept = true; // it raises
+            kept = true; // the read raises
         }
     }
     kept = kept || left != 0;
     for (const taper_value_use *use = dict->outputs[0].uses; use != NULL; use = use->next) {
         kept = kept || use->user == NULL;
     }
-    for (taper_node *node = dict->next, *next; sets != 0 && !kept; node = next) { // nobody reads it
+    for (taper_node *node = dict->next, *next; sets != 0 && !kept; node = next) { // the dict has no more readers
         next = node->next;
         if (taper_node_calls(node, TAPER_OP(aten__set_item_str)) && taper_node_in(node, 0) == &dict->outputs[0]) {
             taper_node_remove(node);
@@ -354,7 +355,8 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
     return TAPER_OK;
 }
 
-// A pure operator on constants whose result is no tensor, or one of a number that traces make of sizes.
+// Computes a pure operator on constants whose result is not a tensor, or is the one-element tensor that traces make of
+// a size.
 static taper_status fold(specializing *s, taper_node *node, bool *done)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
@@ -373,7 +375,7 @@ static taper_status fold(specializing *s, taper_node *node, bool *done)
     const bool made = taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar)) ||
                       taper_node_calls(node, TAPER_OP(prim_NumToTensor_bool)),
                small = made || (tensors && taper_node_has(node, TAPER_OP_ELEMENTWISE));
-    if (small && taper_node_is_pure(node)) { // of one element
+    if (small && taper_node_is_pure(node)) { // one element
         bool view;
         if (taper_fold_tensor(s->compilation->registry, s->compilation->module->heap, node->op, args, node->input_count,
                               sizeof(double), &result, &view)) {
@@ -424,7 +426,7 @@ static taper_status walk(specializing *s, taper_block *block)
         taper_node *const previous = node->previous;
         bool done = false;
         next = node->next;
-        if (taper_take_branch(node)) { // its nodes stand there now
+        if (taper_take_branch(node)) { // its nodes are now in its place
             next = previous != NULL ? previous->next : block->first;
             continue;
         }
@@ -432,7 +434,7 @@ static taper_status walk(specializing *s, taper_block *block)
         if (done) {
             continue;
         }
-        next = node->next; // what was behind it may have gone
+        next = node->next; // the previous next node may have been removed
         taper_shapes_learn(s->shapes, node, NULL, NULL);
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(walk(s, node->blocks[b]));

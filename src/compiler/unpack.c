@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In a model that is to be quantized, what another optimizer packed becomes plain again: layers on objects of packed
-// weights are aten:: layers and the activation that went into the object, sums fused with their relu are two operators,
-// and nothing is brought over from a device. The states are read by the operators' own parsing, so what they refuse
-// stays as it is.
+// In a model that will be quantized, this undoes the packing of another optimizer. Layers on packed weights become
+// aten:: layers and separate activations, sums with a fused relu become two operators, and copies from a device are
+// removed. The operators' own parsers read the states, so an object that they refuse is not changed.
 #include <math.h>
 
 #include "compiler/prepack.h"
@@ -19,7 +18,7 @@ static taper_status set_constant(taper_node *node, size_t index, taper_val value
 
 // ---- activations
 
-// relu or clamp of x; *result is x where neither bound is one, NULL when this build lacks the operator.
+// Adds relu or clamp of x. *result is x if there is no bound, or NULL if this build lacks the operator.
 static taper_status clamp_before(taper_compilation *compilation, taper_node *before, taper_ir_value *x, double min,
                                  double max, taper_ir_value **result)
 {
@@ -48,10 +47,10 @@ typedef struct packed_layer {
     bool convolution, weight_is_in_out;
     taper_tensor *weight, *bias;
     taper_conv_params params;
-    double min, max; // infinite where there is no bound
+    double min, max; // infinite without a bound
 } packed_layer;
 
-// Whether node is a layer whose object's state is as it should be.
+// Sets *matches to true if node is a layer and the state of its object is valid.
 static taper_status match(const taper_compilation *compilation, const taper_node *node, packed_layer *layer,
                           bool *matches)
 {
@@ -82,8 +81,8 @@ static taper_status match(const taper_compilation *compilation, const taper_node
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
 }
 
-// What comes behind (input, weight, bias): stride, padding, dilation, groups; of a transposed convolution stride,
-// padding, output_padding, groups, dilation.
+// Sets the arguments after (input, weight, bias): stride, padding, dilation, groups. For a transposed convolution they
+// are stride, padding, output_padding, groups, dilation.
 static taper_status set_geometry(taper_compilation *compilation, taper_node *node, const taper_conv_params *p)
 {
     const int64_t *const lists[] = {p->stride, p->padding, p->transposed ? p->output_padding : p->dilation,
@@ -149,7 +148,7 @@ static taper_status unpack_sum(taper_compilation *compilation, taper_node *node)
     return TAPER_OK;
 }
 
-// Whether it brings a tensor over from a device.
+// Returns true if the node copies a tensor from a device.
 static bool fetches(const taper_node *node)
 {
     for (const taper_preparer *whose = taper_preparers; whose->name != NULL; whose++) {
