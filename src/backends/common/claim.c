@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A claim is the nodes that can be had and need nothing that needs a node which cannot. Values are marked while it is
-// made; who numbers registers does so later.
+// A claim contains the nodes that the backend supports, except those that depend on an unsupported node which depends
+// on the claim. While the claim is made, the registers of values contain marks; registers are numbered later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
 
-enum { NONE, INSIDE, BEHIND }; // of values: made by what is taken; made of that by others
+enum { NONE, INSIDE, BEHIND }; // marks of values: made by a node of the claim; made outside from values of the claim
 
-// Nodes behind the last one taken that are looked at, so that many small claims cost no more than their nodes.
+// Nodes that are examined after the last one taken. Without this bound, many small claims would cost more than their
+// nodes.
 enum { LOOK_AHEAD = 512 };
 
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known)
@@ -53,7 +54,7 @@ static bool is_list(const taper_node *node)
            (node->kind == TAPER_NODE_OP && TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_PIECES);
 }
 
-// Tensors that come in a list can be had where the list is made inside too: what others put into it is not known.
+// Returns true if a tensor list comes from outside the claim. Its items are not known there.
 static bool takes_list_from_outside(const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -71,9 +72,9 @@ static bool divides(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
 }
 
-// Sizes that others look at are results as tensors are, where they are whole numbers that follow from what is inside
-// alone: another number among the arguments would make them others in each call. What is not sure to be known stays
-// outside.
+// Returns true if a node's sizes can be results of the segment, like tensors. They must be integers that depend only on
+// constants and on values inside, because another number among the arguments could differ in each call. A division by a
+// number that may be zero stays outside.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {
@@ -94,14 +95,14 @@ static bool gives_numbers(const taper_node *node)
     return true;
 }
 
-// Lists, and sizes that do not follow from what is inside, go with all that look at them, and what takes one apart with
-// what makes it: others let go of both, and of what needs them.
+// Removes from the claim: lists with users outside, sizes with users outside that gives_numbers rejects, and unpacking
+// of lists that are made outside. Then removes all nodes that depend on removed ones, and repeats.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {
         size_t kept = 0;
         again = false;
-        for (size_t i = claim->count; i-- != 0;) { // users first
+        for (size_t i = claim->count; i-- != 0;) { // users come before their inputs
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
             const bool inner = needs(node) != NONE;
@@ -184,17 +185,17 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     end = node;
     const size_t seen = at;
     drop_lists(claimer, region, claim);
-    // Goes on with the first node that was left, which others may be taken behind.
+    // The next claim starts at the first refused node, because nodes after it may be taken then.
     claim->next = seen;
     if (first_refused != region->count && claim->count != 0) {
         claim->next = first_refused;
     }
-    if (claim->next <= region->from) { // it was the very first: nothing before it is left to ask about
+    if (claim->next <= region->from) { // ensure progress, as nothing remains before the first node
         claim->next = region->from + 1;
     }
     if (!pays(claimer, region, claim)) {
         claim->count = 0;
-        // All of it is looked at again from claim->next on: so that this ends, some of very many stays behind.
+        // All nodes from claim->next on are examined again. To bound this, a part of a very long region is skipped.
         const size_t looked_at = seen - region->from;
         if (looked_at > LOOK_AHEAD && claim->next < region->from + looked_at / 8) {
             claim->next = region->from + looked_at / 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which nodes of a region a backend takes: all that it can have and that need nothing which needs a node that it
-// cannot.
+// Chooses the nodes of a region that a backend takes: all nodes that it supports, except those that depend on the
+// result of an unsupported node which itself depends on a node of the claim.
 #ifndef TAPER_BACKENDS_CLAIM_H
 #define TAPER_BACKENDS_CLAIM_H
 
@@ -9,16 +9,19 @@
 
 typedef struct taper_claimer taper_claimer;
 struct taper_claimer {
-    // Why the node cannot be had, as far as it is known (a static text, may be ""); NULL: it probably can.
+    // Returns the reason why the backend does not support the node (a static text, may be ""), as far as it is known,
+    // or NULL if it probably supports it.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
-    bool (*pays)(const taper_node *node); // one such node makes a claim worth its way; NULL: any does
-    bool computes_sizes;                  // nodes that compute with sizes (shape_nodes.h) go with all that look at them
+    // True if this node alone makes a claim worth its overhead; NULL if any node does.
+    bool (*pays)(const taper_node *node);
+    // True if the backend takes nodes that compute with sizes (shape_nodes.h), together with all their users.
+    bool computes_sizes;
     const void *user;
 };
 
-// TAPER_DECLINED: nothing (more) here.
+// Claims nodes of the region. Returns TAPER_DECLINED if nothing, or nothing more, can be claimed.
 TAPER_MUST_USE taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *region, taper_claim *claim);
-// What a region knows of a value, as taper_node_reader.know; user: the region.
+// Tells what a region knows of a value, as taper_node_reader.know. user: the region.
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known);
 
 #endif

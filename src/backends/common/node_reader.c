@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What backends ask of a node's arguments.
+// Reads arguments of nodes for backends. See node_reader.h.
 #include "backends/common/node_reader.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static bool will_be_known(const taper_ir_value *value)
                                    value->type->kind == TAPER_TYPE_BOOL);
 }
 
-// *constant NULL: None, or no such argument.
+// Reads an argument by name. *constant is NULL if the argument is None, missing, or not known yet.
 static taper_status named(taper_node_reader *r, const taper_node *node, const char *name, const taper_val **constant)
 {
     const taper_ir_value *value = taper_read_argument(node, name);
@@ -86,7 +86,7 @@ taper_status taper_read_number(taper_node_reader *r, const taper_node *node, con
 taper_status taper_read_int_list(taper_node_reader *r, const taper_ir_value *value, int64_t *numbers, size_t *count)
 {
     const taper_val *constant = taper_read_constant(r, value);
-    const taper_node *list = constant == NULL ? value->node : NULL; // of constants, not folded yet
+    const taper_node *list = constant == NULL ? value->node : NULL; // a list of constants that is not folded yet
     TAPER_READ_REFUSE(r, constant == NULL && (list == NULL || list->kind != TAPER_NODE_LIST),
                       "an argument that is no constant");
     const bool one = constant != NULL && constant->tag == TAPER_INT;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments of nodes, as backends read them while they claim (little is known) and record (everything that is not the
-// content of a tensor is).
+// Reads arguments of nodes for backends. While a backend claims nodes, little is known. While it records a call,
+// everything is known except the contents of tensors.
 #ifndef TAPER_BACKENDS_NODE_READER_H
 #define TAPER_BACKENDS_NODE_READER_H
 
 #include "ir/graph.h"
 #include "ir/infer.h"
 
-// What is known of a value that nodes take or give.
+// Facts about an input or output of a node.
 typedef struct taper_known_value {
-    const taper_val *constant; // the value itself, where it is the same in every run; NULL: it is not
-    taper_shape shape;         // of a tensor that is no constant; while nodes are only asked about, any of it may be
-                               // unknown
-    bool quantized;            // of one that comes from outside
+    const taper_val *constant; // the value itself, if it is the same in every run, or NULL
+    taper_shape shape; // shape of a tensor that is not constant; parts may be unknown while the backend claims nodes
+    bool quantized;    // true for a quantized tensor from outside, which has scale and zero_point
     double scale;
     int64_t zero_point;
 } taper_known_value;
@@ -20,11 +19,11 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
-    bool later;      // numbers that are not known yet will be: they are taken for what stands where there are none
-    const char *why; // the last refusal, a static text
+    bool later;      // true if unknown numbers will be known later; until then the reader uses their defaults
+    const char *why; // reason of the last refusal, a static text
 } taper_node_reader;
 
-// The node stays with the CPU; why is a static text. Gives TAPER_DECLINED.
+// Refuses the node, so that the CPU runs it. why is a static text. Returns TAPER_DECLINED.
 taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
 #define TAPER_READ_REFUSE(reader, condition, why)                                                                      \
     do {                                                                                                               \
@@ -34,20 +33,21 @@ taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
     } while (0)
 
 taper_known_value taper_read_value(const taper_node_reader *reader, const taper_ir_value *value);
-// The argument of that name; NULL: the schema has none.
+// Returns the argument of that name, or NULL if the schema has none.
 const taper_ir_value *taper_read_argument(const taper_node *node, const char *name);
-// Its value where it is constant; NULL: it is not, or there is no such argument.
+// Returns the constant of the value, or NULL if it is not constant or is NULL.
 const taper_val *taper_read_constant(const taper_node_reader *reader, const taper_ir_value *value);
-// A constant tensor; NULL: it is none.
+// Returns a constant tensor, or NULL if the value is anything else.
 taper_tensor *taper_read_tensor(const taper_node_reader *reader, const taper_ir_value *value);
-// These refuse where the argument is not constant, and give `otherwise` for None and for what the schema lacks.
+// These functions refuse an argument that is not constant. They return `otherwise` if the argument is None or the
+// schema lacks it.
 TAPER_MUST_USE taper_status taper_read_int(taper_node_reader *reader, const taper_node *node, const char *name,
                                            int64_t otherwise, int64_t *number);
 TAPER_MUST_USE taper_status taper_read_number(taper_node_reader *reader, const taper_node *node, const char *name,
                                               double otherwise, double *number);
 TAPER_MUST_USE taper_status taper_read_ints(taper_node_reader *reader, const taper_node *node, const char *name,
                                             size_t want, int64_t otherwise, int64_t *numbers);
-// Any count up to TAPER_MAX_RANK.
+// Reads a list of up to TAPER_MAX_RANK numbers.
 TAPER_MUST_USE taper_status taper_read_int_list(taper_node_reader *reader, const taper_ir_value *value,
                                                 int64_t *numbers, size_t *count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of those for whom files are prepared.
+// The table of the devices that files are prepared for.
 #include "compiler_hook.h"
 
 const taper_preparer taper_preparers[] = {

@@ -21,7 +21,7 @@ static const taper_val *number_of(const taper_segment_values *v, const taper_ir_
     return number != NULL && number->tag != TAPER_NONE ? number : NULL;
 }
 
-// What an input of a node is, where it is no tensor of the body.
+// Returns the value of a node's input, unless it is a tensor made inside. Returns NULL if it is not known.
 static const taper_val *known_value(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;
@@ -30,7 +30,7 @@ static const taper_val *known_value(void *user, const taper_node *node, size_t a
     return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
 }
 
-// The same for what tells shapes: tensors of one number have one.
+// Like known_value, for the inference of shapes, which takes the shape of one-element tensors and not their number.
 static const taper_val *known_of_shape(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;
@@ -49,7 +49,7 @@ static taper_shape_argument known_argument(void *user, const taper_node *node, s
                                                   : taper_shapes_get(&v->shapes, taper_node_in(node, at))};
 }
 
-// Sizes that nodes compute with, and the shapes that follow from these.
+// Computes the results of nodes that compute with sizes, and the shapes that follow from them.
 static taper_status find_numbers(taper_segment_values *v, taper_error *error)
 {
     bool found = false;
@@ -114,8 +114,8 @@ void taper_segment_values_free(taper_segment_values *v)
     *v = (taper_segment_values){0};
 }
 
-// Numbers are what they are for as long as the recording is used: calls with others have their own. An attribute that
-// the program wrote to is a constant of the program, but not of its runs.
+// Returns true if the argument is constant. Numbers are constant for a recording, because calls with other numbers get
+// their own recording. A tensor attribute that the program writes to is a constant of the program, but not of its runs.
 static bool is_constant(const taper_segment_values *v, size_t arg)
 {
     const taper_val value = v->call->args[arg];

@@ -46,7 +46,7 @@ static taper_val new_list(const asked *a, const taper_val *items, size_t count)
     return TAPER_VAL(list);
 }
 
-// ---- of a tensor
+// ---- operators on a tensor
 
 static taper_val rank_of(const asked *a)
 {
@@ -78,7 +78,7 @@ static taper_val size_of(const asked *a)
     return size != TAPER_UNKNOWN ? taper_val_int(size) : taper_val_none();
 }
 
-// ---- of lists of numbers
+// ---- operators on lists of numbers
 
 static taper_val length_of(const asked *a)
 {
@@ -142,7 +142,7 @@ static taper_val made_of(const asked *a)
     return a->node->input_count <= TAPER_MAX_RANK ? new_list(a, items, a->node->input_count) : taper_val_none();
 }
 
-// ---- of numbers
+// ---- operators on integers
 
 static taper_val sum_of(const asked *a)
 {
@@ -163,7 +163,7 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // by what is above zero
+static taper_val quotient_of(const asked *a) // only by a positive divisor
 {
     int64_t x, y;
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))
@@ -194,7 +194,7 @@ static taper_val larger_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) ? taper_val_int(x > y ? x : y) : taper_val_none();
 }
 
-// ---- of numbers with fractions, as scales have them; what raises is not known
+// ---- operators on floating-point numbers, such as scales; a result that would raise is not known
 
 static bool number_of(const asked *a, size_t at, double *number)
 {
@@ -239,7 +239,7 @@ static taper_val float_product_of(const asked *a)
     return number_of(a, 0, &x) && number_of(a, 1, &y) ? double_of(x * y) : taper_val_none();
 }
 
-// ---- of tensors of one number, as tracing makes them of sizes
+// ---- operators on one-element tensors, which tracing makes of sizes
 
 static taper_val tensor_of(const asked *a)
 {
@@ -270,7 +270,8 @@ static taper_val tensor_power_of(const asked *a)
                  : taper_val_none();
 }
 
-// As tracing scales a size: to float32, times a float32, what is below it as a whole number.
+// These functions compute as tracing scales a size: convert it to float32, multiply it by a float32, and convert the
+// floor to an integer.
 static taper_val tensor_float_of(const asked *a)
 {
     double x;
@@ -302,12 +303,12 @@ static taper_val tensor_floor_of(const asked *a)
 static taper_val whole_of(const asked *a)
 {
     double x;
-    const double most = 9007199254740992; // of which every whole number is a double
+    const double most = 9007199254740992; // 2^53: every integer up to it is a double
     return number_of(a, 0, &x) && x > -most && x < most ? taper_val_int((int64_t)x) : taper_val_none();
 }
 
 static const struct {
-    const taper_op *op; // NULL: this build lacks it
+    const taper_op *op; // NULL if this build lacks the operator
     taper_val (*evaluate)(const asked *a);
 } rows[] = {
 #define SHAPE_NODE(id, evaluate) {TAPER_OP(id), evaluate},
@@ -320,7 +321,7 @@ static bool is_int_list(const taper_ir_value *value)
     return value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
 }
 
-// Whether a tensor of one number that is float32 becomes another one.
+// Returns true if the node makes a one-element float32 tensor of another one-element tensor.
 static bool scales(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
@@ -334,7 +335,7 @@ static bool scales(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floor));
 }
 
-// Operators of tensors are such nodes only where they begin with a size.
+// Returns true if the tensor starts with a size. Only then operators on tensors compute with sizes.
 static bool is_tensor_of_size(const taper_ir_value *value)
 {
     enum { MOST_DEPTH = 8 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes that compute with sizes: whoever knows the shapes of a call knows what they give, and runs none of them.
+// Nodes that compute with sizes. If the shapes of a call are known, so are the results of these nodes, and none of them
+// needs to run.
 #ifndef TAPER_BACKENDS_SHAPE_NODES_H
 #define TAPER_BACKENDS_SHAPE_NODES_H
 
@@ -8,10 +9,10 @@
 
 bool taper_is_shape_node(const taper_node *node);
 
-// What the node gives as this output, a new reference (lists on the heap). arg: what is known of an input, by number: a
-// value, or the shape of a tensor. None (TAPER_NONE): it is not known.
+// taper_shape_node_evaluate returns output `output` of the node, a new reference (lists are on the heap), or None if it
+// is not known. arg returns what is known of an input, by number: a value, or the shape of a tensor.
 typedef struct taper_shape_argument {
-    const taper_val *value; // NULL: not known
+    const taper_val *value; // NULL if unknown
     taper_shape shape;
 } taper_shape_argument;
 taper_val taper_shape_node_evaluate(const taper_node *node, size_t output, taper_heap *heap,

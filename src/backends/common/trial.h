@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which way is the faster one, the device or the plain nodes, is measured in the first runs of each.
+// Chooses between the device and the plain nodes by measuring the first runs of each.
 #ifndef TAPER_BACKENDS_TRIAL_H
 #define TAPER_BACKENDS_TRIAL_H
 
 #include <stdbool.h>
 
-enum { TAPER_TRIAL_RUNS = 3 }; // of each way; the first does what is done but once
+enum { TAPER_TRIAL_RUNS = 3 }; // runs of each; the first one includes work that is done only once
 
 typedef enum taper_trial_phase {
     TAPER_TRIAL_TRIES_DEVICE,
@@ -16,8 +16,8 @@ typedef enum taper_trial_phase {
 
 typedef struct taper_trial {
     taper_trial_phase phase;
-    unsigned runs;        // of this phase
-    double device, plain; // seconds of the best
+    unsigned runs;        // runs in this phase so far
+    double device, plain; // shortest time of a run, in seconds
 } taper_trial;
 
 static inline bool taper_trial_is_plain(const taper_trial *t)
@@ -32,7 +32,8 @@ static inline void taper_trial_note(double *best, unsigned runs, double seconds)
     }
 }
 
-// A run of the device took so long. True: the next runs are the plain nodes', so memory is to be planned anew.
+// Records the time of a run of the device. Returns true if the next runs are those of the plain nodes, for which memory
+// must be planned again.
 static inline bool taper_trial_device(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_DEVICE) {
@@ -47,7 +48,7 @@ static inline bool taper_trial_device(taper_trial *t, double seconds)
     return true;
 }
 
-// The plain nodes took so long. True: it is decided who goes on.
+// Records the time of a run of the plain nodes. Returns true if the choice is now made.
 static inline bool taper_trial_plain(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_PLAIN) {

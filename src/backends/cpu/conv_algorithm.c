@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which algorithm computes a convolution that is not depthwise: directly, by Winograd's transforms (3x3), or over
-// planes (few channels, groups of few). What each costs is counted in multiply-adds of a vector: the products, with
-// what a strip of few rows wastes; the transforms; what is moved; and the weights, which come from memory once per run
-// where they are larger than a cache.
+// Chooses the algorithm of a convolution that is not depthwise: direct products, Winograd's transforms (3x3), or planes
+// (few channels, groups of few). The cost of each is counted in multiply-adds of a vector. It consists of the products,
+// with the waste of short strips, the transforms, the copies, and the weights, which are read from memory once per run
+// if they exceed the cache.
 #include <math.h>
 
 #include "backends/cpu/conv_strips.h"
@@ -10,16 +10,17 @@
 #include "ops/list/op_features.h"
 
 enum {
-    LEAST_CHANNELS_FOUR = 64, // with fewer the error of 4x4 outputs is more than twice that of the direct sums
-    LEAST_CHANNELS = 16,      // with fewer the transforms cost what the products save
-    ROW_OVERHEAD = 2,         // a strip of r rows costs as r + 2 at full speed: loads of weights
+    LEAST_CHANNELS_FOUR = 64, // with fewer, the error of 4x4 tiles is more than twice that of direct sums
+    LEAST_CHANNELS = 16,      // with fewer, the transforms cost as much as the products save
+    ROW_OVERHEAD = 2,         // a strip of r rows costs as much as r + 2 rows, because it loads the weights
 };
 
 typedef struct machine {
     double rows, lanes, cache;
 } machine;
 
-// A product of so many rows, vectors of columns times k, and weights that are read once.
+// Returns the cost of a product with that many rows, where depth is vectors of columns times k, and whose weights are
+// read once.
 static double product(const machine *m, double rows, double depth, double weights)
 {
     const double strips = rows <= m->rows ? 1 : rows / m->rows, bytes = weights * sizeof(float);
@@ -28,8 +29,8 @@ static double product(const machine *m, double rows, double depth, double weight
 
 static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
-    // Of a tile and a vector of channels: loads, stores and arithmetic, as measured; and how much longer one takes at
-    // an edge, although it is smaller.
+    // Measured costs of loads, stores and arithmetic, per tile and vector of channels. A tile at an edge takes longer
+    // by the factor `edge`, although it is smaller.
     const double edge = 1.5;
     const double into = entry->stride == 2 ? 1000 : entry->outputs == 4 ? 360 : 80;
     const double out_of = entry->stride == 2 ? 480 : entry->outputs == 4 ? 250 : 70;
@@ -56,7 +57,7 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
     const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    const taper_gemm_entry *own = taper_conv2d_entry(job, 1); // of halves, maybe, which are half as many bytes
+    const taper_gemm_entry *own = taper_conv2d_entry(job, 1); // may have half-precision weights, with half the bytes
     const double weights = taps * (double)job->out_c / (own->precision != TAPER_PRECISION_fp32 ? 2 : 1);
     const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes * taper_gemm_cost(own), weights) *
                           taper_conv_strips_share(job, entry->mr);
@@ -76,19 +77,20 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     return best;
 }
 
-// Of both in multiply-adds of a vector, as measured. The product of merged groups multiplies with the zeros of the
-// others, and has lanes without an output; a single vector of outputs is bound by the loads of the inputs. Planes have
-// all their lanes but between rows, and are transposed twice.
+// Compares measured costs in multiply-adds of a vector. The product of merged groups also multiplies zeros of other
+// groups, and has lanes without an output. A single vector of outputs is limited by loads of the inputs. Planes use all
+// lanes except between rows, and are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
-    if (job->out_c / job->groups >= gemm->nr) { // whole panels of its own
+    if (job->out_c / job->groups >= gemm->nr) { // a group fills whole panels
         return false;
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
-    // Products over pointers take a fifth longer than is counted here. conv_stem.c and Winograd's transforms do not.
+    // Products over pointers take a fifth longer than this model says. conv_stem.c and Winograd's transforms do not use
+    // pointers.
     const bool stem = taper_conv2d_is_stem(job),
                transforms = TAPER_HAS_OP(winograd_k3) && taper_conv2d_winograd_choose(job) != NULL;
     const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
@@ -98,21 +100,21 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
     const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
-    // Merged groups multiply mostly zeros, beside which the taps in the padding count for little.
+    // Merged groups multiply mostly zeros, so omitting taps in the padding saves little.
     const double share = job->groups == 1 ? taper_conv_strips_share(job, gemm->mr) : 1;
     const double product = pixels * groups / (double)merged *
                            (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) * share +
                             pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
-    // Of all the phases of the strides, with what lies in the padding; and the slack behind each plane.
+    // All phases of the strides are counted, with their padding, and the slack after each plane.
     const double phases = (double)(job->stride_h * job->stride_w),
                  in_planes = (double)(job->batch * job->in_c) * phases;
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +
                         (double)(job->out_c * job->out_h * job->batch);
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
-    // Where a vector is short a load of a weight is for few products.
+    // In short vectors, each load of a weight serves few products.
     const double loads = lanes <= 4 ? 1.3 : 1;
-    // Positions are taken two vectors at a time at least, or as if they were.
+    // The kernel takes at least two vectors of positions at a time, or costs as much.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows + slack * in_planes < worth * product;
@@ -133,7 +135,7 @@ bool taper_conv2d_lines_pay(const taper_conv2d *job)
     const double product = pixels * groups *
                            ((inputs * together * vectors * strip * taper_gemm_cost(gemm) + store * vectors) / together +
                             float_moved * (inputs + outputs));
-    const double blocks = ceil(outputs / planar->block); // each loads all inputs
+    const double blocks = ceil(outputs / planar->block); // each block loads all inputs
     const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + blocks);
     return lines < product;
 }

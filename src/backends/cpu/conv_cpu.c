@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
-// dtypes, ranks, out forms) is declined and left to the reference.
+// 2-D convolution on the CPU: reads the call, converts the input to NHWC, chooses the algorithm. Other dtypes, ranks
+// and out forms are declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/conv_images.h"
 #include "backends/cpu/conv_volume.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-// ---- what this path does
+// ---- supported calls
 
 static bool plain_vector(const taper_tensor *t, size_t count)
 {
@@ -70,7 +70,7 @@ static void describe(taper_conv2d *job)
     job->dilation_w = (size_t)a->params.dilation[1];
     job->pad_top = a->params.padding[0];
     job->pad_left = a->params.padding[1];
-    if (a->params.rank == 3) { // of single pixels, whose order does not matter
+    if (a->params.rank == 3) { // a 1x1x1 kernel, for which the order of pixels does not matter
         job->in_w *= (size_t)a->input->sizes[4];
         job->out_w *= (size_t)a->out_sizes[4];
     }
@@ -140,7 +140,7 @@ static void sample_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Weights that are not kept would be transformed in every run.
+// Returns true if transformed weights are kept. Otherwise they would be transformed in every run.
 static bool may_transform(const taper_conv2d *job)
 {
     taper_pack_request request;
@@ -155,8 +155,8 @@ static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
 
 #include "backends/cpu/conv_orders.h"
 
-// The input in NHWC, with slack behind it but for products: the tensor's own bytes, or a copy in *scratch (to be freed
-// by the caller).
+// Sets job->x to the input in NHWC, with slack after it unless the algorithm is a product. This is the tensor's own
+// data, or a copy in *scratch that the caller frees.
 static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
 {
     taper_run *run = job->call->run;
@@ -176,7 +176,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     }
     memset(*scratch + count, 0, TAPER_OVERREAD);
     job->x = *scratch;
-    if (is_sampled(job)) { // smaller than what there is room for
+    if (is_sampled(job)) { // the copy is smaller than the allocated block
         sampled s = {taper_vector_f32_select(run->cpu), job, *scratch};
         const taper_status status =
             taper_run_floats(run, sample_rows, &s, job->batch * job->out_h, 4.0 * (double)(job->in_c * job->out_w));
@@ -191,7 +191,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
                      job->in_h * job->in_w};
         return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
     }
-    // Any other strides: through a tensor over the scratch block.
+    // All other strides are copied through a tensor that borrows the scratch block.
     taper_storage *storage;
     taper_tensor *view;
     int64_t strides[4];
@@ -219,7 +219,8 @@ static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
     return taper_run_copy(run, *turned, x);
 }
 
-// The other summand where it lies in PyTorch's order, and the result in NHWC behind the same one: NULL: not so.
+// Returns the other summand if it is contiguous while the result is NHWC, so that it must be converted first. Otherwise
+// returns NULL.
 static const taper_tensor *plain_summand(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);
@@ -238,7 +239,7 @@ static taper_status bring_summand(const taper_conv2d *job, const taper_tensor *f
     return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->out_c);
 }
 
-// Whether everything but the input and the other summand is constant.
+// Returns true if everything except the input and the other summand is constant.
 static bool has_constant_weights(const taper_conv2d *job)
 {
     bool all = taper_call_has_constant_weights(job->call, job->args.weight, job->args.bias);
@@ -285,8 +286,9 @@ static taper_status run_path(taper_conv2d *job)
     return status;
 }
 
-// A channels-last result of one pixel or one channel is contiguous too; elementwise operators then answer with
-// contiguous strides unless they work in place. The operators of the fallback know which.
+// Returns true if the strides of the result depend on the following operators. A channels-last result with one pixel or
+// one channel is also contiguous, and element-wise operators then give contiguous strides unless they work in place.
+// The plain operators compute these strides.
 static bool strides_depend_on_tail(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);
@@ -294,7 +296,7 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-// summand: the other one in NHWC; NULL: as it is.
+// summand: data of the other summand in NHWC, or NULL if it is read in place.
 static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;
@@ -345,7 +347,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job); // which have none
+    const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job); // depthwise kernels take no summand
     const size_t summand_bytes = summand != NULL ? (size_t)taper_tensor_numel(summand) * sizeof(float) + 1024 : 0;
     float *brought = summand != NULL ? taper_heap_alloc(run->heap, summand_bytes) : NULL;
     if (summand != NULL && brought == NULL) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm),
-// anything else gathers a pointer per output pixel and tap (igemm). tiles.h cuts it. Groups of few channels are taken
-// several at a time, as one product whose weights are zero between them: the lanes are there anyway. Zero times an
-// infinity or NaN is NaN: where one comes out, all is computed again, group by group.
+// Dense convolution as matrix products over packed weights. 1x1 with stride 1 reads the pixels in place (gemm); other
+// kernels gather a pointer per output pixel and tap (igemm). tiles.h divides the work.
+//
+// Several groups of few channels are merged into one product whose weights are zero between groups, because the lanes
+// would be empty otherwise. Zero times infinity or NaN is NaN, so if a NaN results, everything is computed again, group
+// by group.
 #include <stdint.h>
 
 #include "backends/cpu/conv_strips.h"
@@ -10,23 +12,23 @@
 #include "ops/engine/tiles.h"
 #include "ops/kernels/precisions.h"
 
-// Builds for one model whose weights are no large 3x3 ones have no use for conv_strips.c.
+// Builds for one model without large 3x3 weights do not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
+enum { MERGED = 3 }; // number of a pack request that contains the negated count of merged groups
 
 typedef struct dense_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
-    size_t group_floats; // of packed weights
-    size_t groups;       // several of the convolution's may make one here
+    size_t group_floats; // packed weights of a group
+    size_t groups;       // a group here may be several merged groups of the convolution
     size_t group_in, group_out;
-    size_t taps, pixels; // of all images
+    size_t taps, pixels; // pixels: of all images
     size_t panels, panel_floats;
     taper_tiles tiles;
-    taper_conv_strips strips; // count 0: pixels are cut one behind the other; else tiles are of these
+    taper_conv_strips strips; // strips of conv_strips.h; if count is 0, strips are consecutive pixels
     bool pointwise;
-    atomic_uint *leaks; // NaN came out of merged groups; NULL: none are
+    atomic_uint *leaks; // set if merged groups produced a NaN; NULL if groups are not merged
 } dense_plan;
 
 // ---- pointers of a strip
@@ -53,7 +55,7 @@ static void next_pixel(const taper_conv2d *job, pixel *p)
     }
 }
 
-// pointers[tap * count + i]: where the input channels of tap of the i-th pixel start.
+// Fills pointers[tap * count + i] with the input channels that tap reads for the i-th pixel.
 static void gather_pointers(const dense_plan *plan, const taper_conv_strip *strip, const float **pointers)
 {
     const taper_conv2d *job = plan->head.job;
@@ -69,7 +71,7 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
             const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
             const bool row = y >= 0 && y < (int64_t)job->in_h;
             const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
-            if (inner || !row) { // all in the image, or none
+            if (inner || !row) { // the whole kernel row is in the image, or outside
                 const float *at = row ? line + (size_t)x0 * job->in_c : job->zero;
                 const size_t step = row ? job->dilation_w * job->in_c : 0;
                 for (size_t kx = 0; kx < job->kernel_w; kx++, out += count, at += step) {
@@ -95,7 +97,7 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
 
 // ---- tiles
 
-// What leaks from one group is NaN in all columns of the others, so the first or the last one has it.
+// A NaN or infinity of one group makes NaN in all columns of the others, so it shows in the first or the last column.
 static void look_for_leaks(const dense_plan *plan, const float *y, size_t stride, size_t count, size_t columns)
 {
     bool any = false;
@@ -163,7 +165,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Rows of a pointwise convolution, from wherever they lie.
+// Makes rows of a pointwise convolution, whose input may be in a ring buffer.
 static void run_band(const taper_conv2d_plan *head, const taper_band *band)
 {
     const dense_plan *plan = (const dense_plan *)(const void *)head;
@@ -189,7 +191,7 @@ static void run_band(const taper_conv2d_plan *head, const taper_band *band)
 
 // ---- preparation
 
-// Several groups in one pack: block-diagonal, one row of taps and inputs per column.
+// Packs several groups together, as a block-diagonal matrix with one row for each tap and input.
 static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias,
                         float *packed)
 {
@@ -244,7 +246,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end) // of all groups
+static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end) // panels of all groups
 {
     const taper_conv2d *job = request->user;
     const taper_gemm_entry *entry = request->kind;
@@ -306,7 +308,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work =
         taper_gemm_work(entry, plan.head.flops * (double)merged, (double)(plan.group_floats * plan.groups));
-    // Tiles of strips have one each, however many pixels that is.
+    // A tile of such strips has one strip, with any number of pixels.
     const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
     const size_t pixel_bytes = job->in_h * job->in_w * job->in_c * sizeof(float) / (job->out_h * job->out_w);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr,

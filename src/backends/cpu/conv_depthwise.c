@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution: one filter per channel. Pieces are bands of output rows; within a band the channels are
-// taken in chunks whose input rows fit the L1 cache. Shapes without a row kernel gather a pointer per pixel and tap.
+// Depthwise convolution: one filter per channel. The work is divided into bands of output rows. Within a band, channels
+// are processed in chunks whose input rows fit in the L1 cache. Shapes without a row kernel gather a pointer per pixel
+// and tap.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -10,11 +11,11 @@ enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };
 
 typedef struct depthwise_plan {
     taper_conv2d_plan head;
-    const taper_dwconv_entry *rows; // NULL: taps
+    const taper_dwconv_entry *rows; // row kernel, or NULL if pointers are gathered
     const taper_dwconv_taps_entry *taps_entry;
-    bool dilated; // with rows
+    bool dilated; // true if a row kernel runs phase by phase
     size_t taps, block, chunk;
-    size_t pairs, most_pairs; // of output rows: of an image, or of a phase of one; of a band
+    size_t pairs, most_pairs; // pairs of output rows: of an image, or of one of its phases; at most of a band
 } depthwise_plan;
 
 static void finish(const taper_conv2d *job, size_t count, float *y)
@@ -22,7 +23,7 @@ static void finish(const taper_conv2d *job, size_t count, float *y)
     taper_epilogue_finish(&job->epilogue, 1, count * job->out_w * job->out_c, y, 0);
 }
 
-// `count` rows from `first` on, to out.
+// Makes `count` rows from `first` on, in out.
 static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;
@@ -56,7 +57,7 @@ static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t fir
 
 #include "backends/cpu/conv_dilated.h"
 
-// pointers[tap * count + i]: of the i-th pixel behind the first one of an image.
+// Fills pointers[tap * count + i] for the i-th pixel from `first` on in an image.
 static void gather_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count, const float **pointers)
 {
     const taper_conv2d *job = plan->head.job;
@@ -96,7 +97,7 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
     }
 }
 
-// Even bands, because the kernels make two rows together.
+// Bands have an even number of rows, because the kernels make two rows together.
 static void run_pairs(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
@@ -172,7 +173,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.dilated = dilated && plan.rows != NULL;
     plan.pairs = ((plan.dilated ? (job->out_h - 1) / job->dilation_h + 1 : job->out_h) + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
-    // A summand is not part of these kernels.
+    // These kernels do not add a summand.
     if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
         plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
         return TAPER_DECLINED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of single pixels, many channels into one to four, over NHWC: the last layers of networks for masks and
+// 1x1 convolutions in NHWC with many input and one to four output channels: the last layers of networks for masks and
 // depths.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/few_outputs.h"
@@ -10,7 +10,7 @@ typedef struct few_plan {
     const taper_vector_entry *vector;
 } few_plan;
 
-// packed: of each output its bias, then its weights.
+// packed: for each output its bias, then its weights.
 static void run_pixels(void *argument, size_t begin, size_t end)
 {
     const few_plan *plan = argument;
@@ -25,7 +25,7 @@ static void run_pixels(void *argument, size_t begin, size_t end)
                                      .min = job->epilogue.min,
                                      .max = job->epilogue.max};
     float *y = job->y + begin * job->out_c;
-    // Without a stride the pixels of all rows follow each other as those of one.
+    // Without a stride, the pixels of all rows are contiguous and form one long row.
     const bool joined = job->stride_h == 1 && job->stride_w == 1;
     const size_t row = joined ? job->batch * job->out_h * job->out_w : job->out_w;
     for (size_t at = begin, some; at < end; at += some, y += some * job->out_c) {

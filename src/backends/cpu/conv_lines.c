@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions over one dimension of lines that lie in PyTorch's order: depthwise ones, those that would go over planes
-// (conv_planar.c), and those of single pixels where that is faster, by the same kernel. A line is a plane of one row,
-// so nothing is transposed: the result lies as the input does, and pixels whose windows are inside the line are read
-// where they are. Ends of a line, and lines with a stride, are laid out with their padding first. To a convolution of
-// single pixels a whole image is a line.
+// 1-D convolutions of lines in PyTorch's order, by the kernel for planes: depthwise ones, those that would otherwise
+// run over planes (conv_planar.c), and 1x1 ones if this is faster. A line is a plane of one row, so nothing is
+// transposed: the result has the same order as the input. Pixels whose windows are inside the line are read in place.
+// The ends of a line, and lines with a stride, are copied with their padding first. For a 1x1 convolution a whole image
+// is one line.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
 
 enum {
-    SEGMENT = 4096,       // positions of a piece at most
-    LEAST_SEGMENT = 256,  // worth a piece, or being read where they are
-    LAID_OUT = 16 * 1024, // floats, about
-    SHORT = 32,           // a line of which several images' are made together
+    SEGMENT = 4096,       // most positions of a piece
+    LEAST_SEGMENT = 256,  // least positions of a piece, or of a stretch that is read in place
+    LAID_OUT = 16 * 1024, // approximate floats of the copied lines
+    SHORT = 32,           // lines up to this length are made together for several images
     MOST_REACH = 4096,
-    MOST_INPUTS = 1024, // of a group, where lines are laid out
+    MOST_INPUTS = 1024, // inputs of a group, if lines are copied
     FEW_CHANNELS = 8
 };
 
@@ -24,10 +24,11 @@ typedef struct lines_plan {
     const taper_vector_entry *vector;
     size_t group_in, group_out, group_floats; // group_floats: of packed weights
     size_t segment, segments;                 // positions of a piece; pieces of a line
-    size_t images, pitch;                     // lines that are made together, of as many images, so far apart
-    size_t reach;                             // pixels from the first to the last of a window
-    size_t plane, place_bytes;                // floats of a line that is laid out, in one phase of the stride
-    size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS]; // offsets
+    size_t images, pitch;      // images whose lines are made together; floats from one of these lines to the next
+    size_t reach;              // pixels from the first to the last of a window
+    size_t plane, place_bytes; // floats of a copied line in one phase of the stride; bytes of scratch
+    // Offsets of taps in a line in place, and in copied lines.
+    size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS];
 } lines_plan;
 
 typedef struct lines_run {
@@ -35,14 +36,15 @@ typedef struct lines_run {
     taper_places places;
 } lines_run;
 
-// What `count` positions from `first` on see of a line, padded, in every phase of the stride.
+// Copies the part of a line that `count` positions from `first` on read, with padding, in every phase of the stride.
 static void lay_out(const lines_plan *plan, const float *line, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = plan->head.job;
     const int64_t step = (int64_t)job->stride_w, wide = (int64_t)job->in_w;
     const size_t all = count + plan->reach / job->stride_w + TAPER_PLANAR_SLACK;
     for (size_t phase = 0; phase < job->stride_w; phase++, to += plan->plane) {
-        const int64_t at = (int64_t)(first * job->stride_w + phase) - job->pad_left; // of the first in the line
+        // Place in the line of the first element of this phase.
+        const int64_t at = (int64_t)(first * job->stride_w + phase) - job->pad_left;
         const size_t before = at < 0 ? taper_min_size((size_t)((step - 1 - at) / step), all) : 0;
         const int64_t from = at + (int64_t)before * step;
         const size_t inside = from < wide ? taper_min_size((size_t)((wide - from - 1) / step) + 1, all - before) : 0;
@@ -60,7 +62,7 @@ static void lay_out(const lines_plan *plan, const float *line, size_t first, siz
     }
 }
 
-// Outputs of a group, at positions of the line, from planes.
+// Makes the outputs of a group at some positions of the line.
 static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, float *y, size_t positions)
 {
     const taper_conv2d *job = plan->head.job;
@@ -74,15 +76,14 @@ static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, 
     taper_epilogue_finish(&job->epilogue, plan->group_out, positions, y, job->out_w);
 }
 
-// Whether no line is copied: the kernel is 1x1 without stride and padding, and a line has at least one vector of
-// pixels.
+// Returns true if no line is copied: the kernel is 1x1 without stride and padding, and a line has at least one vector
+// of pixels.
 static bool reads_all(const taper_conv2d *job, const taper_planar_entry *entry)
 {
     return job->kernel_w == 1 && job->stride_w == 1 && job->pad_left == 0 && job->in_w >= entry->lanes;
 }
 
-// Single pixels of a line that is read where it is. The last vector goes over some pixels once more, so that nothing
-// behind the line is read.
+// Makes pixels of a line in place. The last vector repeats some pixels, so that nothing after the line is read.
 static void make_pixels(const lines_plan *plan, size_t group, const float *x, size_t first, size_t end, float *y)
 {
     const taper_conv2d *job = plan->head.job;
@@ -104,7 +105,7 @@ static void make_pixels(const lines_plan *plan, size_t group, const float *x, si
     }
 }
 
-// Positions [first, end) of a group of an image.
+// Makes positions [first, end) of a group of an image.
 static void make_segment(const lines_plan *plan, size_t image, size_t group, size_t first, size_t end, float *place)
 {
     const taper_conv2d *job = plan->head.job;
@@ -120,7 +121,7 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
                       .y_plane = job->out_w,
                       .min = job->epilogue.min,
                       .max = job->epilogue.max};
-    // Those from pad on and before near_end see nothing outside of the line, nor do their kernels.
+    // From pad on and before near_end, positions and the kernel's overread stay inside the line.
     const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
     const size_t near_end =
         taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
@@ -150,7 +151,7 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     }
 }
 
-// Short lines of a group of `count` images, one behind the other.
+// Makes the short lines of one group for `count` images, which are copied one after the other.
 static void make_images(const lines_plan *plan, size_t image, size_t count, size_t group, float *place)
 {
     const taper_conv2d *job = plan->head.job;
@@ -237,8 +238,8 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// An image of one channel lies both ways: to few channels it is a line, to more the result had better lie as layers
-// behind it want.
+// An image of one channel is both contiguous and channels-last. For few output channels it is taken as a line;
+// otherwise NHWC is better for the following layers.
 static bool lies_as_line(const taper_conv2d *job)
 {
     enum { FEW = 4 };
@@ -265,7 +266,7 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
         return is_lines(job);
     }
-    // The layers that follow read NHWC, so a large result had better be made in it, where there are any.
+    // Following layers read NHWC, so a large result that they read is better made in NHWC.
     const bool few = taper_ret_leaves(job->call) || job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
     if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
         return false;
@@ -292,7 +293,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
     const size_t lines = plan.group_in * job->stride_w;
     const bool copies = !reads_all(job, plan.entry);
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
-    // Where a segment may be longer none is shorter than a vector.
+    // If lines are not copied, segments may be longer, but not shorter than a vector.
     plan.segments = copies ? (job->out_w - 1) / plan.segment + 1 : taper_max_size(job->out_w / plan.segment, 1);
     plan.segment = taper_min_size(plan.segment, job->out_w);
     plan.pitch = plan.segment + plan.reach / job->stride_w;
@@ -302,7 +303,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
         plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
     }
     plan.plane = plan.images * plan.pitch + TAPER_PLANAR_SLACK;
-    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // at most 1,024 by 9,000
+    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // at most 1,024 lines of 9,000 floats
     plan.place_bytes += plan.images != 1 ? plan.group_out * plan.images * plan.pitch * sizeof(float) : 0;
     for (size_t tap = 0; tap < plan.taps; tap++) {
         const size_t x = tap * job->dilation_w;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_cpu.c: which orders of the input are read as they lie, and which are worth another.
+// Part of conv_cpu.c: decides which memory orders of the input are read in place, and which are converted first.
 #ifndef TAPER_BACKENDS_CPU_CONV_ORDERS_H
 #define TAPER_BACKENDS_CPU_CONV_ORDERS_H
 
-// Which read no element that is not there; the other ways read on behind a pixel's channels.
+// Returns true if the convolution is a matrix product, which reads no element after the input. The other algorithms
+// read past a pixel's channels.
 static bool is_product(const taper_conv2d *job)
 {
     return !job->args.params.transposed && !is_depthwise(job) && winograd_of(job) == NULL;
 }
 
-// What reads the input as it lies reads two orders: for few channels, and groups of few, others are brought into one.
+// Returns true if the input must be copied first. For few channels, or groups of few, the algorithms read the input in
+// place, but only in two orders.
 static bool is_turned(const taper_conv2d *job)
 {
     enum { FEW = 16 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by all algorithms of a convolution: folding batch norm into the weights, the key of packed weights, and
-// running a plan, keeping it for the call and running it again, whole or in bands.
+// Functions of all algorithms of a convolution: they fold batch norm into the weights, describe packed weights, run a
+// plan, and keep it to run the call again, whole or in bands.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -24,7 +24,8 @@ static const float *channel_data(const taper_tensor *t)
     return t != NULL ? taper_tensor_data(t) : NULL;
 }
 
-// y = (conv - mean) / sqrt(variance + eps) * weight + bias, as conv * scale + shift with the convolution's bias inside.
+// y = (conv - mean) / sqrt(variance + eps) * weight + bias becomes conv * scale + shift, where shift includes the
+// convolution's bias.
 void taper_conv2d_fold(const taper_conv2d *job)
 {
     if (job->scale == NULL) {
@@ -58,11 +59,11 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
     }
 }
 
-// ---- runs, and what is kept for others
+// ---- runs and prepared calls
 
 typedef struct kept_conv {
     taper_conv2d job;
-    taper_conv2d_plan *plan; // behind it, and the zeros behind that
+    taper_conv2d_plan *plan; // stored after this struct, and the zeros after it
     taper_banded banded;
 } kept_conv;
 
@@ -96,7 +97,7 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
     const taper_conv2d *job = plan->job;
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
     kept_conv *kept = taper_prepare(job->call, run_kept, zero_at + taper_conv2d_zero_bytes(job));
-    if (kept != NULL) { // which is zeroed
+    if (kept != NULL) { // the memory is zeroed
         kept->job = *job;
         kept->plan = (taper_conv2d_plan *)(void *)((char *)kept + plan_at);
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions of few channels, or of groups of few, over planes (ops/kernels/planar_f32.h). A piece of work is some
-// groups of channels in a band of rows: their rows of the input are laid out as padded planes, each group's outputs
-// made as planes, and these brought back into NHWC, all in the cache.
+// groups of channels in a band of rows. Their input rows are copied into padded planes, the outputs of each group are
+// made as planes, and these are copied back into NHWC, all in the cache.
 #include <math.h>
 #include <stdint.h>
 
@@ -9,10 +9,10 @@
 
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
-    MOST_PLANES = 1024,     // of a group, in all phases of the stride
-    MOST_SHARED = 32,       // padding behind a row that is that before the next; less than the slack
-    BUNCH_CHANNELS = 16,    // of a piece, so that lines of the cache are read whole
-    BAND_FLOATS = 24 * 1024 // of the planes of a piece, about
+    MOST_PLANES = 1024,     // input planes of a group, in all phases of the stride
+    MOST_SHARED = 32,       // padding shared by the end of a row and the start of the next; less than the slack
+    BUNCH_CHANNELS = 16,    // channels of a piece, so that whole cache lines are read
+    BAND_FLOATS = 24 * 1024 // approximate floats of a piece's planes
 };
 
 typedef struct planar_plan {
@@ -21,8 +21,8 @@ typedef struct planar_plan {
     const taper_vector_entry *vector;
     size_t group_in, group_out, group_floats; // group_floats: of packed weights
     size_t bunch, bunches;                    // groups of a piece; pieces side by side
-    size_t rows, bands;                       // rows of outputs of a band
-    size_t pitch, plane_rows, plane;          // plane: floats of one, with slack
+    size_t rows, bands;                       // output rows of a band; bands
+    size_t pitch, plane_rows, plane;          // floats of a row; rows of a plane; floats of a plane, with slack
     size_t y_plane, place_bytes;
     size_t taps, offsets[MOST_TAPS];
 } planar_plan;
@@ -32,10 +32,10 @@ typedef struct planar_run {
     taper_places places;
 } planar_run;
 
-// ---- the input's planes
+// ---- input planes
 
-// A row of some channels, in every phase of the stride along it. row: of the padded image. What is beside the image is
-// zero from the beginning.
+// Copies a row of some channels, in every phase of the stride along it. row: number in the padded image. Padding beside
+// the image is zero from the start.
 static void fill_row(const planar_plan *plan, size_t image, size_t channel, size_t channels, int64_t row, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -45,10 +45,10 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
     const bool inside = y >= 0 && y < (int64_t)job->in_h, nhwc = taper_tensor_is_channels_last(input);
     const float *x = taper_tensor_data(input);
     for (size_t phase = 0; phase < job->stride_w; phase++, to += plan->plane) {
-        // The first pixel of this phase that lies in the image, and the one behind the last.
+        // The range of this phase that is inside the image.
         const int64_t before = job->pad_left - (int64_t)phase, step = (int64_t)job->stride_w;
         const size_t begin = taper_min_size(before > 0 ? (size_t)((before + step - 1) / step) : 0, plan->pitch);
-        const int64_t left = (int64_t)job->in_w + before; // pixels of the padded row from the phase's first on
+        const int64_t left = (int64_t)job->in_w + before; // pixels of the padded row from the phase's first one on
         const size_t all = left > 0 ? (size_t)((left + step - 1) / step) : 0;
         const size_t end = taper_min_size(all, plan->pitch);
         const size_t first = (size_t)((int64_t)(begin * job->stride_w) - before);
@@ -93,8 +93,7 @@ static void fill_planes(const planar_plan *plan, size_t image, size_t channel, s
             fill_row(plan, image, channel, channels, (int64_t)((first + i) * job->stride_h + phase),
                      to + i * plan->pitch);
         }
-        for (size_t i = 0; i < channels * job->stride_w;
-             i++) { // the padding behind the last row, and what is read over
+        for (size_t i = 0; i < channels * job->stride_w; i++) { // padding after the last row, and overread
             const size_t plane = i / job->stride_w * job->stride_h * job->stride_w + i % job->stride_w;
             memset(to + plane * plan->plane + rows * plan->pitch, 0, TAPER_PLANAR_SLACK * sizeof *to);
         }
@@ -206,14 +205,14 @@ bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry
     taper_conv2d_pack_key(job, entry, request);
     request->layout = "convolution of planes";
     request->kernel = entry->name;
-    request->numbers[3] = 2; // another order than the other paths'
+    request->numbers[3] = 2; // marks a layout that differs from the other algorithms'
     request->bytes = *group_floats * job->groups * sizeof(float);
     request->fill = fill_weights;
     return *group_floats <= SIZE_MAX / sizeof(float) / job->groups;
 }
 
-// The pixels from one row of a plane to the next. Without a stride the padding behind a row is that before the next
-// one.
+// Returns the distance of rows in a plane, in pixels. Without a stride, the padding at the end of a row is also the
+// padding before the next one.
 static size_t pitch_of(const taper_conv2d *job)
 {
     const size_t reach = (job->kernel_w - 1) * job->dilation_w;
@@ -225,7 +224,7 @@ static size_t pitch_of(const taper_conv2d *job)
     return job->out_w + reach - taper_min_size(shared > 0 ? (size_t)shared : 0, reach);
 }
 
-// Padding is most of the planes of some convolutions.
+// Returns true if padding does not dominate the planes.
 static bool planes_are_small(const taper_conv2d *job)
 {
     const double rows = (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h);
@@ -260,7 +259,7 @@ taper_status taper_conv2d_planar(taper_conv2d *job)
     plan.bunch =
         taper_min_size(taper_max_size(BUNCH_CHANNELS / taper_max_size(plan.group_in, plan.group_out), 1), job->groups);
     plan.bunches = (job->groups - 1) / plan.bunch + 1;
-    // Which may be more than a size_t of 32 bits holds.
+    // This product may overflow a 32-bit size_t, so it is computed in double.
     const double row_floats = (double)(plan.bunch * (plan.group_in * phases + plan.group_out)) * (double)plan.pitch;
     plan.rows = taper_min_size(taper_max_size((size_t)(BAND_FLOATS / row_floats), taper_min_size(2 * reach + 1, 8)),
                                job->out_h);

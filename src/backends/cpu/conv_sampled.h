@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_cpu.c: single pixels with a stride, of which only those are turned that are seen.
+// Part of conv_cpu.c: 1x1 convolutions with a stride. Only the pixels that are read are copied into NHWC.
 #ifndef TAPER_BACKENDS_CPU_CONV_SAMPLED_H
 #define TAPER_BACKENDS_CPU_CONV_SAMPLED_H
 
-// Of single pixels with a stride only those that are seen.
+// Returns true for a 1x1 convolution with a stride, whose input is contiguous.
 static bool is_sampled(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;

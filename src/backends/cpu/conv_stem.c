@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first layer of image networks, and others with few input channels. In NHWC the kernel_w * channels floats under
-// one kernel row lie side by side. The input, contiguous or channels-last, is copied once into NHWC rows with the
-// padding's zeros on both sides, and from there, some strips at a time, into the rows of a matrix product.
+// First layers of image networks, and others with few input channels. In NHWC, the kernel_w * channels floats under one
+// kernel row are contiguous. The input, contiguous or channels-last, is copied once into NHWC rows with zero padding at
+// both ends. From these, some strips at a time are copied into the rows of a matrix product.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -13,12 +13,12 @@ typedef struct stem_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    size_t row_floats, row_bytes; // of a padded row; of all of them, and one of zeros
+    size_t row_floats, row_bytes; // floats of a padded row; bytes of all rows and one of zeros
     size_t kc;                    // floats under one kernel row
     taper_tiles tiles;
 } stem_plan;
 
-// Of one run.
+// The state of one run.
 typedef struct stem_run {
     const stem_plan *plan;
     const float *zero;
@@ -35,7 +35,7 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
 
-static void copy_rows(void *argument, size_t begin, size_t end) // number: image * in_h + y
+static void copy_rows(void *argument, size_t begin, size_t end) // items: image * in_h + y
 {
     const stem_run *r = argument;
     const stem_plan *plan = r->plan;
@@ -56,7 +56,7 @@ static void copy_rows(void *argument, size_t begin, size_t end) // number: image
     }
 }
 
-// `count` floats at each of so many pixels.
+// Copies `count` floats for each of `pixels` pixels.
 static inline void copy_floats(size_t pixels, size_t count, const float *from, size_t step, float *to, size_t to_step)
 {
     for (; pixels > 0; pixels--, from += step, to += to_step) {
@@ -66,7 +66,7 @@ static inline void copy_floats(size_t pixels, size_t count, const float *from, s
 
 #include "backends/cpu/conv_stem_counts.h"
 
-// One kernel row's at `pixels` pixels from ox on in row number `row` of all images.
+// Copies the floats under kernel row k, for `pixels` pixels from ox on in row number `row` of all images.
 static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pixels, size_t k, float *to)
 {
     const stem_plan *plan = r->plan;
@@ -79,7 +79,7 @@ static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pix
     copy_pixels(pixels, plan->kc, from, from_step, to, to_step);
 }
 
-// The inputs under the kernel at each of `count` pixels, a row of the product for each.
+// Copies the inputs under the kernel for `count` pixels, each into one row of the product.
 static void gather(const stem_run *r, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = r->plan->head.job;
@@ -150,7 +150,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     if (rows == NULL) {
         return taper_fail_memory(run->error);
     }
-    stem_run r = {plan, rows, rows + plan->row_floats}; // the first row is the zero row
+    stem_run r = {plan, rows, rows + plan->row_floats}; // the first row contains zeros
     memset(rows, 0, plan->row_floats * sizeof(float));
     taper_status status =
         taper_run_floats(run, copy_rows, &r, head->job->batch * head->job->in_h, 2.0 * (double)plan->row_floats);
@@ -172,10 +172,10 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
     plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
-    // One block: the kernel takes all columns.
+    // There is one block, because the kernel takes all columns.
     const size_t mr = taper_min_size(plan.entry->mr, MOST_FLOATS / (plan.kc * job->kernel_h));
     plan.tiles = taper_tiles_make(run, pixels, mr, 0, 1, 1, plan.head.work);
-    // As wide as the last window reaches, whatever the padding on the right is.
+    // A row is as wide as the last window reaches, independent of the padding on the right.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;
     const size_t packed = taper_gemm_packed_count(plan.entry, job->out_c, 1, plan.kc * job->kernel_h);
@@ -190,7 +190,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of images";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 1; // another order than the dense path's
+    request.numbers[3] = 1; // marks a layout that differs from the dense path's
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_stem.c: the usual counts, of 3 and 7 pixels with three channels, are constants.
+// Part of conv_stem.c: makes the usual numbers of floats under a kernel row, 9 and 21, compile-time constants.
 #ifndef TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
 #define TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
 

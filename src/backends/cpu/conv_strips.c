@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See conv_strips.h. A tap k of an axis reads inside for outputs in [padding - k * dilation, size + padding -
-// k * dilation), so ranges begin and end there.
+// See conv_strips.h. Tap k of an axis reads inside the input for outputs in [padding - k * dilation, size + padding - k
+// * dilation), so ranges begin and end there.
 #include "backends/cpu/conv_strips.h"
 
 enum {
-    STRIP_OVERHEAD = 2, // a strip of r pixels costs as r + 2: it loads all weights
-    LEAST_IMAGES = 4,   // in a strip
-    MOST_WIDE = 64,     // an axis whose outputs are looked at one by one
-    MOST_TAPS = 7,      // of an axis: more of them than two or three have more ranges than fit
+    STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2, because it loads all weights
+    LEAST_IMAGES = 4,   // images of a strip across images
+    MOST_WIDE = 64,     // longest axis whose outputs are examined one by one
+    MOST_TAPS = 7,      // taps of an axis; with more, more than two or three have more ranges than the table
 };
 
-// Pixels of several images are further apart than those of one.
+// Factor that strips across images must save, because their pixels are further apart.
 static const double WORTH = 0.94;
 
 typedef struct range {
-    size_t first, end, taps; // taps: inside, of the axis
+    size_t first, end, taps; // taps: inside the input, of this axis
 } range;
 
 typedef struct axis {
@@ -34,7 +34,7 @@ static bool is_inside(const axis *a, size_t out, size_t tap)
     return at >= 0 && at < (int64_t)a->in;
 }
 
-// The first output behind `out` at which a tap comes in or goes out.
+// Returns the first output after `out` at which a tap enters or leaves the input.
 static size_t next_change(const axis *a, size_t out)
 {
     int64_t next = (int64_t)a->out;
@@ -46,7 +46,7 @@ static size_t next_change(const axis *a, size_t out)
     return (size_t)next;
 }
 
-// How many ranges there are; one more than fit, where they do not.
+// Fills the ranges and returns their number, or one more than the table can hold if there are too many.
 static size_t ranges_of(const axis *a, range *ranges)
 {
     size_t count = 0;
@@ -69,13 +69,13 @@ static double cost_of(double pixels, double strips, double taps)
     return (pixels + STRIP_OVERHEAD * strips) * taps;
 }
 
-// Of an image whose pixels are cut one behind the other, which rows are not: near enough, and not too little.
-// joined: a strip goes on in the next line.
+// Returns the approximate cost of an image in strips of consecutive pixels, which are not cut at row ends; it is not
+// too low. joined: a strip continues in the next line.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // of a part
+    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // strips of a part
     const size_t parts = (across->out - 1) / mr + 1;
-    double rows = 0, columns = 0; // taps that some pixel of a strip has, of all rows and of the strips of one
+    double rows = 0, columns = 0; // taps inside for some pixel, summed over all rows; over the strips of one row
     for (size_t y = 0; y < down->out; y++) {
         for (size_t tap = 0; tap < down->kernel; tap++) {
             rows += is_inside(down, y, tap);
@@ -94,7 +94,7 @@ static double plain_cost(const axis *down, const axis *across, size_t mr, bool j
     return rows * columns;
 }
 
-// The same of its regions, which are written to strips if that is not NULL.
+// Returns the cost of the image in regions. Writes the regions to strips unless that is NULL.
 static double region_cost(const range *down, size_t down_count, const range *across, size_t across_count, size_t mr,
                           taper_conv_strips *strips)
 {
@@ -131,7 +131,7 @@ static bool has_ranges(const taper_conv2d *job)
            job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
 }
 
-// The cost where a strip is one pixel of several images: no tap in the padding is multiplied. Images are small here.
+// Returns the cost of strips across images, where no tap in the padding is multiplied. The images are small.
 static double images_cost(const axis *down, const axis *across, size_t batch, size_t mr)
 {
     double rows = 0, columns = 0;
@@ -148,7 +148,7 @@ static double images_cost(const axis *down, const axis *across, size_t batch, si
     return cost_of((double)batch, (double)((batch - 1) / mr + 1), rows * columns) / (double)batch;
 }
 
-// Of strips that are parts of columns, or pixels of several images: *cost is the lesser one's.
+// Compares strips that are parts of columns with strips across images. *cost: the lower cost.
 static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *across, size_t mr,
                        taper_conv_strips *strips, double *cost)
 {
@@ -170,7 +170,7 @@ static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *ac
     return true;
 }
 
-// The strips, or false where pixels one behind the other are not more work. *cost is the least one.
+// Makes the best strips. Returns false if consecutive pixels are not more work. *cost: the lowest cost.
 static bool cut(const taper_conv2d *job, size_t mr, taper_conv_strips *strips, double *cost)
 {
     range down[TAPER_CONV_RANGES], across[TAPER_CONV_RANGES];
@@ -213,7 +213,7 @@ taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const tape
         const size_t plane = job->out_h * job->out_w, all = images ? job->batch : job->out_h;
         const size_t part = index % strips->parts, line = index / strips->parts;
         const size_t first = all * part / strips->parts, count = all * (part + 1) / strips->parts - first;
-        // A line is a pixel of all images, or a column of one.
+        // A line is one pixel of all images, or a column of one image.
         const size_t pixel =
             images ? first * plane + line : line / job->out_w * plane + first * job->out_w + line % job->out_w;
         return (taper_conv_strip){

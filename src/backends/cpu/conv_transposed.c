@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transposed convolutions of floats: a product of pixels and packed weights gives each pixel's contributions, tap by
-// tap, channels side by side; rows of the result then collect theirs. Bands of input rows keep what lies between in the
-// cache. Few output channels are left to the reference, which adds along rows.
+// Transposed convolutions of floats. A product of pixels and packed weights gives the contributions of each pixel, tap
+// by tap, with contiguous channels. Rows of the result then sum them. The work is divided into bands of input rows,
+// whose contributions stay in the cache. With few output channels the reference runs, which adds along rows.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"
 #include "ops/engine/tiles.h"
 #include "ops/list/op_features.h"
 
-enum { LEAST_CHANNELS = 8 }; // of the result, in a group: what is added at a time
+enum { LEAST_CHANNELS = 8 }; // least output channels of a group, which are added together
 
 typedef struct transposed_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     taper_binary_f32_function *add;
-    size_t taps, group_in, group_out, columns, group_floats; // columns: of a pixel in a group, taps * group_out
-    size_t rows;                                             // of the input, of all images, in a band
-    double added;                                            // nanoseconds of adding a pixel's contributions
+    // Columns: contributions of a pixel in a group, taps * group_out.
+    size_t taps, group_in, group_out, columns, group_floats;
+    size_t rows;  // input rows of a band, counted over all images
+    double added; // nanoseconds to add a pixel's contributions
 } transposed_plan;
 
-// Rows [first, end) of the input, numbered through the images: whole images, or some of one.
+// Input rows [first, end), counted over all images: whole images, or some rows of one image.
 typedef struct transposed_band {
     const transposed_plan *plan;
     size_t first, end;
-    float *columns;    // [row, pixel][group][tap][channel]
-    size_t low, high;  // rows of the result of each image that they contribute to
-    taper_tiles tiles; // of the product
+    float *columns;    // contributions as [row, pixel][group][tap][channel]
+    size_t low, high;  // rows of each image's result that they contribute to
+    taper_tiles tiles; // tiles of the product
 } transposed_band;
 
-// ---- the result before the sums, and bounds behind them
+// ---- initial values of the result, and its bounds
 
 static void fill_rows(void *argument, size_t begin, size_t end)
 {
@@ -75,7 +76,8 @@ static void multiply(void *argument, size_t begin, size_t end)
     }
 }
 
-// Adds what pixels of a row contribute by a row of taps. Taps side by side are pixels of the result side by side.
+// Adds the contributions of a row of pixels by one row of taps. Neighbouring taps belong to neighbouring pixels of the
+// result.
 static void add_row(const transposed_plan *plan, const float *from, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -206,14 +208,14 @@ taper_status taper_conv2d_transposed(taper_conv2d *job)
                             .group_in = job->in_c / job->groups,
                             .group_out = job->out_c / job->groups};
     size_t row_bytes;
-    plan.columns = plan.taps * plan.group_out; // within the weight's sizes
+    plan.columns = plan.taps * plan.group_out; // no overflow, because the weight has that many elements
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.columns, 1, plan.group_in);
     if (plan.group_floats == 0 || plan.group_floats > SIZE_MAX / sizeof(float) / job->groups ||
         !taper_mul_size(plan.columns * job->groups, job->in_w * sizeof(float), &row_bytes) ||
         row_bytes > TAPER_LIMIT_TENSOR_BYTES) {
         return TAPER_DECLINED;
     }
-    // Half the cache is for the weights; whole images as long as they fit.
+    // Half of the cache is for the weights. A band is whole images if they fit.
     const size_t fits = taper_max_size(taper_pool_caches(run->pool).l2 / 2 / row_bytes, 1);
     plan.rows = taper_min_size(fits < job->in_h ? fits : fits / job->in_h * job->in_h, job->batch * job->in_h);
     const double pixels = (double)(job->batch * job->in_h * job->in_w),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions over planes (ops/kernels/planar_f32.h) in up to three dimensions, transposed ones too. A transposed
-// convolution with a stride is as many convolutions without one as there are phases of the result, each of the taps
-// that reach its elements: all see the same input. A piece of work is some rows of some slices of the result: what they
-// see of the input is laid out, padded, once, in every phase of an ordinary convolution's stride, and each slice of
-// each phase of the result is made from that. Taps that only ever see padding are left out.
+// Convolutions in up to three dimensions over planes (ops/kernels/planar_f32.h), also transposed ones. A transposed
+// convolution with a stride is split into one convolution without a stride for each phase of the result, with the taps
+// that reach this phase; all of them read the same input.
+//
+// A piece of work is some rows of some slices of the result. The input that it reads is copied with padding, once, in
+// every phase of an ordinary convolution's stride. Each slice of each phase of the result is made from this copy. Taps
+// that read only padding are omitted.
 #include "backends/cpu/conv_volume.h"
 
 #include "backends/cpu/conv_volume_plan.h"
@@ -17,18 +19,18 @@
 #include "ops/list/op_features.h"
 
 enum {
-    MOST_REACH = 1 << 20, // paddings and dilations, of which products of sizes fit
-    MOST_INPUTS = 24,     // for an output of a transposed convolution
+    MOST_REACH = 1 << 20, // bound of paddings and dilations, for which products of sizes do not overflow
+    MOST_INPUTS = 24,     // inputs per output of a transposed convolution
     LEAST_WIDE = 6,
-    FEW_CHANNELS = 8 // of a transposed convolution's result: more are added side by side (conv_transposed.c)
+    FEW_CHANNELS = 8 // output channels of a transposed convolution; conv_transposed.c is faster for more
 };
 
 // ---- the input of a piece
 
-// What is beside the rows is zero from the beginning.
+// Copies one row. Padding beside the rows is zero from the start.
 static void fill_row(const taper_volume_plan *plan, const float *x, size_t phase, float *to)
 {
-    enum { SHORT = 16 }; // floats that are sooner copied than a function is called
+    enum { SHORT = 16 }; // floats for which a loop is faster than memcpy
     const taper_volume_axis *axis = &plan->axis[TAPER_WIDTH];
     const int64_t begin = axis->begin[phase], count = axis->end[phase] - begin;
     const int64_t step = axis->step * plan->x_axis[TAPER_WIDTH];
@@ -64,7 +66,7 @@ static void fill_slice(const taper_volume_plan *plan, const float *x, int64_t fi
 
 typedef struct piece {
     size_t image, group;
-    int64_t first[2], end[2]; // positions: slices, rows
+    int64_t first[2], end[2]; // positions of slices and rows
 } piece;
 
 static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
@@ -81,7 +83,7 @@ static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
         for (int64_t s = 0; s < slices; s++) {
             float *slice = to + c * plan->channel + (size_t)s * plan->slice;
             const int64_t at = first + s;
-            // No tap reads a slice of padding (taps_inside).
+            // No tap reads a slice of padding, so it is not filled (taps_inside).
             if (deep->used[s % deep->step] && at >= 0 && at < deep->in) {
                 fill_slice(plan, x + (int64_t)c * plan->x_channel + at * plan->x_axis[TAPER_DEPTH],
                            p->first[TAPER_HEIGHT], rows, slice);
@@ -92,7 +94,7 @@ static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
 
 // ---- the result
 
-// Rows of outputs of one slice into the result.
+// Copies output rows of one slice into the result.
 static void store_rows(const taper_volume_plan *plan, const float *from, int64_t rows, int64_t count, size_t step_h,
                        float *to)
 {
@@ -112,7 +114,8 @@ static void store_rows(const taper_volume_plan *plan, const float *from, int64_t
     }
 }
 
-// Of the taps of a phase, slice by slice, those that see a slice of the input, and not padding before or behind it.
+// Finds the taps of a phase that read a slice of the input. Taps that read padding before or after the input are
+// omitted.
 static void taps_inside(const taper_volume_axis *axis, size_t of, int64_t position, const taper_result_phase *all,
                         size_t *first, size_t *taps)
 {
@@ -132,7 +135,7 @@ static void taps_inside(const taper_volume_axis *axis, size_t of, int64_t positi
     *taps = inside * each;
 }
 
-// A slice of positions of one phase.
+// Makes a slice of one phase's positions.
 static void make_slice(const taper_volume_plan *plan, const piece *p, const size_t at[TAPER_AXES], int64_t slice,
                        const float *x, float *made)
 {
@@ -191,7 +194,7 @@ static void run_pieces(void *argument, size_t begin, size_t end)
     const taper_volume_axis *axis = plan->axis;
     float *x = taper_place_take(&r->places, begin, r->pieces);
     float *made = x + plan->group_in * plan->channel + plan->entry->lanes;
-    memset(x, 0, plan->place_bytes); // what lies between planes is read over
+    memset(x, 0, plan->place_bytes); // the gaps between planes are read too
     for (size_t i = begin; i < end; i++) {
         const int64_t row = (int64_t)(i % plan->bands) * plan->rows,
                       slice = (int64_t)(i / plan->bands % plan->slabs) * plan->slab;
@@ -225,7 +228,7 @@ static bool plain(const taper_tensor *t, size_t count)
 static bool sizes_fit(const taper_conv_args *a)
 {
     for (size_t i = 0; i < a->params.rank; i++) {
-        // Numbers whose products fit, as those of the tensors do.
+        // Bounds for which products do not overflow, as for sizes of tensors.
         if (a->weight->sizes[2 + i] > TAPER_VOLUME_KERNEL || a->params.stride[i] > TAPER_VOLUME_STRIDE ||
             a->params.dilation[i] > MOST_REACH || a->params.padding[i] > MOST_REACH ||
             a->params.padding[i] < -MOST_REACH) {
@@ -240,7 +243,7 @@ bool taper_conv_volume_does(const taper_call *call, const taper_conv_args *a)
     const taper_conv_params *params = &a->params;
     const int64_t group_out = params->transposed ? a->weight->sizes[1] : a->weight->sizes[0] / params->groups;
     const int64_t group_in = params->transposed ? a->weight->sizes[0] / params->groups : a->weight->sizes[1];
-    // Many inputs of few outputs had better be multiplied as they lie.
+    // For many inputs and few outputs a product in place is faster.
     const bool few = params->transposed && group_out < FEW_CHANNELS && group_in <= MOST_INPUTS * group_out &&
                      a->input->sizes[a->input->rank - 1] >= LEAST_WIDE;
     return (params->rank == 3 ? !taper_conv_is_pixels(a) : few) && (group_in > 1 || group_out > 1) &&
@@ -262,7 +265,7 @@ static taper_status run_plan(taper_call *call, taper_volume_plan *plan)
                                   .user = plan,
                                   .layout = "convolution of volumes",
                                   .kernel = plan->entry->name};
-    // Which taps there are, and to which phase each belongs.
+    // The key contains the taps and their phases.
     request.numbers[0] = (int64_t)plan->groups;
     request.numbers[1] = plan->args->params.transposed;
     for (size_t i = 0; i < TAPER_AXES; i++) {
@@ -295,7 +298,7 @@ static taper_status run_plan(taper_call *call, taper_volume_plan *plan)
     return status;
 }
 
-// y is there, and x of any strides.
+// Runs the convolution into y, which exists. x may have any strides.
 static taper_status run_tensors(taper_call *call, const taper_conv_args *a, const taper_tensor *x, taper_tensor *y)
 {
     const taper_conv_params *params = &a->params;
@@ -344,7 +347,8 @@ taper_status taper_conv_volume(taper_call *call, const taper_conv_args *args)
 {
     taper_tensor *x = taper_tensor_keep(args->input), *y;
     taper_status status = TAPER_OK;
-    if (x->rank >= 3 && x->strides[x->rank - 1] != 1 && x->sizes[x->rank - 1] != 1) { // rows are copied, else picked
+    // Rows with stride 1 are copied by memcpy.
+    if (x->rank >= 3 && x->strides[x->rank - 1] != 1 && x->sizes[x->rank - 1] != 1) {
         taper_tensor_drop(x);
         x = NULL;
         TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_F32, args->input->rank, args->input->sizes, NULL, &x,

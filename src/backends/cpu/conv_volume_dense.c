@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of volumes whose planes are smaller than vectors: the input is brought into the order in which the
-// channels of an element are neighbours, and rows of elements, one for each tap, are multiplied with packed weights.
+// Convolutions of volumes whose planes are smaller than vectors. The input is copied into an order in which the
+// channels of an element are contiguous. Rows of elements, one for each tap, are then multiplied by packed weights.
 #include <math.h>
 
 #include "backends/cpu/conv_volume.h"
@@ -18,15 +18,15 @@ typedef struct dense_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     taper_epilogue epilogue;
-    size_t positions, elements; // of an image: of the result, of the input
-    size_t strip, pieces;       // positions multiplied at a time; pieces of an image
+    size_t positions, elements; // elements of an image: of the result; of the input
+    size_t strip, pieces;       // positions of one product; pieces of an image
     size_t taps, groups, group_in, group_out, group_floats;
     int64_t kernel[TAPER_CONV_RANK];
     const float *packed, *x, *zero; // x: [image, element, channel]
     float *y;
 } dense_plan;
 
-// The elements that a position sees, one tap after the other, `step` pointers apart.
+// Finds the elements that a position reads, one for each tap, `step` pointers apart.
 static void find_taps(const dense_plan *plan, const float *x, size_t position, const float **to, size_t step)
 {
     const taper_conv_args *a = plan->args;
@@ -129,7 +129,7 @@ bool taper_conv_volume_is_dense(const taper_call *call, const taper_conv_args *a
             return false;
         }
     }
-    // Multiply-adds of vectors for each tap of an input: planes have lanes without an element, and are laid out.
+    // Costs in multiply-adds of vectors, for each tap of an input. Planes have unused lanes, and must be copied.
     const double pointers = 4, rows = 1.25, laid_out = 1.125;
     const double lanes = taper_planar_f32_select(call->run->cpu)->lanes;
     const double group_out = (double)a->weight->sizes[0] / (double)params->groups,
@@ -217,9 +217,10 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
         return TAPER_OK;
     }
     plan.y = taper_tensor_mutable(y);
-    plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]); // which y has
+    // No overflow, because y has that many elements.
+    plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]);
     plan.pieces = (plan.positions - 1) / PIECE_ROWS + 1;
-    // An element of zeros, and what is read over, behind the input.
+    // An element of zeros and the overread are after the input.
     const size_t bytes = (count + channels) * sizeof(float) + TAPER_OVERREAD + plan.entry->over_read;
     float *turned = taper_heap_alloc(run->heap, bytes);
     if (turned == NULL) {

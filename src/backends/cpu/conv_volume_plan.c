@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The taps along each axis, the phases of the result with their weights, and how large a piece of work is.
+// Computes the taps along each axis, the phases of the result with their weights, and the size of a piece of work.
 #include "backends/cpu/conv_volume_plan.h"
 
 #include "base/checked.h"
 #include "ops/call/call.h"
 
 enum {
-    LAID_OUT = 48 * 1024, // floats of a piece's input, about
+    LAID_OUT = 48 * 1024, // approximate floats of a piece's input
     MOST_FLOATS = 1 << 24,
-    LEAST_ROWS = 4 // of a piece, where there are so many
+    LEAST_ROWS = 4 // least rows of a piece, if the result has that many
 };
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -33,7 +33,7 @@ void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *pa
             const int64_t off = params->transposed ? reach / stride : k * dilation - pad;
             const int64_t last = (taper_volume_positions(axis, r) - 1) * axis->step + off;
             const int64_t first = off >= 0 ? off : off + (axis->step - 1 - off) / axis->step * axis->step;
-            if (first >= axis->in || last < first) { // nothing but padding
+            if (first >= axis->in || last < first) { // reads only padding
                 continue;
             }
             const int64_t steps = floor_div(off, axis->step);
@@ -58,7 +58,7 @@ void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *pa
 
 // ---- phases and weights
 
-// Calls `each` for the taps of a phase, in the order of the weights.
+// A function that is called for each tap of a phase, in the order of the weights.
 typedef void tap_function(void *argument, const taper_axis_tap *d, const taper_axis_tap *h, const taper_axis_tap *w);
 
 static void each_tap(const taper_volume_axis *axis, const size_t at[TAPER_AXES], tap_function *each, void *argument)
@@ -92,13 +92,13 @@ static void add_offset(void *argument, const taper_axis_tap *d, const taper_axis
         (size_t)(h->steps - axis[TAPER_HEIGHT].least) * plan->pitch + (size_t)(w->steps - axis[TAPER_WIDTH].least);
 }
 
-// The phases, with their taps behind them.
+// Makes the phases and their taps in one block.
 taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const taper_run *run, size_t *bytes)
 {
     const taper_volume_axis *axis = plan->axis;
     const size_t count = axis[TAPER_DEPTH].phases * axis[TAPER_HEIGHT].phases * axis[TAPER_WIDTH].phases;
     const size_t taps = axis[TAPER_DEPTH].tap_count * axis[TAPER_HEIGHT].tap_count * axis[TAPER_WIDTH].tap_count;
-    *bytes = count * sizeof(taper_result_phase) + taps * sizeof(size_t); // at most 8^3 and 128^3 of them
+    *bytes = count * sizeof(taper_result_phase) + taps * sizeof(size_t); // at most 8^3 phases and 128^3 taps
     taper_result_phase *phases = taper_heap_alloc(run->heap, *bytes);
     if (phases == NULL) {
         return NULL;
@@ -123,7 +123,7 @@ taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const tape
 typedef struct weights_of {
     const taper_tensor *weight;
     size_t rank;
-    const float *from; // of the first output of a block and its first input
+    const float *from; // weight of the first output of a block and its first input
     size_t outputs, out_step;
     float *to;
 } weights_of;
@@ -148,7 +148,7 @@ void taper_volume_fill_weights(const taper_pack_request *request, void *data)
     const taper_volume_axis *axis = plan->axis;
     const float *bias = a->bias != NULL ? taper_tensor_data(a->bias) : NULL;
     const bool transposed = a->params.transposed;
-    // Of a transposed one the inputs of all groups are first, and an output is within its group.
+    // Transposed weights have the inputs of all groups as first dimension, and the outputs of one group as second.
     const size_t out_step = (size_t)a->weight->strides[transposed ? 1 : 0];
     const size_t in_step = (size_t)a->weight->strides[transposed ? 0 : 1];
     weights_of to = {.weight = a->weight, .rank = a->params.rank, .out_step = out_step, .to = data};
@@ -184,7 +184,7 @@ bool taper_volume_lay_out(taper_volume_plan *plan)
     const double phases = (double)(deep->step * tall->step * wide->step);
     const int64_t reach_d = deep->most - deep->least, reach_h = tall->most - tall->least;
     const int64_t length = wide->positions + wide->most - wide->least;
-    // Without a stride the padding behind a row is that before the next one.
+    // Without a stride, the padding at the end of a row is also the padding before the next one.
     const int64_t shared = taper_min_i64(taper_min_i64(wide->begin[0], length - wide->end[0]), plan->entry->lanes);
     const double pitch = (double)(length - (wide->step == 1 ? shared : 0));
     const double row = (double)plan->group_in * phases * pitch;

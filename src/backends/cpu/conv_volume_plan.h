@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What conv_volume.c works by: the taps along each axis, the phases of the result, how a piece of work is laid out.
+// The plan of conv_volume.c: the taps along each axis, the phases of the result, and the layout of a piece of work.
 #ifndef TAPER_CPU_CONV_VOLUME_PLAN_H
 #define TAPER_CPU_CONV_VOLUME_PLAN_H
 
@@ -13,11 +13,11 @@ enum {
     TAPER_HEIGHT,
     TAPER_WIDTH,
     TAPER_AXES,
-    TAPER_VOLUME_KERNEL = 128, // taps along an axis
-    TAPER_VOLUME_STRIDE = 8    // phases of an axis
+    TAPER_VOLUME_KERNEL = 128, // most taps along an axis
+    TAPER_VOLUME_STRIDE = 8    // most phases of an axis
 };
 
-// A tap sees element (position * step + phase of the input) + steps * step.
+// A tap reads input element (position + steps) * step + input_phase.
 typedef struct taper_axis_tap {
     size_t tap, result_phase, input_phase;
     int64_t steps;
@@ -25,12 +25,13 @@ typedef struct taper_axis_tap {
 
 typedef struct taper_volume_axis {
     int64_t in, out;
-    int64_t step;                                                 // of the input from one position to the next
-    size_t phases;                                                // of the result
-    int64_t positions;                                            // of the first phase, which has most
-    int64_t least, most;                                          // steps of any tap
-    bool used[TAPER_VOLUME_STRIDE];                               // phases of the input
-    int64_t begin[TAPER_VOLUME_STRIDE], end[TAPER_VOLUME_STRIDE]; // what lies in the input, of a padded row of each
+    int64_t step;                   // distance in the input from one position to the next
+    size_t phases;                  // phases of the result
+    int64_t positions;              // positions of the first phase, which has the most
+    int64_t least, most;            // least and largest steps of all taps
+    bool used[TAPER_VOLUME_STRIDE]; // true for phases of the input that a tap reads
+    // Range of a padded row that is inside the input, for each phase of the input.
+    int64_t begin[TAPER_VOLUME_STRIDE], end[TAPER_VOLUME_STRIDE];
     size_t tap_count;
     taper_axis_tap taps[TAPER_VOLUME_KERNEL];
 } taper_volume_axis;
@@ -38,7 +39,7 @@ typedef struct taper_volume_axis {
 typedef struct taper_result_phase {
     size_t taps;
     const size_t *offsets;
-    size_t weights_at; // floats into a group's
+    size_t weights_at; // index of the first float among the weights of a group
 } taper_result_phase;
 
 typedef struct taper_volume_plan {
@@ -49,9 +50,9 @@ typedef struct taper_volume_plan {
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
     int64_t slab, rows;    // positions of a piece
-    size_t slabs, bands;   // pieces of a group of an image
-    size_t pitch, plane;   // floats of a row, and of a plane of one phase of the input
-    size_t slice, channel; // of all phases, of all slices
+    size_t slabs, bands;   // pieces of one group of one image
+    size_t pitch, plane;   // floats of a row; floats of a plane of one phase of the input
+    size_t slice, channel; // floats of a slice of all phases; floats of a channel of all slices
     size_t y_plane, place_bytes;
     const taper_result_phase *phases; // [depth][height][width]
     const float *packed, *x;
@@ -60,19 +61,19 @@ typedef struct taper_volume_plan {
     size_t y_slice, y_channel;
 } taper_volume_plan;
 
-// Of phase r of the result; the others have fewer at most by one.
+// Returns the number of positions of phase r of the result. Phases differ by at most one.
 static inline int64_t taper_volume_positions(const taper_volume_axis *axis, size_t r)
 {
     return (axis->out - (int64_t)r + (int64_t)axis->phases - 1) / (int64_t)axis->phases;
 }
 
-// Fills the axis, whose `in` and `out` are there, for spatial dimension i of params.
+// Fills the axis for spatial dimension i of params. The caller has set `in` and `out`.
 void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *params, size_t i, int64_t kernel);
-// Of the rows and slices of a piece, once the axes are known; false: more than fits anywhere.
+// Chooses the rows and slices of a piece. The axes must be complete. Returns false if a piece would be too large.
 bool taper_volume_lay_out(taper_volume_plan *plan);
-// The phases, with their taps behind them, on the heap of the run; NULL: there is no memory.
+// Makes the phases and their taps in one block on the heap of the run. Returns NULL without memory.
 taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const taper_run *run, size_t *bytes);
-// Of a pack whose user is the plan.
+// Fills a pack whose user is the plan.
 void taper_volume_fill_weights(const taper_pack_request *request, void *data);
 
 #endif

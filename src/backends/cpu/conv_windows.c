@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of few channels, the first layer of image networks above all, as products whose rows are not copied
-// together (conv_stem.c): in a plane the inputs of two neighbouring pixels are one or two floats apart, which the
-// kernel's addresses have as constants (windows of ops/kernels/gemm_f32.h). Some rows of each plane at a time are
-// copied into scratch that the cache holds, with the padding's zeros on both sides.
+// Convolutions of few channels, such as the first layer of image networks, as products that read overlapping windows
+// instead of copied rows (conv_stem.c). In a plane, the inputs of neighbouring pixels are one or two floats apart,
+// which are constants in the kernel's addresses (windows of ops/kernels/gemm_f32.h). Some rows of each plane at a time
+// are copied into scratch memory that fits in the cache, with zero padding at both ends.
 #include "backends/cpu/conv_cpu.h"
 
 #include "backends/cpu/conv_images.h"
@@ -15,10 +15,10 @@ typedef struct windows_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    bool planes;                     // x is NCHW
-    size_t rows, bands;              // of the result: of a band; bands of an image
-    size_t row_floats, plane_floats; // of scratch: of a padded row, of the rows of a channel
-    size_t scratch;                  // bytes: a row of zeros, and the planes
+    bool planes;                     // true if x is NCHW
+    size_t rows, bands;              // rows of a band of the result; bands of an image
+    size_t row_floats, plane_floats; // floats in scratch of a padded row; of the rows of one channel
+    size_t scratch;                  // bytes of scratch: a row of zeros and the planes
     taper_places places;
 } windows_plan;
 
@@ -27,7 +27,7 @@ static size_t input_rows(const taper_conv2d *job, size_t rows)
     return (rows - 1) * job->stride_h + (job->kernel_h - 1) * job->dilation_h + 1;
 }
 
-// Row y of the image at x, of all channels, to the scratch's row `to` of the first one.
+// Copies row y of all channels of the image at x into the scratch's row `to`, which is that of the first channel.
 static void copy_row(const windows_plan *plan, const taper_ring *x, size_t y, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -47,7 +47,7 @@ static void copy_row(const windows_plan *plan, const taper_ring *x, size_t y, fl
     }
 }
 
-// Asks for row y of an image in memory, of all channels.
+// Prefetches row y of all channels of an image.
 static void fetch_row(const windows_plan *plan, const taper_ring *x, size_t y)
 {
     const taper_conv2d *job = plan->head.job;
@@ -61,7 +61,7 @@ static void fetch_row(const windows_plan *plan, const taper_ring *x, size_t y)
     }
 }
 
-// At most plan->rows rows of the result, from `first` on, to y.
+// Makes at most plan->rows rows of the result, from `first` on, in y.
 static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image, size_t first, size_t count, float *y,
                      float *scratch)
 {
@@ -90,7 +90,7 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
                 taps[c * job->kernel_h + k] = inside ? planes + c * plan->plane_floats + i * plan->row_floats : scratch;
             }
         }
-        // What the next band copies comes while this one is multiplied: an image is mostly not in the caches.
+        // Prefetches the rows of the next band during this product, because an image is usually not in the caches.
         for (size_t k = 0; k < job->stride_h; k++) {
             const int64_t next = top + (int64_t)(needed + r * job->stride_h + k);
             if (next >= 0 && next < (int64_t)job->in_h) {
@@ -103,7 +103,7 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
     }
 }
 
-static void run_bands(void *argument, size_t begin, size_t end) // number: image * bands + band
+static void run_bands(void *argument, size_t begin, size_t end) // items: image * bands + band
 {
     const windows_plan *plan = argument;
     const taper_conv2d *job = plan->head.job;
@@ -146,7 +146,7 @@ static void end_bands(taper_conv2d_plan *head)
 
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    windows_plan *plan = (windows_plan *)(uintptr_t)head; // for its places
+    windows_plan *plan = (windows_plan *)(uintptr_t)head; // to open and close its places
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
         taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);
@@ -161,7 +161,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const taper_tensor *w = job->args.weight;
     const size_t ks = job->in_c * job->kernel_h;
     taper_conv2d_fold(job);
-    // Taps are channels and kernel rows: of OIHW weights they lie one behind the other.
+    // Taps are channels and kernel rows, which are consecutive in OIHW weights.
     const taper_gemm_pack pack = {.n = job->out_c,
                                   .ks = ks,
                                   .kc = job->kernel_w,
@@ -174,7 +174,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 
-// Bytes of scratch for so many rows; false: too many.
+// Computes the bytes of scratch for that many rows. Returns false if they overflow.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d *job = plan->head.job;
@@ -188,9 +188,9 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->scratch <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
 }
 
-// The last tile of a row of pixels goes over some of them once more, where conv_stem.c, which cuts all pixels one
-// behind the other, has no such edges. What that costs must be less than its copying, which is counted in products of
-// one output: so many for each kernel row of a pixel and for each float under it, measured with registers of 16 floats.
+// The last tile of a row repeats some pixels. conv_stem.c has no such edges, because its strips continue in the next
+// row. The cost of repeated pixels must be less than the cost of its copies. Copies are counted in products of one
+// output, per kernel row of a pixel and per float under it, measured with vectors of 16 floats.
 static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry)
 {
     enum { OF_A_ROW = 100, OF_A_FLOAT = 5, MEASURED_COLUMNS = 32 };
@@ -202,7 +202,7 @@ static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry
 
 bool taper_conv2d_is_windows(const taper_conv2d *job)
 {
-    const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // those of halves have none
+    const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // half-precision kernels have none
     const taper_tensor *w = job->args.weight;
     return entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
            job->in_c * job->kernel_h <= MOST_TAPS && wastes_little(job, entry) &&
@@ -225,7 +225,7 @@ taper_status taper_conv2d_windows(taper_conv2d *job)
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(ks * job->kernel_w);
     plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
-    // As wide as the last window reaches, whatever the padding on the right is.
+    // A row is as wide as the last window reaches, independent of the padding on the right.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w);
     const size_t packed = taper_gemm_f32_packed_count(plan.entry->nr, job->out_c, ks, job->kernel_w);
@@ -241,7 +241,7 @@ taper_status taper_conv2d_windows(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of windows";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 2; // another order than those of the dense path and of conv_stem.c
+    request.numbers[3] = 2; // marks a layout that differs from those of the dense path and conv_stem.c
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 3x3 convolution with stride 1 or 2 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
-// convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile: where one comes
-// out, all is computed again, directly.
+// convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile, so if one results,
+// everything is computed again, directly.
 //
-// Tiles are taken in groups. Who has an item, a block of columns of a group, transforms the group's inputs, makes the
-// products of all positions and transforms them back, in a place of his own: what one core wrote another one fetches
-// more slowly than it would have computed it. He keeps the transformed inputs for the other blocks. Threads have groups
-// of their own where there are tiles for all of them, and blocks of columns where the weights come from memory, which
-// is to happen once. With so many tiles that weights would come from memory again and again, groups are as long as
-// their transformed inputs may be, and have one block of all columns: both are read once then, position by position.
+// Tiles are taken in groups. An item is a block of columns of a group. Its thread transforms the group's inputs,
+// multiplies at all positions and transforms the products back, in scratch memory of its own: reading what another core
+// wrote is slower than computing it again. The thread keeps the transformed inputs for the other blocks of the group.
+// If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads share groups
+// and have blocks of columns, so that the weights are read once.
 //
-// Tiles are numbered so that those which have a position are neighbours: of all images and phases of the dilation first
-// those at the lower edge but the last column, then whole ones, those at the right edge, and corners.
+// With more tiles the weights would be read from memory several times. Then groups are as long as the bound of their
+// transformed inputs permits, with a single block of all columns, and both are read once, position by position.
+//
+// Tiles are numbered so that the tiles that have a given position are consecutive. Over all images and phases of the
+// dilation, the order is: the lower edge except the last column, whole tiles, the right edge, corners.
 #include <math.h>
 #include <stdint.h>
 
@@ -21,16 +23,16 @@
 
 enum {
     MOST_NR = 64,
-    DEPTH = 16, // inputs whose weights are transformed at once
+    DEPTH = 16, // inputs whose weights are transformed together
     BLOCK_COLUMNS = 64,
     MOST_STRIPS = 3,
     LINE_FLOATS = 16,
     WEIGHTS_STAY = 4,
     STREAMED = 4,
-    STREAMED_BYTES = 16 << 20, // of all threads
-    STREAMED_TILES = 96,       // with more the weights are no longer what is waited for
+    STREAMED_BYTES = 16 << 20, // bytes of all threads' transformed inputs
+    STREAMED_TILES = 96,       // with more tiles, the weights are no longer the bottleneck
     LEAST_TILES = 4,
-    FEW_ROWS = 2 // kernels sum so many in parts
+    FEW_ROWS = 2 // kernels sum that many rows in partial sums
 };
 
 typedef struct winograd_plan {
@@ -38,43 +40,43 @@ typedef struct winograd_plan {
     const taper_gemm_entry *entry;
     const taper_winograd_entry *winograd;
     size_t positions, sets;
-    taper_winograd_axis down, along; // tiles of a phase
+    taper_winograd_axis down, along; // tiles of one phase
     size_t phases_h, phases_w;
-    size_t tiles;                       // of all images
-    size_t whole, right, corners;       // the first tile of each kind; at the lower edge those before
-    size_t strip;                       // tiles of one at most
-    size_t most;                        // tiles of a group
-    bool streams;                       // the weights come from memory
-    size_t panels, panel_floats, block; // block: panels of one
-    size_t blocks;                      // of all panels
-    size_t packed_block;                // panels whose weights lie together, position by position: a block's, or all
-    size_t near;                        // panels whose weights stay in the nearer cache while strips pass
-    double work;                        // of all items, with the transforms
+    size_t tiles;                       // tiles of all images
+    size_t whole, right, corners;       // first tile of each kind; those before `whole` are at the lower edge
+    size_t strip;                       // most tiles of a strip
+    size_t most;                        // most tiles of a group
+    bool streams;                       // true if the weights come from memory
+    size_t panels, panel_floats, block; // block: panels of a block
+    size_t blocks;                      // blocks of all panels
+    size_t packed_block; // panels whose weights are stored together, position by position: those of a block, or all
+    size_t near;         // panels whose weights stay in the nearer cache while strips are multiplied
+    double work;         // work of all items, including transforms
 } winograd_plan;
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups;       // of the tiles: as even as can be
+    size_t groups;       // groups of the tiles, of nearly equal sizes
     size_t block;        // panels of an item
     size_t blocks;       // items of a group
-    size_t first, items; // the first group at work
-    size_t v_stride;     // between positions
+    size_t first, items; // first group in this pass; items of this pass
+    size_t v_stride;     // floats between positions
     taper_places places;
-    atomic_uint spread; // an infinity or NaN came out
+    atomic_uint spread; // set if an infinity or NaN resulted
 } winograd_run;
 
-// A place: behind this are the transformed inputs of the largest group, and a block of products.
+// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this head.
 typedef struct winograd_place {
-    size_t group; // whose inputs are there, and one: 0 is none
+    size_t group; // 1 + the group whose inputs are stored, or 0
     char apart[64 - sizeof(size_t)];
     float floats[];
 } winograd_place;
 
-// Where a tile's first output is.
+// The place of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns;               // of outputs that exist
-    size_t outputs_down, outputs_along; // of the tile
+    size_t rows, columns;               // outputs that exist
+    size_t outputs_down, outputs_along; // outputs of a whole tile of this kind
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step, size_t most)
@@ -106,7 +108,7 @@ static place place_of(const winograd_plan *plan, size_t tile)
     return p;
 }
 
-// Which tiles have a position: those from *begin to *end.
+// Finds the tiles that have a position: those from *begin to *end.
 static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin, size_t *end)
 {
     const size_t side = taper_winograd_side(plan->winograd);
@@ -135,7 +137,7 @@ static void transform_inputs(const winograd_run *r, size_t begin, size_t end, fl
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < side; i++) {
             const int64_t y = (int64_t)(p.y * job->stride_h + i * job->dilation_h) - job->pad_top;
-            // Inputs that no output that exists looks at may be anything.
+            // Inputs that affect no existing output may have any value.
             const bool row = y >= 0 && y < (int64_t)job->in_h && i < (p.rows - 1) * job->stride_h + 3;
             for (size_t j = 0; j < side; j++) {
                 const int64_t at = (int64_t)(p.x * job->stride_w + j * job->dilation_w) - job->pad_left;
@@ -176,8 +178,9 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
-// Where groups end depends on the number of threads, and the bits must not. Kernels add one or two rows in another
-// order than more, so each of the few that a group has of many is multiplied as if there were three of it.
+// The ends of groups depend on the number of threads, but the results must not. Kernels sum one or two rows in another
+// order than more rows. Each of a group's last one or two tiles is therefore multiplied like a product of three equal
+// rows.
 static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t panels, size_t columns, const float *w,
                          const float *v, float *m)
 {
@@ -192,7 +195,7 @@ static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t
     }
 }
 
-// Tiles from `begin` to `end`, columns of the panels from `panel` on.
+// Multiplies tiles from `begin` to `end` by the columns of the panels from `panel` on.
 static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, const float *v, float *m)
 {
     static const taper_gemm_epilogue plain = {.min = -INFINITY, .max = INFINITY};
@@ -227,7 +230,7 @@ static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, co
     }
 }
 
-static void run_items(void *argument, size_t begin, size_t end) // number: group * blocks + block of columns
+static void run_items(void *argument, size_t begin, size_t end) // items: group * blocks + block of columns
 {
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
@@ -245,7 +248,7 @@ static void run_items(void *argument, size_t begin, size_t end) // number: group
 
 // ---- preparation
 
-// The weights of every position, as panels: block of panels by block, position by position; then the bias.
+// Fills the weights of every position as panels: block by block, position by position. The bias follows.
 static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
 {
     const taper_conv2d *job = request->user;
@@ -260,7 +263,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
                             .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
     const size_t panels = (job->out_c + nr - 1) / nr, panel_floats = (job->in_c + 1) * nr;
     const size_t sets = taper_winograd_sets(winograd) * taper_winograd_sets(winograd);
-    float *packed = data, g[(1 + 9 * DEPTH) * MOST_NR]; // a panel of direct products, of some inputs
+    float *packed = data, g[(1 + 9 * DEPTH) * MOST_NR]; // a panel of direct weights, for some inputs
     for (size_t panel = begin; panel < end; panel++) {
         const size_t first = panel / block * block, stride = taper_min_size(block, panels - first) * panel_floats;
         float *u = packed + first * sets * panel_floats + (panel - first) * panel_floats;
@@ -300,7 +303,7 @@ static taper_status compute_directly(const taper_conv2d *job)
     if (job->scale == NULL) {
         return taper_conv2d_dense(&direct);
     }
-    direct.scale = taper_heap_alloc(run->heap, bytes); // those of the job may be gone
+    direct.scale = taper_heap_alloc(run->heap, bytes); // the job's own may be freed already
     if (direct.scale == NULL) {
         return taper_fail_memory(run->error);
     }
@@ -310,8 +313,8 @@ static taper_status compute_directly(const taper_conv2d *job)
     return status;
 }
 
-// Whether threads have groups of their own: where blocks are not enough for them, or each has tiles for more than a
-// strip, or for so many products of a weight that it does not wait for the next ones.
+// Returns true if each thread has groups of its own. This is so if there are too few blocks for all threads, if each
+// thread has tiles for more than a strip, or if each weight is used so often that the next ones arrive in time.
 static bool gives_each_groups(const winograd_plan *plan, size_t threads)
 {
     const size_t tiles = plan->tiles / threads;
@@ -333,7 +336,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
         r.blocks = (plan->panels - 1) / r.block + 1;
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
-    const size_t step = by_rows || threads == 1 ? r.groups : 1; // groups at a time
+    const size_t step = by_rows || threads == 1 ? r.groups : 1; // groups of one pass
     const size_t tiles = (plan->tiles - 1) / r.groups + 1;
     r.items = step * r.blocks;
     r.v_stride = tiles * head->job->in_c + LINE_FLOATS;
@@ -354,7 +357,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// The numbers of the first tiles of each kind. False: there are more tiles than a size_t counts.
+// Numbers the first tile of each kind. Returns false if the number of tiles overflows.
 static bool number_tiles(winograd_plan *plan)
 {
     const taper_winograd_axis *down = &plan->down, *along = &plan->along;
@@ -372,8 +375,8 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
-// The tiles of a group whose transformed inputs and products are so many floats, whole strips. False: those of one are
-// more than can be counted.
+// Computes the tiles of a group, in whole strips, whose transformed inputs and products have that many floats. Returns
+// false if the floats of one tile overflow.
 static bool group_of(winograd_plan *plan, const taper_conv2d *job, size_t floats, size_t *tile_floats)
 {
     if (!taper_mul_size(plan->positions, job->in_c + plan->packed_block * plan->entry->nr, tile_floats)) {
@@ -408,8 +411,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
         packed > SIZE_MAX / sizeof(float) - job->out_c) {
         return taper_conv2d_dense(job);
     }
-    // Of weights that stay in a cache the inputs and products may have most of the nearer one; the others are worth
-    // long strips.
+    // If the weights stay in a cache, inputs and products may use most of the nearer one. Otherwise long strips are
+    // better.
     const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float), threads = taper_pool_threads(run->pool);
     plan.near = taper_max_size(cache / 4 * 3 / plan.panel_floats, 1);
     plan.streams = packed > WEIGHTS_STAY * cache;
@@ -418,7 +421,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
     }
     if (!plan.streams) {
         plan.most = taper_min_size(plan.most, MOST_STRIPS * plan.strip);
-    } else if (plan.tiles / 2 > plan.most) { // the weights would come from memory again and again
+    } else if (plan.tiles / 2 > plan.most) { // the weights would be read from memory several times
         plan.packed_block = plan.panels;
         if (!group_of(&plan, job, taper_max_size(STREAMED * cache, STREAMED_BYTES / sizeof(float) / threads),
                       &tile_floats)) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles of Winograd's transforms over the outputs of a convolution: what its plan and the choice of an algorithm share.
+// Tiles of Winograd's transforms over the outputs of a convolution. The algorithm and its cost model share this.
 #ifndef TAPER_CPU_CONV_WINOGRAD_H
 #define TAPER_CPU_CONV_WINOGRAD_H
 
 #include "backends/cpu/conv_cpu.h"
 
-// An axis of the largest phase of the dilation: whole tiles, and the outputs (2 or 3; 0: none) of one behind them.
+// Tiles along an axis of the largest phase of the dilation: whole tiles, and the outputs (2, 3 or none) of a smaller
+// tile at the edge.
 typedef struct taper_winograd_axis {
     size_t whole, edge;
 } taper_winograd_axis;
 
-// Tiles at an edge save products, but take longer to transform: with few columns they are whole as all others.
+// Smaller tiles at the edge save products, but their transforms take longer. With few columns all tiles are therefore
+// whole.
 static inline taper_winograd_axis taper_winograd_axis_of(const taper_conv2d *job, const taper_winograd_entry *entry,
                                                          size_t out, size_t dilation)
 {
@@ -22,7 +24,7 @@ static inline taper_winograd_axis taper_winograd_axis_of(const taper_conv2d *job
     return (taper_winograd_axis){most / outputs, taper_max_size(left, 2)};
 }
 
-// The positions of its tiles.
+// Returns the number of transform positions along the axis.
 static inline double taper_winograd_axis_positions(const taper_winograd_axis *axis, const taper_winograd_entry *entry)
 {
     const size_t edge = axis->edge != 0 ? (axis->edge - 1) * entry->stride + 3 : 0;
@@ -30,8 +32,8 @@ static inline double taper_winograd_axis_positions(const taper_winograd_axis *ax
 }
 
 typedef struct taper_winograd_counts {
-    double rows;         // of all positions' products
-    double whole, edges; // tiles
+    double rows;         // rows of the products of all positions
+    double whole, edges; // whole tiles, and tiles at an edge
 } taper_winograd_counts;
 
 static inline taper_winograd_counts taper_winograd_count(const taper_conv2d *job, const taper_winograd_entry *entry)

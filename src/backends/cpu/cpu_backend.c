@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU backend: its side of the seam.
+// The CPU backend, as the runtime and the compiler see it (ops/backend.h).
 #include "backends/cpu/cpu_backend.h"
 
 #include "backends/cpu/cpu_kernels.h"

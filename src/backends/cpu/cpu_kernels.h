@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU's kernels for single operators: they replace the portable reference where speed matters.
+// The CPU's kernels for single operators. They replace the portable references of operators that matter for speed.
 #ifndef TAPER_BACKENDS_CPU_KERNELS_H
 #define TAPER_BACKENDS_CPU_KERNELS_H
 
 #include "ops/backend.h"
 
-// The backend's kernel for a row of the operator list; NULL: the row's own.
+// Returns the backend's kernel for a row of the operator list, or NULL if the row's reference applies.
 taper_kernel taper_cpu_kernel(taper_device *device, const taper_op *op);
 
 #endif

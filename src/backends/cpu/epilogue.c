@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sum and the activation of a fused operator, applied to a result that is still in the cache.
+// Makes the epilogue of a fused operator. See epilogue.h.
 #include "backends/cpu/epilogue.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
     if (!channels_last && !hidden) {
         return taper_tensor_is_contiguous(t) && !t->hidden_nhwc;
     }
-    // The sum keeps PyTorch's layout only when both operands have the same one.
+    // In PyTorch the sum has the layout of the result only if both operands have the same layout.
     if (taper_tensor_is_contiguous(t) && taper_tensor_is_channels_last(t)) {
-        return true; // one pixel or one channel: both at once
+        return true; // both at once, for one pixel or one channel
     }
     return taper_tensor_is_channels_last(t) && t->hidden_nhwc == hidden;
 }
@@ -35,7 +35,7 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         return TAPER_OK;
     }
     if (clamped && (f->add_at != 0 || f->norm_at != 0)) {
-        return TAPER_DECLINED; // the clamp comes before these
+        return TAPER_DECLINED; // the clamp precedes the norm and the sum
     }
     if (f->add_at != 0) {
         const taper_val other = call->args[f->add_at];

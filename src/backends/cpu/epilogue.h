@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done to a result while it is still in the cache: the sum with another tensor and the activation of a fused
+// The last steps on a result that is still in the cache: the sum with another tensor and the activation of a fused
 // operator (backends/cpu/fusion.h).
 #ifndef TAPER_BACKENDS_CPU_EPILOGUE_H
 #define TAPER_BACKENDS_CPU_EPILOGUE_H
@@ -8,20 +8,20 @@
 #include "ops/kernels/kernels.h"
 
 typedef struct taper_epilogue {
-    const float *add;                     // same layout as the result; NULL: none
-    float min, max;                       // of the kernels' own clamp
-    taper_unary_f32_function *activation; // applied afterwards; NULL: none
+    const float *add;                     // data in the layout of the result, or NULL
+    float min, max;                       // bounds that the kernel itself applies
+    taper_unary_f32_function *activation; // function after the bounds, or NULL
 } taper_epilogue;
 
-// The epilogue of call's fusion, joined with a clamp that the root operator brings itself. TAPER_DECLINED when the two
-// cannot be joined or the summand's layout is not the result's (strides of result: NHWC or contiguous, dense).
-// summand: the other one's elements in the result's layout, where the caller has brought them into it; NULL: it is as
-// it is.
+// Makes the epilogue of call's fusion, merged with the clamp of the root operator itself. Returns TAPER_DECLINED if the
+// two cannot be merged, or if the summand's layout differs from the result's (strides of result: NHWC or contiguous,
+// dense). summand: data of the other summand, if the caller has converted it to the result's layout, or NULL.
 TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max,
                                                 size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
                                                 const float *summand, taper_epilogue *epilogue);
 
-// How many strips, of so many floats, are made before their activation is applied: it finds them in the L1 cache.
+// Returns the number of strips of `floats` floats to make before their activation is applied, so that it finds them in
+// the L1 cache.
 static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t floats, size_t most)
 {
     enum { LEAST_L1_FLOATS = 4096 };
@@ -32,7 +32,7 @@ static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t float
 static inline void taper_epilogue_finish(const taper_epilogue *e, size_t rows, size_t count, float *y, size_t stride)
 {
     if (e->activation != NULL) {
-        if (stride == count) { // rows of few channels are many
+        if (stride == count) { // one long row is faster than many short ones
             count *= rows;
             rows = 1;
         }

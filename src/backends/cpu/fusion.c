@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the CPU does as one: a convolution or linear layer with the batch norm, sum and activation that follow it. A
-// chain is taken where every value on the way has one user.
+// Chains that the CPU runs as one: a convolution or linear layer with the batch norm, sum and activation that follow
+// it. A chain is taken if every value between its nodes has one user.
 #include "backends/cpu/fusion.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { MOST_NODES = 5, MOST_BETWEEN = 64 };
 
 typedef struct chain {
-    const taper_node *nodes[MOST_NODES]; // the root first
+    const taper_node *nodes[MOST_NODES]; // the root is first
     size_t count;
     bool convolution, prepacked, normed, added, activated;
 } chain;
@@ -76,7 +76,7 @@ static bool is_activation(taper_fusion *f, const taper_node *node, size_t positi
     return node->input_count == 1;
 }
 
-// Takes node, at whose `position` the chain's value stands, into it.
+// Adds node to the chain if it can be fused. The chain's value is its input number `position`.
 static bool take(chain *c, const taper_node *node, size_t position, taper_fusion *f)
 {
     double eps;
@@ -98,7 +98,7 @@ static bool take(chain *c, const taper_node *node, size_t position, taper_fusion
     return true;
 }
 
-// The node that alone uses the chain's value.
+// Returns the only user of the chain's value, or NULL.
 static const taper_node *only_user(const chain *c, size_t *position)
 {
     const taper_ir_value *value = &c->nodes[c->count - 1]->outputs[0];
@@ -141,7 +141,7 @@ taper_status taper_cpu_claim(taper_device *device, taper_region *region, taper_c
     return TAPER_DECLINED;
 }
 
-// Says what the nodes are once more, now that they are alone, and where the arguments have come to stand.
+// Finds the chain again in the segment, and the positions of the arguments.
 taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
 {
     const taper_block *body = segment->node->blocks[1];
@@ -158,10 +158,10 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
     uint32_t at = root->input_count;
     for (const taper_node *node = root->next; node != NULL; node = node->next) {
         size_t position;
-        if (node->output_count != 0) { // no check
+        if (node->output_count != 0) { // not a check
             const bool normed = c.normed, added = c.added;
             if (node != only_user(&c, &position) || !take(&c, node, position, f)) {
-                return TAPER_DECLINED; // not all that was claimed could be had
+                return TAPER_DECLINED; // a claimed node cannot be fused
             }
             f->norm_at = c.normed && !normed ? at : f->norm_at;
             f->add_at = c.added && !added ? at : f->add_at;
@@ -170,7 +170,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
             at += taper_node_in(node, i)->block != body;
         }
     }
-    if (TAPER_DEVICES && c.count == 1) { // another backend has the rest
+    if (TAPER_DEVICES && c.count == 1) { // another backend took the other nodes
         return TAPER_DECLINED;
     }
     for (size_t i = 0; i < segment->node->input_count; i++) {

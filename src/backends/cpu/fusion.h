@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of the CPU's segments (ops/backend.h): a convolution or linear layer, the root, and what follows it: batch
-// norm, a sum with another tensor, an activation. The kernel is the root's; call->args are the root's arguments, and
-// behind them, at the positions given here, the values that the rest needs.
+// The plan of the CPU's segments (ops/backend.h): a convolution or linear layer (the root), then batch norm, a sum with
+// another tensor, and an activation. The kernel is the root's. call->args contains the root's arguments, then the
+// values for the other steps, at the positions given here.
 #ifndef TAPER_BACKENDS_CPU_FUSION_H
 #define TAPER_BACKENDS_CPU_FUSION_H
 
 #include "ops/backend.h"
 
 typedef enum taper_activation {
-    TAPER_ACTIVATION_CLAMP, // to [min, max], which are infinite where there is no bound
+    TAPER_ACTIVATION_CLAMP, // to [min, max]; a missing bound is infinite
     TAPER_ACTIVATION_HARDSWISH,
     TAPER_ACTIVATION_HARDSIGMOID,
     TAPER_ACTIVATION_SILU,
@@ -19,14 +19,14 @@ typedef enum taper_activation {
 
 typedef struct taper_fusion {
     taper_kernel kernel;
-    uint32_t norm_at; // position in call->args of batch norm's weight, bias, mean, variance; 0: none
+    uint32_t norm_at; // position of batch norm's weight, bias, mean, variance in call->args, or 0
     double norm_eps;
-    uint32_t add_at;             // position of the other summand; 0: none
-    taper_activation activation; // after the sum
+    uint32_t add_at;             // position of the other summand in call->args, or 0
+    taper_activation activation; // applied after the sum
     float min, max;
 } taper_fusion;
 
-// NULL: the operator alone.
+// Returns the fusion of the call, or NULL for a single operator.
 static inline const taper_fusion *taper_fusion_of(const taper_call *call)
 {
     return call->plan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file, and so
-// are few outputs of many inputs; all others, and any where weights are halves, use packed weights and the gemm
-// kernels, in the tiles of tiles.h.
+// Fully connected layers of floats. One row is a matrix-vector product with the weights of the file in place, and so
+// are few outputs of many inputs. All other cases, and all half-precision weights, use packed weights and the gemm
+// kernels in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
@@ -21,7 +21,7 @@ typedef struct linear_job {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     const float *x, *weight, *bias;
-    const float *packed; // NULL: one row or few outputs, straight from the weights
+    const float *packed; // NULL for one row or few outputs, which read the weights in place
     float *y;
     size_t rows, in, out;
     size_t panel_floats;
@@ -30,7 +30,7 @@ typedef struct linear_job {
     double work;
 } linear_job;
 
-static size_t out_stride(const linear_job *job) // of the weight, from one output to the next
+static size_t out_stride(const linear_job *job) // distance in the weight from one output to the next
 {
     return (size_t)job->args.weight->strides[job->args.weight_is_in_out ? 1 : 0];
 }
@@ -94,9 +94,9 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// ---- runs, and what is kept for others
+// ---- runs and prepared calls
 
-// x, y and the summand are there.
+// Runs the layer. x, y and the summand are set.
 static taper_status run(linear_job *job)
 {
     taper_run *const run = job->call->run;
@@ -124,7 +124,7 @@ static taper_status run_kept(taper_call *call, void *data)
     return run(job);
 }
 
-// pack: NULL where it reads the weights themselves.
+// pack: NULL if the weights are read in place.
 static taper_status run_and_keep(linear_job *job, bool keeps, const taper_pack *pack)
 {
     TAPER_TRY(run(job));

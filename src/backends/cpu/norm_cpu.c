@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// layer_norm and rms_norm of floats. An input that is not contiguous is brought into the result first and normalised
+// layer_norm and rms_norm of floats. An input that is not contiguous is first copied into the result and normalized
 // there.
 #include <float.h>
 
 #include "ops/call/call.h"
 #include "ops/engine/rows.h"
 
-// A parameter that the kernel reads as it is: none, or contiguous floats of the normalised sizes.
+// Returns true if the parameter is None, or contiguous floats of the normalized sizes, which the kernel reads in place.
 static bool parameter(const taper_call *call, size_t at, const taper_tensor *x, size_t count, const float **data)
 {
     *data = NULL;
@@ -44,7 +44,7 @@ static taper_status norm(taper_call *call, bool square)
     for (size_t i = x->rank - count; i < x->rank; i++) {
         width *= (size_t)x->sizes[i];
     }
-    if (width == 1 && !square) { // nothing is left but roundings, which the reference does as PyTorch does
+    if (width == 1 && !square) { // the result is only rounding errors, which the reference computes as PyTorch does
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));

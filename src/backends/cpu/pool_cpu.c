@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// max_pool2d, avg_pool2d and adaptive_avg_pool2d of floats whose channels are neighbours: rows of output pixels on all
-// threads, by pointers to the pixels of each window. Windows of whole rows (global pooling) are sums of rows.
+// max_pool2d, avg_pool2d and adaptive_avg_pool2d of floats with contiguous channels. Rows of output pixels are divided
+// among threads and computed by pointers to the pixels of each window. Windows of whole rows, as in global pooling, are
+// computed as sums of rows.
 #include <math.h>
 
 #include "backends/cpu/quantized_pool_cpu.h"
@@ -19,8 +20,8 @@ typedef struct pool_job {
     const float *in;
     float *out;
     bool max, count_padding;
-    bool sums;       // each window has the input's whole width
-    int64_t divisor; // 0: by the window
+    bool sums;       // true if each window has the whole width of the input
+    int64_t divisor; // 0 to divide by the size of the window
     double work;
 } pool_job;
 
@@ -31,9 +32,9 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
                                 : (double)(h->taps * w->taps);
 }
 
-// ---- by pointers
+// ---- pooling by pointers
 
-// Padding of averages; never read.
+// Pointer to padding of averages, which is never read.
 static const float no_pixel[1];
 
 static void run_strip(const pool_job *job, const taper_ring *image, float *row, const taper_pool_window *h,
@@ -66,14 +67,14 @@ static void run_strip(const pool_job *job, const taper_ring *image, float *row, 
     }
 }
 
-// Row y of the result of an image.
+// Makes row y of the result of an image.
 static void run_row(const pool_job *job, const taper_ring *image, int64_t y, float *row)
 {
     const int64_t out_w = job->pooling->axis[2].output;
     const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
     int64_t first = 0;
     while (first < out_w) {
-        // As many pixels as there are pointers for, by the widest window among them.
+        // Take as many pixels as there are pointers for, with the widest window among them.
         size_t count = 0, widest = 1;
         while (first + (int64_t)count < out_w) {
             const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);
@@ -100,9 +101,9 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// ---- by sums
+// ---- pooling by sums of rows
 
-// Blocks of channels of every output row of every image; each window has the input's whole width.
+// Makes blocks of channels of output rows. Each window has the whole width of the input.
 static void sums_range(void *argument, size_t begin, size_t end)
 {
     const pool_job *job = argument;
@@ -131,9 +132,9 @@ static taper_status run_job(const pool_job *job)
 
 #include "backends/cpu/pool_kept.h"
 
-// ---- what it does
+// ---- supported calls
 
-// The largest window along an axis, 0 when one of them is empty.
+// Returns the largest window along an axis, or 0 if a window is empty.
 static int64_t largest_window(const taper_pool_axis *axis)
 {
     int64_t most = 0;
@@ -150,8 +151,7 @@ static int64_t largest_window(const taper_pool_axis *axis)
 static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
 {
     const taper_pool_axis *axis = job->pooling->axis;
-    // QNNPACK divides by the size of the window whatever is asked for. Builds for models without quantized tensors
-    // leave this out.
+    // QNNPACK divides by the size of the window in all cases. Builds for models without quantized tensors omit this.
     if (x->dtype == TAPER_QU8 && job->divisor == 0) {
         TAPER_OP_IF(aten_quantize_per_tensor, return taper_cpu_pool_u8(call, x, job->pooling, job->max);)
     }
@@ -160,7 +160,7 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
         return TAPER_DECLINED;
     }
     job->x = taper_volume_of(x, 2);
-    // The result lies as the input: neighbouring channels there are neighbouring ones here.
+    // The result has the memory order of the input, so both have contiguous channels.
     if (!taper_volume_channels_inner(&job->x) || !(x->hidden_nhwc || taper_tensor_suggests_channels_last(x))) {
         return TAPER_DECLINED;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_cpu.c: what is kept for later runs, and bands of it.
+// Part of pool_cpu.c: prepared calls and their bands.
 #ifndef TAPER_BACKENDS_CPU_POOL_KEPT_H
 #define TAPER_BACKENDS_CPU_POOL_KEPT_H
 
@@ -36,7 +36,7 @@ static void run_band(void *data, const taper_band *band)
     }
 }
 
-// Rows that lie one behind the other, of windows that are all alike.
+// Offers the pooling in bands, if rows are consecutive and all windows are equal.
 static void say_bands(taper_call *call, kept_pool *k)
 {
     const taper_pool_axis *h = &k->pooling.axis[1];

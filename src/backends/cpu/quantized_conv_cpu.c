@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized::conv1d, conv2d and their forms with relu: reads the call, brings the input into NHWC, chooses the path.
-// Whatever else (int8 activations, transposed, weights with zero points) is declined and left to the reference.
+// quantized::conv1d, conv2d and their forms with relu: reads the call, converts the input to NHWC, chooses the
+// algorithm. Other calls (int8 activations, transposed, weights with zero points) are declined and left to the
+// reference.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 
@@ -10,7 +11,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LINE = 64 }; // bytes of the cache
+enum { LINE = 64 }; // bytes of a cache line
 enum { WINOGRAD = TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
 // ---- the input in NHWC
@@ -28,7 +29,7 @@ typedef struct stem_copy {
     const taper_vector_u8_entry *vector;
 } stem_copy;
 
-// Rows of all images, into pixels of four bytes. The bytes that no channel has meet weights of zero.
+// Copies rows of all images into pixels of four bytes. Bytes without a channel are multiplied by zero weights.
 static void stem_rows(void *argument, size_t begin, size_t end)
 {
     const stem_copy *copy = argument;
@@ -58,7 +59,7 @@ static void stem_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Sets job->x: the tensor's own bytes, or a copy in *scratch (to be freed by the caller).
+// Sets job->x to the tensor's own data, or to a copy in *scratch that the caller frees.
 static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint8_t **scratch, size_t *scratch_bytes)
 {
     taper_run *run = job->call->run;
@@ -71,7 +72,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     if (job->stem && (!taper_mul_size(job->batch * job->in_h, taper_conv2d_i8_row(job), &count))) {
         return taper_fail_memory(run->error);
     }
-    *scratch_bytes = count + 1024; // of at least 1 KiB: with slack behind
+    *scratch_bytes = count + 1024; // at least 1 KiB, so the allocator adds slack
     *scratch = taper_heap_alloc(run->heap, *scratch_bytes);
     if (*scratch == NULL) {
         return taper_fail_memory(run->error);
@@ -92,7 +93,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        taper_tensor plain = taper_tensor_local(x); // its integers
+        taper_tensor plain = taper_tensor_local(x); // its raw bytes
         plain.dtype = TAPER_U8;
         plain.quantizer = NULL;
         status = taper_run_copy(run, view, &plain);
@@ -126,10 +127,10 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     }
     job->pad_top = (size_t)conv->padding[0];
     job->pad_left = (size_t)conv->padding[1];
-    // Padding much larger than the image is nobody's: its copy would be, too.
+    // Padding much larger than the image does not occur in practice, and its copy would be too large.
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
-    // One distance from tap to tap.
+    // The distance from tap to tap must be constant.
     return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
            w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]);
 }
@@ -158,7 +159,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
         return TAPER_DECLINED;
     }
     taper_tensor twin = taper_tensor_local(input);
-    if (rank == 1) { // an image of height 1
+    if (rank == 1) { // seen as an image of height 1
         twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
                                  (const int64_t[]){input->strides[0], input->strides[1],
                                                    taper_mul_stride(input->sizes[2], input->strides[2]),

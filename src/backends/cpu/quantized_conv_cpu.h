@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolution on the CPU: what the dense and the depthwise path share. Bytes are NHWC.
+// Quantized convolution on the CPU: the declarations shared by its algorithms. Bytes are NHWC.
 #ifndef TAPER_CPU_QUANTIZED_CONV_CPU_H
 #define TAPER_CPU_QUANTIZED_CONV_CPU_H
 
@@ -15,32 +15,34 @@ typedef struct taper_conv2d_i8 {
     size_t pad_top, pad_left;
     double in_scale, out_scale;
     int32_t in_zero_point;
-    int32_t zero_point, min; // of the result
-    const uint8_t *x;        // dense, TAPER_OVERREAD readable bytes behind
+    int32_t zero_point, min; // zero point and least value of the result
+    const uint8_t *x;        // dense; TAPER_OVERREAD more bytes are readable
     uint8_t *y;
-    // Few channels: pixels of 4 bytes, rows of in_w + 2 * pad_left pixels whose ends are padding.
+    // True for few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, of which the ends are
+    // padding.
     bool stem;
-    bool keeps; // the input is read where it lies, and the weights are constants: the call may be prepared
+    bool keeps; // true if the input is read in place and the weights are constant, so the call can be prepared
 } taper_conv2d_i8;
 
-// What a path has worked out, with more behind it.
+// The plan of one algorithm. Each algorithm appends its own members.
 typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
     taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // reads the job's x, fills y
-    // Makes rows of the result from rows of x, wherever these lie; begin and end: taper_banded's. NULL: it cannot.
+    // Makes rows of the result from rows of x, which may be in ring buffers. begin and end are those of taper_banded.
+    // All three may be NULL if this is not supported.
     void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_i8_plan *plan);
     void (*end)(struct taper_conv2d_i8_plan *plan);
-    size_t bytes;         // of all of it
-    taper_i8_layer layer; // places; the rest once it is packed
-    const int32_t *bias;  // of the layer's places, for these scales
+    size_t bytes;         // bytes of the whole plan, with the algorithm's members
+    taper_i8_layer layer; // its places are set; the rest is valid after packing
+    const int32_t *bias;  // bias per place of the layer, for the scales of this call
     const float *factor;
-    const int32_t *middle;  // of what its sums can be, where `centred`
-    const uint8_t *padding; // bytes of the input's zero point
+    const int32_t *middle;  // middle of each sum's range, if `centred`
+    const uint8_t *padding; // bytes with the input's zero point
     size_t padding_bytes;
-    uint32_t shift; // of the kernel (taper_i8_layer_fold)
+    uint32_t shift; // shift of the kernel (taper_i8_layer_fold)
     bool centred;
-    const char *name; // for the profile
+    const char *name; // name of the kernel, for the profile
     double flops, work;
 } taper_conv2d_i8_plan;
 
@@ -48,13 +50,13 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
-// How to do it by Winograd's transforms; NULL: that is not faster, or not exact.
+// Returns the kernel for Winograd's transforms, or NULL if this is not faster or not exact.
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
-// to[4 i + k] = planes[k][i]
+// Interleaves four planes: to[4 i + k] = planes[k][i].
 void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
                                 uint8_t *to);
-// Bytes from a pixel's first channel to the next one's, and from row to row.
+// Returns the number of bytes from a pixel's first channel to the next pixel's. The next function does so for rows.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {
     return job->stem ? 4 : job->in_c;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dense quantized convolution as matrix products over packed weights: a pointer per output pixel and tap; of a stem,
-// whose pixels of a row lie side by side with their padding, a pointer per pixel and row of the kernel. tiles.h cuts
-// it.
+// Dense quantized convolution as matrix products over packed weights, with a pointer per output pixel and tap. In a
+// stem, the pixels of a row are contiguous with their padding, so there is one pointer per pixel and kernel row.
+// tiles.h divides the work.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/engine/tiles.h"
 
 enum { STRIP_POINTERS = 4096 };
 
 typedef struct dense_plan {
-    taper_conv2d_i8_plan head; // its padding: a pixel
+    taper_conv2d_i8_plan head; // its padding has the size of a pixel
     const taper_gemm_i8_entry *entry;
     size_t group_in, group_out, group_bytes, group_places;
     size_t taps; // pointers of a pixel
@@ -19,7 +19,7 @@ typedef struct dense_plan {
 
 // ---- pointers of a strip
 
-// pointers[tap * count + i] for pixel i of the strip.
+// Fills pointers[tap * count + i] for pixel i of a strip whose windows are inside.
 static void window_inside(const dense_plan *plan, const uint8_t *at, size_t count, const uint8_t **to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -88,7 +88,7 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 
 // ---- tiles
 
-// What the kernel is to make of a tile for one group.
+// Sets the arguments of the kernel for a tile of one group.
 static void aim(const dense_plan *plan, const taper_tile *t, size_t group, taper_gemm_i8 *call)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -134,7 +134,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Rows of a pointwise convolution, from wherever they lie.
+// Makes rows of a pointwise convolution, whose input may be in a ring buffer.
 static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
 {
     const dense_plan *plan = (const dense_plan *)(const void *)head;

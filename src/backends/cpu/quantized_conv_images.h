@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolutions of images as they lie (quantized_conv_windows.c). Included behind quantized_conv_cpu.h.
+// Quantized convolutions that read images in place (quantized_conv_windows.c). Include this after quantized_conv_cpu.h.
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 
-// Of a stem: reads x, whatever its strides, and sets the job's.
+// For a stem: reads x, with any strides, and sets the job's x.
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by all algorithms of a quantized convolution: making pixels of four bytes, and running a plan, keeping it for
-// the call and running it again, whole or in bands.
+// Functions of all algorithms of a quantized convolution: they make pixels of four bytes, run a plan, and keep it to
+// run the call again, whole or in bands.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LINE = 64 }; // bytes of the cache
+enum { LINE = 64 }; // bytes of a cache line
 
-// Restrict: the compiler then takes many pixels together.
+// With restrict, compilers vectorize this loop.
 static void interleave(size_t pixels, const uint8_t *const planes[4], uint8_t *restrict to)
 {
     const uint8_t *restrict a = planes[0], *restrict b = planes[1], *restrict c = planes[2], *restrict d = planes[3];
@@ -29,11 +29,11 @@ void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixe
     }
 }
 
-// ---- runs, and what is kept for others
+// ---- runs and prepared calls
 
 typedef struct kept_conv {
     taper_conv2d_i8 job;
-    taper_conv2d_i8_plan *plan; // behind it; bias, factor and padding behind that
+    taper_conv2d_i8_plan *plan; // stored after this struct; bias, factor and padding follow
     taper_banded banded;
 } kept_conv;
 
@@ -72,7 +72,7 @@ static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, const 
     const size_t bytes = folded_bytes(plan), room = plan_at + plan->bytes + LINE;
     kept_conv *kept = taper_prepare(plan->job->call, run_kept, room + bytes);
     if (kept != NULL) {
-        // A tile reads biases and factors a register at a time: not across lines.
+        // A tile reads biases and factors one vector at a time, which should not cross cache lines.
         const size_t folded_at = room - ((uintptr_t)kept + room) % LINE;
         kept->job = *plan->job;
         kept->plan = (taper_conv2d_i8_plan *)(void *)((char *)kept + plan_at);

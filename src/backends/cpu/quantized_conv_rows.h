@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of quantized_conv_dense.c: kernels that do any number of rows.
+// Part of quantized_conv_dense.c: kernels that take any number of rows.
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
 
-// So many strips as follow one another, at most, where the kernel does all their rows. How many; 0: it does not.
+// Makes up to `most` consecutive strips in one call, if the kernel takes all their rows. Returns the number of strips,
+// or 0 if it does not.
 static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
 {
     const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;

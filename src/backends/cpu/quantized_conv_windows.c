@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolutions of few channels. A window's planes are the rows that it reads, of each channel: four of them
-// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows where
-// they lie. Planes that are left go alone where that makes fewer taps: each pixel is four columns of one. So 3x3 of
-// three channels is 7 dot products of four bytes, 28 for its 27 numbers.
+// Quantized convolutions of few channels. The planes of a window are the rows that it reads, of each channel. Four
+// planes are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in
+// place. If it makes fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with
+// three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"
@@ -11,15 +11,16 @@
 enum { MOST_TAPS = 128, MOST_ROWS = 8, MOST_COLUMNS = 32, CACHED_BYTES = 65536 };
 
 typedef struct windows_plan {
-    taper_conv2d_i8_plan head; // its padding: a row of a plane
+    taper_conv2d_i8_plan head; // its padding is a row of a plane
     const taper_gemm_i8_entry *entry;
     const taper_vector_u8_entry *vector;
-    size_t x_channel, x_row, x_pixel, x_image;     // bytes from one to the next
-    size_t rows, bands;                            // of the result: of a band; bands of an image
-    size_t planes, quads, alone, taps;             // of a window: planes, fours of them, the ones alone; taps
-    size_t pixels;                                 // of a row, padding included
-    size_t row_bytes, line_at, copies_at, scratch; // of scratch: rows of pixels, a row alone, copies of rows
-    size_t group_bytes, panel_bytes;               // of all weights, of a panel's
+    size_t x_channel, x_row, x_pixel, x_image; // bytes from one to the next
+    size_t rows, bands;                        // rows of a band of the result; bands of an image
+    size_t planes, quads, alone, taps;         // counts of a window: planes, groups of four, planes used alone, taps
+    size_t pixels;                             // pixels of a row, including padding
+    // Bytes in scratch: a row of pixels; offset of single planes; offset of row copies; total.
+    size_t row_bytes, line_at, copies_at, scratch;
+    size_t group_bytes, panel_bytes; // bytes of all weights; of a panel
     taper_places places;
 } windows_plan;
 
@@ -28,7 +29,7 @@ static size_t input_rows(const taper_conv2d_i8 *job, size_t rows)
     return (rows - 1) * job->stride_h + (job->kernel_h - 1) * job->dilation_h + 1;
 }
 
-// How a window's planes become taps.
+// Decides how the planes of a window become taps.
 static void divide_planes(windows_plan *plan)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -39,7 +40,7 @@ static void divide_planes(windows_plan *plan)
     plan->taps = plan->quads * job->kernel_w + plan->alone * groups;
 }
 
-// The rows that output rows [first, first + count) read, whose pixels lie apart, one behind the other.
+// Copies the rows that `count` output rows read, because their pixels are not contiguous.
 static void copy_rows(const windows_plan *plan, const taper_ring *x, int64_t top, size_t count, uint8_t *to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -56,7 +57,7 @@ static void copy_rows(const windows_plan *plan, const taper_ring *x, int64_t top
     }
 }
 
-// The planes of a row's windows, as pixels in scratch.
+// Converts the planes of a row's windows to pixels in scratch.
 static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, uint8_t *scratch)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -73,7 +74,7 @@ static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, u
     }
 }
 
-// At most plan->rows rows of the result, from `first` on, to y.
+// Makes at most plan->rows rows of the result, from `first` on, in y.
 static void make_rows(const windows_plan *plan, const taper_ring *x, size_t first, size_t count, uint8_t *out,
                       uint8_t *scratch)
 {
@@ -90,7 +91,7 @@ static void make_rows(const windows_plan *plan, const taper_ring *x, size_t firs
             *tap++ = scratch + (plan->quads + i) * plan->row_bytes + 4 * k;
         }
     }
-    memset(scratch, job->in_zero_point, plan->copies_at); // what is not written again is padding
+    memset(scratch, job->in_zero_point, plan->copies_at); // bytes that are not overwritten are padding
     if (plan->x_pixel != 1) {
         copy_rows(plan, x, top, count, scratch + plan->copies_at);
     }
@@ -117,14 +118,14 @@ static void make_rows(const windows_plan *plan, const taper_ring *x, size_t firs
                                                    c * plan->x_channel;
             }
         }
-        to[0] = to[1] = to[2] = plan->head.padding; // of a last four, which have no weights
+        to[0] = to[1] = to[2] = plan->head.padding; // missing planes of the last group; their weights are zero
         fill_pixels(plan, plane, scratch);
         plan->entry->windows(&call, 4 * job->stride_w);
         call.c = (uint8_t *)call.c + job->out_w * job->out_c;
     }
 }
 
-static void run_bands(void *argument, size_t begin, size_t end) // number: image * bands + band
+static void run_bands(void *argument, size_t begin, size_t end) // items: image * bands + band
 {
     windows_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
@@ -166,7 +167,7 @@ static void end_bands(taper_conv2d_i8_plan *head)
 
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    windows_plan *plan = (windows_plan *)(uintptr_t)head; // for its places
+    windows_plan *plan = (windows_plan *)(uintptr_t)head; // to open and close its places
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
         taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);
@@ -182,7 +183,7 @@ static size_t place_of(const void *context, size_t channel)
     return channel;
 }
 
-// Weights of one output in the order of taps.
+// Copies the weights of one output in the order of taps.
 static void weights_of(const windows_plan *plan, const int8_t *from, int8_t *to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -225,7 +226,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     }
 }
 
-// Bytes of scratch for so many rows; false: too many.
+// Computes the bytes of scratch for that many rows. Returns false if they overflow.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -243,8 +244,8 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->line_at < most / 2 && copies < most / 2 && plan->scratch <= most;
 }
 
-// The dense path multiplies four bytes for every pixel under a kernel row and has no last tile that goes over some
-// pixels of the row once more; but its gathering costs about as much as two pixels of each kernel row.
+// The dense path multiplies four bytes for every pixel under a kernel row, and no tile repeats pixels at the end of a
+// row. Its gathering of pointers costs about as much as two pixels of each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };
@@ -279,7 +280,7 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     divide_planes(&plan);
     plan.group_bytes = taper_gemm_i8_packed_bytes(entry, job->out_c, plan.taps, 4);
     plan.panel_bytes = taper_gemm_i8_panel_bytes(entry, plan.taps, 4);
-    // As wide as the last window reaches, whatever the padding on the right is.
+    // A row is as wide as the last window reaches, independent of the padding on the right.
     plan.pixels = (job->out_w - 1) * job->stride_w + job->kernel_w;
     size_t rows = taper_min_size(MOST_ROWS, job->out_h);
     while (scratch_of(&plan, rows) && plan.scratch > CACHED_BYTES && rows > 1) {
@@ -290,7 +291,7 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     }
     job->x = taper_tensor_data(x);
     plan.bands = (job->out_h - 1) / rows + 1;
-    // Bands go from image to image as dense ones lie, and look at the others' rows as NHWC.
+    // Bands need dense images, and other calls read the rows as NHWC.
     if (job->batch == 1 || plan.x_image == job->in_h * job->in_w * job->in_c) {
         plan.head.rows = run_band;
         plan.head.begin = begin_bands;
@@ -306,7 +307,7 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized convolution of windows in fours";
     request.kernel = entry->name;
-    request.numbers[1] = -1; // another order than the dense path's
+    request.numbers[1] = -1; // marks a layout that differs from the dense path's
     request.bytes = taper_i8_layer_bytes(whole, plan.group_bytes);
     request.fill = fill_pack;
     request.user = &plan;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized 3x3 convolution with stride 1 by Winograd's transforms in integers (ops/kernels/winograd_i8.h): the same
-// bytes as by products alone. A dilation of d makes d x d convolutions of every d-th row and column.
+// Quantized 3x3 convolution with stride 1 by Winograd's transforms in integers (ops/kernels/winograd_i8.h). Its bytes
+// equal those of direct products. A dilation of d makes d x d convolutions of every d-th row and column.
 //
-// Tiles are taken in groups. Who has an item, a block of columns of a group, transforms the group's inputs, makes the
-// products of all positions and transforms them back, in a place of his own, as conv_winograd.c says.
+// Tiles are taken in groups. An item is a block of columns of a group. Its thread transforms the group's inputs,
+// multiplies at all positions and transforms the products back, in scratch memory of its own (see conv_winograd.c).
 #include <math.h>
 
 #include "backends/cpu/quantized_conv_cpu.h"
@@ -22,30 +22,30 @@ enum {
 typedef struct winograd_plan {
     taper_conv2d_i8_plan head;
     const taper_winograd_i8_entry *entry;
-    size_t phases_h, phases_w, down, along; // tiles of a phase
-    size_t tiles;                           // of all images
-    size_t most;                            // tiles of a group
-    size_t panels, panel, block, blocks;    // panel: numbers; block: panels of one
+    size_t phases_h, phases_w, down, along; // tiles of one phase
+    size_t tiles;                           // tiles of all images
+    size_t most;                            // most tiles of a group
+    size_t panels, panel, block, blocks;    // panel: numbers of a panel; block: panels of a block
 } winograd_plan;
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups, items;      // groups: of the tiles, as even as can be
-    size_t v_stride, m_stride; // between positions
+    size_t groups, items;      // groups of the tiles, of nearly equal sizes
+    size_t v_stride, m_stride; // numbers between positions
     taper_places places;
 } winograd_run;
 
-// A place: behind this are the transformed inputs of the largest group, and a block of products.
+// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this head.
 typedef struct winograd_place {
-    size_t group; // whose inputs are there, and one: 0 is none
+    size_t group; // 1 + the group whose inputs are stored, or 0
     char apart[LINE_BYTES - sizeof(size_t)];
     int16_t v[];
 } winograd_place;
 
-// Where a tile's first output is.
+// The place of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns; // of outputs that exist
+    size_t rows, columns; // outputs that exist
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step)
@@ -82,7 +82,8 @@ static void transform_inputs(const winograd_run *r, size_t begin, size_t end, in
         const place p = place_of(plan, tile);
         const uint8_t *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < SIDE; i++) {
-            const size_t y = p.y + i * job->dilation_h - job->pad_top; // of what lies above: far more than in_h
+            // Wraps to far more than in_h if it is above the image.
+            const size_t y = p.y + i * job->dilation_h - job->pad_top;
             for (size_t j = 0; j < SIDE; j++) {
                 const size_t at = p.x + j * job->dilation_w - job->pad_left;
                 x[SIDE * i + j] =
@@ -115,7 +116,7 @@ static void finish_tile(const winograd_run *r, size_t tile, const int32_t *m, si
     plan->entry->output(columns, m, r->m_stride, &o);
 }
 
-// Tiles from `begin` to `end`, columns of the panels from `panel` on.
+// Multiplies tiles from `begin` to `end` by the columns of the panels from `panel` on.
 static void multiply(const winograd_run *r, size_t begin, size_t end, size_t panel, const int16_t *v, int32_t *m)
 {
     const winograd_plan *plan = r->plan;
@@ -145,7 +146,7 @@ static void multiply(const winograd_run *r, size_t begin, size_t end, size_t pan
     }
 }
 
-static void run_items(void *argument, size_t begin, size_t end) // number: group * blocks + block of columns
+static void run_items(void *argument, size_t begin, size_t end) // items: group * blocks + block of columns
 {
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
@@ -168,7 +169,8 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     taper_run *run = head->job->call->run;
     winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
     const size_t threads = taper_pool_threads(run->pool);
-    // Threads have tiles of their own where there are enough, for inputs are transformed once then; else blocks.
+    // If there are enough tiles, each thread has its own, so that inputs are transformed once. Otherwise threads have
+    // blocks.
     if (plan->tiles / threads >= plan->entry->mr || (plan->blocks < threads && plan->tiles / threads >= LEAST_TILES)) {
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
@@ -202,7 +204,7 @@ static void fill_channels(const taper_pack_request *request, void *data)
     taper_i8_fill_channels(&layer, job->params.weight, job->params.bias, job->out_c, place_of_channel, plan);
 }
 
-// Block of panels by block, position by position.
+// Fills the weights, block of panels by block, position by position.
 static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
 {
     const winograd_plan *plan = request->user;
@@ -227,7 +229,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
     }
 }
 
-// Everything but the pack's request. False: some size is more than a size_t counts.
+// Makes everything except the pack's request. Returns false if a size overflows.
 static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry, winograd_plan *plan,
                       size_t *packed)
 {
@@ -250,7 +252,7 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
         !taper_mul_size(POSITIONS * sizeof(int32_t), job->in_c + plan->block * nr, &tile)) {
         return false;
     }
-    // Inputs and products may have half of the cache, but weights are worth long strips of tiles.
+    // Inputs and products may use half of the cache, but long strips of tiles are better for the weights.
     const size_t most = taper_pool_caches(job->call->run->pool).l2 / 2 / tile;
     plan->most = taper_max_size(most / entry->mr, 2) * entry->mr;
     size_t all;
@@ -259,7 +261,7 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
 
 // ---- the choice
 
-// A loop that compilers make vectors of.
+// Sums magnitudes in a loop that compilers vectorize.
 static uint64_t magnitudes_of(const int8_t *w, size_t count)
 {
     enum { BLOCK = 4096 };
@@ -276,7 +278,7 @@ static uint64_t magnitudes_of(const int8_t *w, size_t count)
     return all;
 }
 
-// Whether sums of all channels are exact. Others than dense weights are not looked at one by one.
+// Returns true if the sums of all channels are exact. Only dense weights are examined one by one.
 static bool all_hold(const taper_conv2d_i8 *job)
 {
     if (taper_winograd_i8_holds((uint64_t)job->in_c * 9 * 128)) {
@@ -292,11 +294,11 @@ static bool all_hold(const taper_conv2d_i8 *job)
     return hold;
 }
 
-// Counted in products of a vector of bytes. Weights of 16 bits are eight times as many bytes: where they do not stay in
-// a cache all threads wait for the same memory, although a part of that passes while they multiply.
+// Counts costs in products of a vector of bytes. Weights of 16 bits have eight times the bytes. If they do not fit in a
+// cache, all threads wait for the same memory, although a part of this time overlaps with products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 12 }; // tiles that are worth so much memory
+    enum { LEAST_STREAMED = 12 }; // tiles for which so much memory traffic pays
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;
@@ -324,7 +326,8 @@ const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2
         !pays(&plan, packed)) {
         return NULL;
     }
-    taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request); // else transformed in every run
+    // Weights that are not kept would be transformed in every run.
+    taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
     return taper_packs_keep(job->call, &request) && all_hold(job) ? entry : NULL;
 }
 

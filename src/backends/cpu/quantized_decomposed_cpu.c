@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized_decomposed:: on dense tensors of floats and bytes, by the vector kernels. A tensor is runs of elements with
-// one scale and zero point each: all of it, channels, tokens or groups. The results are the reference's to the last
-// bit: the same products and sums in the same order, clamped before they are rounded rather than after, which makes no
-// difference where the bounds are integers.
+// quantized_decomposed:: operators on dense tensors of floats and bytes, by the vector kernels. A tensor consists of
+// runs of elements with one scale and zero point each: the whole tensor, channels, tokens or groups. The results equal
+// the reference's to the last bit: products and sums are the same, in the same order. Values are clamped before
+// rounding instead of after it, which is equivalent for integer bounds.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -10,17 +10,17 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
-enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // floats hold twice that and halves
+enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: floats of twice this size still have halves
 
 typedef struct runs_job {
     const taper_vector_entry *floats;
     const taper_vector_u8_entry *bytes;
     const void *x;
     void *y;
-    size_t inner, channels; // elements of a run; runs until the first scale comes again
-    bool has_signs, behind; // int8; the zero point is added before a number is rounded
+    size_t inner, channels; // elements of a run; runs until the first scale repeats
+    bool has_signs, behind; // true for int8; true if the zero point is added before rounding
     float low, high;
-    // The numbers of run r % channels, or, without tensors, of all.
+    // Numbers of run r % channels, or without tensors those of all runs.
     const taper_tensor *scales, *points;
     double scale, inverse;
     int64_t point;
@@ -57,7 +57,7 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
         multiply(n, x, &inverse, t, job->low - shift, job->high - shift);
     }
     job->bytes->quantize(n, t, 1.0f, (int32_t)point + (job->has_signs ? 128 : 0), y);
-    if (job->has_signs) { // NaN is 0, as where there are none
+    if (job->has_signs) { // NaN becomes 0, as it does for unsigned bytes
         int32_t odd = 0;
         for (size_t i = 0; i < n; i++) {
             y[i] ^= 0x80;
@@ -71,10 +71,11 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
     }
 }
 
-// By double scales, always after the zero point is added.
+// Quantizes with double scales. The zero point is always added before rounding.
 static void quantize_fine(const runs_job *job, size_t n, const float *x, double inverse, double point, uint8_t *y)
 {
-    const double low = (double)job->low, high = (double)job->high, whole = 6755399441055744.0; // 1.5 * 2^52
+    // 1.5 * 2^52, to round to an integer.
+    const double low = (double)job->low, high = (double)job->high, whole = 6755399441055744.0;
     for (size_t i = 0; i < n; i++) {
         double v = (double)x[i] * inverse + point;
         v = v < low ? low : v > high ? high : v;
@@ -140,7 +141,7 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
 
 // ---- calls
 
-// The argument as a tensor that lies dense in order; NULL: it does not.
+// Returns the argument as a contiguous tensor with elements, or NULL.
 static const taper_tensor *dense(const taper_call *call, size_t at)
 {
     const taper_val value = call->args[at];
@@ -159,7 +160,7 @@ static bool small_points(const taper_tensor *points)
     return fits;
 }
 
-// Scales and zero points in arguments 1 and 2, `count` each.
+// Reads scales and zero points from arguments 1 and 2, `count` of each.
 static bool read_numbers(const taper_call *call, runs_job *job, int64_t count)
 {
     job->scales = dense(call, 1);
@@ -187,7 +188,7 @@ typedef enum runs_kind { UNIFORM, CHANNELS, TOKENS, GROUPS } runs_kind;
 
 static taper_status run(taper_call *call, runs_kind kind, bool quantizes)
 {
-    // Where the bounds, the bytes' dtype and the result's dtype are.
+    // Argument numbers of the lower bound, and of the result's dtype.
     static const uint8_t low_at[] = {3, 4, 3, 3}, out_at[] = {6, 7, 6, 7};
     const taper_tensor *x = dense(call, 0);
     taper_scalar low, high;
@@ -240,7 +241,7 @@ static taper_status run(taper_call *call, runs_kind kind, bool quantizes)
     }
     const bool fits = kind == UNIFORM ? read_uniform(call, &job) : read_numbers(call, &job, (int64_t)job.channels);
     const bool fine = fits && job.scales != NULL && job.scales->dtype == TAPER_F64;
-    // Groups must have no NaN, which the reference looks for.
+    // Groups must not contain NaN, which only the reference detects.
     if (!fits || job.inner < SHORTEST || (quantizes && (kind == GROUPS || (fine && kind == CHANNELS)))) {
         return TAPER_DECLINED;
     }

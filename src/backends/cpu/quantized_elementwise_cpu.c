@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on quantized tensors element by element: quantizing, dequantizing, products (quantized_sum_cpu.c: sums).
-// Tensors of quint8, quantized per tensor, that lie densely in the order the result has; everything else is left to the
-// references.
+// Element-wise operators on quantized tensors: quantize, dequantize, products (sums are in quantized_sum_cpu.c). They
+// take quint8 tensors with one scale that are dense in the order of the result. All others are left to the references.
 #include <math.h>
 
 #include "backends/cpu/quantized_sum_cpu.h"
@@ -14,9 +13,9 @@ typedef struct convert_job {
     const taper_vector_u8_entry *vector;
     const void *x;
     void *y;
-    float scale; // or its inverse
+    float scale; // scale or its inverse
     int32_t zero_point;
-    size_t planes, plane, row, rows; // floats of a plane, of a row
+    size_t planes, plane, row, rows; // planes of the image; floats of a plane; floats of a row; rows of a plane
 } convert_job;
 
 #include "backends/cpu/quantized_planes.h"
@@ -106,7 +105,8 @@ taper_status taper_cpu_dequantize(taper_call *call)
 
 // ---- products
 
-// Of elements that lie apart: brought together by blocks, as images of one order times such of another are.
+// Multiplies elements that are not contiguous, such as images in different memory orders. Blocks of them are copied
+// first.
 static void product_apart(const taper_vector_u8_entry *vector, const taper_q_row *row, const taper_u8_product *p,
                           const uint8_t *a, const uint8_t *b, uint8_t *y)
 {

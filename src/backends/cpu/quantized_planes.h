@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of quantized_elementwise_cpu.c: images of few planes.
+// Part of quantized_elementwise_cpu.c: images with few planes.
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_PLANES_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_PLANES_H
 
-// Of every plane the same rows: so the first layer's threads find theirs where they wrote them.
+// Quantizes the same rows of every plane, so that each thread of the first layer reads rows that it has written itself.
 static void quantize_rows(const convert_job *job, size_t begin, size_t end)
 {
     for (size_t i = 0, at = begin * job->row; i < job->planes; i++, at += job->plane) {

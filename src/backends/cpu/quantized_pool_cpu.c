@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling of quint8 images whose channels are neighbours; pool_cpu.c asks here. Maxima by pointers to the pixels of a
-// window; averages, whose windows have one size, as depthwise convolutions with weights of one: the sum of
-// (q - zero point) times scale / (scale * size), which is not always 1 / size in floats, rounded to even, and the zero
-// point again, as QNNPACK has it.
+// Pooling of quint8 images with contiguous channels, called from pool_cpu.c. Maxima use pointers to the pixels of a
+// window. Averages, whose windows have equal sizes, are depthwise convolutions with weights of one. The sum of (q -
+// zero point) is multiplied by scale / (scale * size), as in QNNPACK; in floats this is not always 1 / size. The
+// product is rounded to even, and the zero point is added again.
 #include <math.h>
 
 #include "backends/cpu/quantized_pool_cpu.h"
@@ -15,11 +15,11 @@ enum { MOST_TAPS = 1024, MAX_ROW_BYTES = 8192 };
 typedef struct pool_u8 {
     const taper_pooling *pooling;
     const taper_vector_u8_entry *vector;
-    const taper_dwconv_i8_entry *entry; // of averages
+    const taper_dwconv_i8_entry *entry; // kernel of averages
     const uint8_t *x;
     uint8_t *y;
     size_t channels, in_h, in_w, out_h, out_w;
-    // Averages: of one piece of channels, the same for all.
+    // For averages: the arguments of the kernel, for one chunk of channels.
     size_t taps;
     const int32_t *bias;
     const float *scale;
@@ -47,15 +47,16 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
     job->vector->max_pool(1, job->channels, (size_t)(h.taps * w.taps), pointers, 1, out, 0);
 }
 
-// ---- rows of maxima: first of the rows of a window, then of what these come to
+// ---- rows of maxima: first over the rows of a window, then over its columns
 
 typedef struct max_span {
-    size_t begin, end; // outputs
-    int64_t first;     // input of the leftmost one
+    size_t begin, end; // range of outputs
+    int64_t first;     // leftmost input
     size_t inputs, taps;
 } max_span;
 
-// From output `begin` on as many as there is room for; no outputs where one alone has none.
+// Returns the longest span from output `begin` on that fits in the table of pointers. It has no outputs if even one
+// does not fit.
 static max_span max_span_at(const pool_u8 *job, size_t begin)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
@@ -85,7 +86,7 @@ static void max_row(const pool_u8 *job, size_t image, size_t oy, const max_span 
     job->vector->max_pool(1, span->inputs * job->channels, (size_t)h.taps, pointers, 1, row, 0);
     for (size_t i = 0; i < outputs; i++) {
         const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], (int64_t)(span->begin + i));
-        for (size_t t = 0; t < span->taps; t++) { // where there are fewer, the last one again
+        for (size_t t = 0; t < span->taps; t++) { // a shorter window repeats its last tap
             const int64_t tap = taper_min_i64((int64_t)t, w.taps - 1);
             pointers[t * outputs + i] = row + (size_t)(w.first + tap * w.step - span->first) * job->channels;
         }
@@ -151,9 +152,9 @@ static void average_pixels(void *argument, size_t begin, size_t end)
     }
 }
 
-// ---- what it does
+// ---- supported calls
 
-// Elements of the largest window; 0 when a window is empty, or larger than there are pointers for.
+// Returns the elements of the largest window, or 0 if a window is empty or exceeds the table of pointers.
 static size_t max_taps(const taper_pooling *pooling)
 {
     int64_t most[2] = {0, 0};
@@ -170,7 +171,8 @@ static size_t max_taps(const taper_pooling *pooling)
     return most[0] * most[1] <= MOST_TAPS ? (size_t)(most[0] * most[1]) : 0;
 }
 
-// All windows of averages have this size; 0: they differ, or it is 1 or more than there are pointers for.
+// Returns the size of the windows of averages. Returns 0 if sizes differ, or if the size is 1 or exceeds the table of
+// pointers.
 static size_t average_taps(const taper_pooling *pooling)
 {
     int64_t size[2];
@@ -178,7 +180,7 @@ static size_t average_taps(const taper_pooling *pooling)
         const taper_pool_axis *axis = &pooling->axis[1 + d];
         if (axis->adaptive ? axis->input % axis->output != 0
                            : (axis->output - 1) * axis->stride - axis->padding + axis->kernel >
-                                 axis->input + axis->padding) { // ceil_mode
+                                 axis->input + axis->padding) { // windows beyond the end, by ceil_mode
             return 0;
         }
         size[d] = axis->adaptive ? axis->input / axis->output : axis->kernel;
@@ -223,7 +225,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
     if (x->dtype != TAPER_QU8 || z == NULL || z->scales != NULL || z->zero_point < 0 || z->zero_point > 255 ||
         !(z->scale > 0) || isinf(z->scale) || x->rank != 4 || x->hidden_nhwc || taper_ret_target(call, 0) != NULL ||
         taper_tensor_numel(x) == 0 || axis[1].output <= 0 || axis[2].output <= 0 || !taper_tensor_is_channels_last(x) ||
-        taper_tensor_is_contiguous(x)) { // both at once: PyTorch's result may lie either way
+        taper_tensor_is_contiguous(x)) { // if both, PyTorch's result may have either order
         return TAPER_DECLINED;
     }
     const uint8_t kind = x->storage->kind;
@@ -239,7 +241,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
                    .taps = max ? max_taps(pooling) : average_taps(pooling),
                    .zero_point = (int32_t)z->zero_point,
                    .x_scale = (float)z->scale};
-    // The kernel of averages reads behind the last pixel.
+    // The kernel of averages reads past the last pixel.
     if (job.taps == 0 || (!max && kind != TAPER_STORAGE_OWNED && kind != TAPER_STORAGE_PLANNED)) {
         return TAPER_DECLINED;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of quint8, quantized per tensor, that lie densely in the order the result has; everything else is left to the
+// Sums of quint8 tensors with one scale each that are dense in the order of the result. All others are left to the
 // reference.
 #include "backends/cpu/quantized_sum_cpu.h"
 
@@ -39,7 +39,7 @@ bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, do
     }
     int exponent;
     frexpf(greater, &exponent);
-    const int shift = 22 - exponent; // 14 .. 31
+    const int shift = 22 - exponent; // between 14 and 31
     sum->shift = (uint32_t)shift;
     sum->a_factor = (int32_t)lrintf(ldexpf(of_a, shift));
     sum->b_factor = (int32_t)lrintf(ldexpf(of_b, shift));
@@ -47,7 +47,7 @@ bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, do
     return true;
 }
 
-// ---- runs, and what is kept for others
+// ---- runs and prepared calls
 
 typedef struct sum_job {
     const taper_vector_u8_entry *vector;
