@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where buffers lie. Those that live within the run share an arena: the largest first, each in the lowest gap that is
-// free for its whole life. While that takes more than lives at once, the one on top goes first and all are placed anew,
-// some times. And which dispatches have to wait for others: by the places, so that sharing is seen as well.
+// Assigns places to memories. Memories that are used only within the run share an arena: the largest is placed first,
+// each in the lowest gap that is free for its whole lifetime. While the arena exceeds the bytes that live at once, the
+// topmost memory is moved to the front and all are placed again, a few times. This file also finds the dispatches that
+// must wait for others. It compares places, so shared memory counts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static bool meet(const taper_gpu_memory *a, const taper_gpu_memory *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-// The lowest place where m meets none of those that have theirs, which are sorted by place.
+// Places m at the lowest offset where it overlaps no memory that is already placed. placed: sorted by offset.
 static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t count, uint64_t align)
 {
     m->offset = 0;
@@ -49,18 +50,18 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
             m->offset = placed[i]->offset + rounded(placed[i]->bytes, align);
         }
     }
-    size_t at = count; // stays sorted
+    size_t at = count; // insert m in order
     for (; at > 0 && placed[at - 1]->offset > m->offset; at--) {
         placed[at] = placed[at - 1];
     }
     placed[at] = m;
 }
 
-// What lives at once at most: no arena is smaller.
+// Returns the most bytes that live at once, a lower bound of the arena.
 static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint64_t align)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) { // when it is born
+    for (size_t i = 0; i < count; i++) { // at the birth of memory i
         uint64_t here = 0;
         for (size_t k = 0; k < count; k++) {
             const bool lives = sorted[k]->first <= sorted[i]->first && sorted[i]->first <= sorted[k]->last;
@@ -71,7 +72,7 @@ static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint
     return most;
 }
 
-// In this order; the arena's size, and which one ends there.
+// Places all in this order. Returns the size of the arena. *top: the memory that ends there.
 static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, size_t count, uint64_t align,
                           size_t *top)
 {
@@ -87,11 +88,11 @@ static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, 
     return bytes;
 }
 
-// The best of some orders. kept: room for as many pointers, for the best one.
+// Finds the best of several orders. kept: room for `count` pointers, which receives the best order.
 static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
                            uint64_t align)
 {
-    const double steps = 4e6; // of placing: milliseconds
+    const double steps = 4e6; // budget of comparisons: a few milliseconds
     const double tries = steps / ((double)count * (double)count + 1);
     const uint64_t least = most_at_once(sorted, count, align);
     uint64_t best = UINT64_MAX;
@@ -152,7 +153,7 @@ bool taper_gpu_needs_barrier(const taper_gpu_program *p, size_t since, size_t i)
                 const bool both = w->buffers[a] != TAPER_GPU_NONE && other->buffers[b] != TAPER_GPU_NONE;
                 if (both && (a == 0 || b == 0) &&
                     overlap(&p->memories[w->buffers[a]], &p->memories[other->buffers[b]])) {
-                    // Two that write to parts of one buffer (of what is joined) do not wait for each other.
+                    // Two that write to parts of one buffer (the result of a join) need not wait for each other.
                     if (a == 0 && b == 0 && w->buffers[a] == other->buffers[b]) {
                         continue;
                     }

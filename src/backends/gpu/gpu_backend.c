@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The GPU backend: its side of the seam. Each call copies tensors of the host to and from memory that shaders read and
-// write; those that only the device's segments look at stay there (gpu_held.h).
+// The GPU backend: its functions for ops/backend.h. Each call copies tensors of the host to and from memory that
+// shaders use. Tensors that only segments of the device use remain there (gpu_held.h).
 #include "backends/gpu/gpu_backend.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
     "an earlier process ended while it tried the driver; \"checks=0\" or deleting gpu-NAME.trying in the cache "       \
     "directory tries it again"
 
-// Under a mark, unless the one that is there says of a device that it crashed.
+// Opens the device under a mark, unless an existing mark says that the device has crashed.
 static taper_status open_interface(taper_device *device, const taper_gpu_options *options, const char **why)
 {
     taper_gpu_state *s = device->state;

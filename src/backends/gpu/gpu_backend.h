@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The GPU backend's side of the seam (ops/backend.h), for each interface that it runs over.
+// The functions of the GPU backend that implement ops/backend.h, for each graphics interface.
 #ifndef TAPER_BACKENDS_GPU_BACKEND_H
 #define TAPER_BACKENDS_GPU_BACKEND_H
 
@@ -13,7 +13,7 @@ TAPER_MUST_USE taper_status taper_gpu_claim(taper_device *device, taper_region *
 TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena,
                                            taper_error *error);
 
-// Defines taper_backend_NAME over taper_gpu_NAME, of that kind.
+// Defines taper_backend_NAME over taper_gpu_NAME, for a kind of device.
 #define TAPER_GPU_BACKEND(interface, device_kind)                                                                      \
     static taper_status open_##interface(taper_device *device, const char **why, taper_error *error)                   \
     {                                                                                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps: operators element by element, alone or behind the kernel that makes what they look at.
+// Steps: element-wise operators, alone or after the kernel that makes their input.
 #include "backends/gpu/gpu_emit.h"
 
 #include <math.h>
@@ -54,11 +54,11 @@ static taper_status read_bounds(taper_gpu_emitter *e, const taper_node *node, do
         *low = 0;
         *high = 6;
     }
-    *low = *low > *high ? *high : *low; // torch.clamp gives the upper bound then
+    *low = *low > *high ? *high : *low; // torch.clamp returns the upper bound in this case
     return TAPER_OK;
 }
 
-// Of operators of one tensor: the step and its numbers.
+// Reads the step and its numbers for an operator on one tensor.
 static taper_status read_numbers(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *low,
                                  double *high)
 {
@@ -130,7 +130,7 @@ void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_g
     append(chain, code, low, high);
 }
 
-// With a number: v + n alpha, and so on.
+// Appends an operation with a number, such as v + n * alpha.
 static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, uint32_t step, double n, double alpha)
 {
     switch (step) {
@@ -150,7 +150,7 @@ static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, 
     return TAPER_OK;
 }
 
-// v is the second argument where swapped.
+// Appends an operation with a tensor. If swapped, v is the second argument.
 static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, const taper_gpu_view *operand,
                            bool splat, double alpha)
 {
@@ -158,7 +158,7 @@ static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, 
     const uint32_t where = from << 8 | (splat ? TAPER_GPU_SPLAT : 0);
     chain->operands[chain->operand_count++] = *operand;
     switch (step) {
-    case TAPER_GPU_STEP_ADD: // of a swapped one alpha is 1
+    case TAPER_GPU_STEP_ADD: // if swapped, alpha is 1
         append(chain, TAPER_GPU_STEP_ADD | where, 0, alpha);
         break;
     case TAPER_GPU_STEP_SUB:
@@ -190,7 +190,8 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
     TAPER_TRY(taper_gpu_operand_vectors(e, other, &there));
-    if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) { // one for each channel, dimension 1
+    // One element for each channel, dimension 1.
+    if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) {
         for (int d = 1; d < shape->rank - 1; d++) {
             there.sizes[d] = 1;
         }
@@ -207,13 +208,13 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     return TAPER_OK;
 }
 
-// Whether the value is there, or can be without another node.
+// Returns true if the value exists already, or comes from outside.
 static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
 {
     return value->block != e->known->body || e->values[value->id - e->first_id].made;
 }
 
-// What else an operator of two says.
+// Reads the other arguments of a binary operator.
 static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *alpha)
 {
     const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "rounding_mode"));
@@ -236,7 +237,8 @@ static bool may_be(int dtype, int wanted)
     return dtype < 0 || dtype == wanted;
 }
 
-// Numbers in vectors have no dtype: what PyTorch makes of whole numbers and truths is not always what they give.
+// Vectors have no dtype. For integers and bool, PyTorch's result can differ from the result on vectors, so these cases
+// are refused.
 static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, uint32_t step)
 {
     const int a = dtype_at(e, node, 0), b = dtype_at(e, node, 1);
@@ -265,7 +267,7 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// The node as a step on v, one of its arguments. TAPER_DECLINED: it is none, and nothing was changed.
+// Appends the node as a step on v, one of its arguments. Returns TAPER_DECLINED, without changes, if it is not a step.
 static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
@@ -308,7 +310,7 @@ static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uin
     return TAPER_OK;
 }
 
-// The same of those that are two steps as well.
+// Like append_one, also for operators that are two steps.
 static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                 const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
@@ -348,7 +350,7 @@ taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **v
     }
 }
 
-// ---- alone
+// ---- an operator alone
 
 static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -363,7 +365,7 @@ static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t c
     const taper_ir_value *other = taper_node_in(node, 1);
     if (taper_gpu_is_number(e, other, &number) ||
         (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
-        return TAPER_OK; // the call will know it
+        return TAPER_OK; // known during the recording
     }
     return taper_gpu_ask_operand_of(e, other, TAPER_GPU_ANY);
 }
@@ -429,7 +431,7 @@ taper_status taper_gpu_rule_step(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// ---- for kernels
+// ---- binding chains to kernels
 
 static taper_gpu_strides strides_of(const taper_gpu_view *view, const int64_t *strides)
 {

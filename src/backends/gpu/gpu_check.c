@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Drivers are checked before they are trusted: what a recording gives on its first inputs is held against what the CPU
-// gives, and against what it gives once more. Who passed is remembered in the cache directory, by a hash of all that
-// decides it: the device and its driver, the shaders, and what was recorded.
+// Checks drivers before they are trusted. The results of a recording for its first inputs are compared with the CPU's,
+// and with those of a second run. A success is remembered in the cache directory, by a hash of everything that decides
+// it: device, driver, shaders, and the recording.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +12,13 @@
 #include "backends/gpu/gpu_recording.h"
 #include "ir/tensor.h"
 
-// What differs more than this part of the largest element is no rounding: drivers that are wrong are wrong by far.
+// Largest difference that counts as rounding, as a fraction of the largest element. Faulty drivers exceed it by far.
 static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;
 
 // ---- results
 
-// As numbers of the host, one behind the other; a reference, also on failure. What stays with the device stays there.
+// Copies results to contiguous floats of the host; *y is a reference, also on failure. A tensor on the device is not
+// moved.
 static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -39,7 +40,7 @@ static void drop_flat(taper_tensor **tensors, size_t count)
     }
 }
 
-// The largest difference as part of what may be; infinite where one is no number.
+// Returns the largest difference divided by the allowed one, or infinity if only one of two elements is NaN.
 static double apart(const float *a, const float *b, int64_t count, double most_part)
 {
     double most = 0, largest = 0;
@@ -63,7 +64,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
         const taper_tensor *x = call->rets[i].as.tensor;
-        if (call->rets[i].tag != TAPER_TENSOR) { // a whole number
+        if (call->rets[i].tag != TAPER_TENSOR) { // an integer
             *most = plain[i].tag == TAPER_INT && plain[i].as.i == call->rets[i].as.i ? *most : INFINITY;
             continue;
         }
@@ -73,7 +74,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
             *most = INFINITY;
             return TAPER_OK;
         }
-        taper_tensor *both[2] = {NULL, NULL}; // wanted, had
+        taper_tensor *both[2] = {NULL, NULL}; // expected, actual
         taper_status status = flat(call->run, plain[i].as.tensor, &both[0]);
         if (status == TAPER_OK) {
             status = flat(call->run, x, &both[1]);
@@ -124,7 +125,7 @@ static taper_status flat_results(const taper_call *call, taper_tensor **flats)
     return TAPER_OK;
 }
 
-// Twice the same bits. Room for all results, twice.
+// Runs twice. *same: both results have the same bits. flats has room for all results of both runs.
 static taper_status run_both(const taper_segment *segment, taper_call *call, taper_gpu_recording *r,
                              taper_tensor **flats, bool *same)
 {
@@ -135,7 +136,7 @@ static taper_status run_both(const taper_segment *segment, taper_call *call, tap
     TAPER_TRY(flat_results(call, flats + count));
     *same = true;
     for (size_t i = 0; *same && i < count; i++) {
-        if (flats[i] == NULL) { // a number
+        if (flats[i] == NULL) { // an integer
             continue;
         }
         const size_t bytes = (size_t)taper_tensor_numel(flats[i]) * sizeof(float);
@@ -174,7 +175,7 @@ static taper_status refuse(const taper_segment *segment, taper_call *call, taper
     return TAPER_DECLINED;
 }
 
-// Passed before, in a recording that has gone.
+// Returns true if the recording passed before in this process, although it was freed since.
 static bool is_known(const taper_gpu_state *s, uint64_t hash)
 {
     bool known = false;
@@ -212,7 +213,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
         return refuse(segment, call, r, "the driver gave two results for one input");
     }
     status = against_cpu(segment, call, &most);
-    if (status != TAPER_OK) { // the plain nodes start anew
+    if (status != TAPER_OK) { // the plain nodes start again
         drop_results(call);
         return status;
     }
@@ -229,10 +230,10 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
 {
     taper_gpu_state *s = segment->device->state;
     const taper_status status = check(segment, call, r);
-    if (status == TAPER_DECLINED && !r->refused) { // by what it was given, not by what it gives
+    if (status == TAPER_DECLINED && !r->refused) { // because of its inputs, not of its results
         return status;
     }
-    r->checked = status == TAPER_OK || r->refused; // where the CPU failed nothing was compared
+    r->checked = status == TAPER_OK || r->refused; // if the CPU failed, nothing was compared
     taper_mutex_lock(s->lock);
     taper_gpu_end_trying(segment, r);
     taper_gpu_keep_compiled(s, segment->device->cache_dir);

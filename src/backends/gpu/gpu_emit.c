@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk over nodes, and what rules need of values: see gpu_emit.h.
+// Walks over nodes, and provides values for rules. See gpu_emit.h.
 #include "backends/gpu/gpu_emit.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *va
     if (known.constant != NULL) {
         return known.constant->tag == TAPER_TENSOR ? taper_shape_of(known.constant->as.tensor) : taper_shape_unknown();
     }
-    // Rules take float32 and give it, whether the row says so or not; what a dtype argument says is looked at before.
+    // Results of rules are float32 even if the row does not say so. A dtype argument is checked earlier.
     if (!e->asking && known.shape.dtype < 0 && value->block == e->known->body) {
         known.shape.dtype = TAPER_F32;
     }
@@ -141,10 +141,10 @@ taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int p
     return taper_gpu_add_memory(e->program, TAPER_GPU_ARENA, taper_gpu_vector_bytes(e->state, vectors), &view->buffer);
 }
 
-// ---- what comes from outside
+// ---- values from outside
 
 typedef struct constant_fill {
-    const taper_tensor *tensor; // of float32 or bool
+    const taper_tensor *tensor; // float32 or bool
     const taper_gpu_view *view;
 } constant_fill;
 
@@ -212,7 +212,7 @@ static taper_status bring(taper_gpu_emitter *e, const taper_ir_value *value, tap
     if (known.constant != NULL && !whole) {
         TAPER_TRY(bring_constant(e, known.constant->as.tensor, packed, &slot->view));
     } else {
-        // As numbers, contiguous, then into vectors.
+        // The tensor becomes contiguous plain numbers first, then vectors.
         taper_gpu_view numbers = {.rank = shape.rank, .packed = TAPER_GPU_RANK};
         uint64_t count = 1;
         TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape) || shape.rank > TAPER_GPU_RANK, "a tensor that is empty");
@@ -259,7 +259,7 @@ taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-// Numbers become vectors: the largest ones that these hold exactly are noted.
+// Turns plain numbers into vectors. The memory notes the largest integer that vectors represent exactly.
 static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };
@@ -300,10 +300,10 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 
 // ---- the walk
 
-// Places and barriers are found by comparing dispatches with each other.
+// Bound of dispatches, because memories and barriers compare them in pairs.
 enum { MOST_WORKS = 16384 };
 
-// Dtypes of a rule's results.
+// Returns the possible dtypes of a rule's results.
 static unsigned gives(taper_gpu_rule *rule)
 {
     static taper_gpu_rule *const views[] = {taper_gpu_rule_reshape, taper_gpu_rule_permute, taper_gpu_rule_transpose,
@@ -328,7 +328,7 @@ static unsigned gives(taper_gpu_rule *rule)
     if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
         return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
     }
-    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // operands say which
+    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // decided by the operands
         return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS | TAPER_GPU_QUANTS;
     }
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
@@ -339,8 +339,8 @@ static unsigned gives(taper_gpu_rule *rule)
     return TAPER_GPU_FLOATS;
 }
 
-// Where the row does not say the dtype of what it moves it is that of what it takes, of truths joined with floats
-// theirs; scales and zero points are.
+// If the shape lacks a dtype, it becomes that of the inputs. If these differ, as bool joined with floats, it becomes
+// float32. Scale and zero point are those of the first input.
 static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;
@@ -370,7 +370,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
-        return TAPER_OK; // who takes or makes the list does it; sizes are known
+        return TAPER_OK; // lists are handled by their makers or users; sizes are known
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
@@ -393,7 +393,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
     return row->rule(e, node, row->code);
 }
 
-// Numbers one behind the other, for result `number`.
+// Makes memory of plain numbers for result `number`.
 static taper_status new_numbers(taper_gpu_emitter *e, int rank, const int64_t *sizes, uint32_t number,
                                 taper_gpu_view *numbers)
 {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Estimates: see gpu_estimate.h. Each dispatch takes as long as its arithmetic or its bytes, whichever is more, and a
-// while to begin; so do the CPU's nodes.
+// Estimates: see gpu_estimate.h. Each dispatch takes a fixed time to start, plus the longer of the times for its
+// arithmetic and for its bytes. The CPU's nodes are estimated in the same way.
 #include "backends/gpu/gpu_estimate.h"
 
 #include <math.h>
 
 #include "platform/isa.h"
 
-// What layers reach, not what data sheets say.
+// Rates that layers reach, not those of data sheets.
 typedef struct rates {
-    double flops, bytes;     // in a second
-    double dispatch, submit; // seconds of each
-    double host;             // bytes from and to the host in a second
+    double flops, bytes;     // per second
+    double dispatch, submit; // seconds for each
+    double host;             // bytes per second from and to the host
 } rates;
 
 static const rates discrete = {2e12, 150e9, 6e-6, 60e-6, 6e9}, shared = {0.3e12, 20e9, 12e-6, 150e-6, 5e9},
-                   software = {10e9, 5e9, 14e-6, 100e-6, 5e9}; // the last one of each thread
+                   software = {10e9, 5e9, 14e-6, 100e-6, 5e9}; // software: rates of each thread
 
-// Of what the device does at most.
+// Fractions of the measured peak that layers reach.
 static const double share_of_flops = 0.4, share_of_bytes = 0.7;
 
-// Of each thread of the CPU; the first row that it has.
+// Rates of each thread of the CPU; the first row whose instruction set it has applies.
 static const struct {
     uint64_t isa;
     double flops, bytes;
@@ -30,10 +30,10 @@ static const struct {
 };
 
 static const double node = 1e-6; // seconds to call a kernel of the CPU
-// How many times the CPU's time a device may take that is tried nevertheless, with nothing learned yet, and later.
+// Largest ratio of the device's time to the CPU's with which a device is tried: before and after something was learned.
 static const double most_unsure = 2, most_sure = 1.25;
 
-enum { MOST_LEARNED = 8 }; // of which the mean is taken: what is older counts ever less
+enum { MOST_LEARNED = 8 }; // recordings in the running mean; older ones count less and less
 
 static rates rates_of(const taper_gpu_state *s, size_t threads)
 {
@@ -58,7 +58,7 @@ taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *s, const ta
     }
     const double cpu_flops = cpus[row].flops * (double)count;
     const double cpu_bytes =
-        cpus[row].bytes * (double)(count < 4 ? count : 4); // few threads take all that memory gives
+        cpus[row].bytes * (double)(count < 4 ? count : 4); // four threads already use the whole memory bandwidth
     taper_gpu_estimate e = {.device = r.submit + (double)host_bytes / r.host};
     for (size_t i = 0; i < p->work_count; i++) {
         const taper_gpu_work *w = &p->works[i];
@@ -67,7 +67,7 @@ taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *s, const ta
             bytes += w->buffers[b] != TAPER_GPU_NONE ? (double)p->memories[w->buffers[b]].bytes : 0;
         }
         e.device += r.dispatch + fmax(w->operations / r.flops, bytes / r.bytes);
-        // Halves of the device are floats there.
+        // Data that is half precision on the device is float32 on the CPU.
         e.plain += node + fmax(w->operations / cpu_flops, (s->half ? 2 : 1) * bytes / cpu_bytes);
     }
     return e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a recording costs on the device, and what the plain nodes cost on the CPU, before either has run. It is coarse:
-// a table by kinds of devices, or what was measured of this one (gpu_peak.h), and what first runs of other recordings
-// took. So who is slower by a little is tried anyway.
+// Estimates the time of a recording on the device, and of the plain nodes on the CPU, before either has run. The
+// estimate is coarse. It uses a table of kinds of devices, or the measured peak of this device (gpu_peak.h), and
+// corrects it by first runs of other recordings. A device that seems slightly slower is therefore tried anyway.
 #ifndef TAPER_BACKENDS_GPU_ESTIMATE_H
 #define TAPER_BACKENDS_GPU_ESTIMATE_H
 
@@ -12,16 +12,17 @@ typedef struct taper_gpu_estimate {
     double device, plain; // seconds of a run
 } taper_gpu_estimate;
 
-// Of a program whose memories have their sizes. host_bytes: that go from and to the host in each run; cpu: TAPER_ISA_
-// bits; threads: of the CPU.
+// Estimates a program whose memories have sizes. host_bytes: bytes from and to the host in each run. cpu: TAPER_ISA_
+// bits. threads: threads of the CPU.
 taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *state, const taper_gpu_program *program,
                                               uint64_t host_bytes, uint64_t cpu, size_t threads);
-// A recording with this estimate took so many seconds both ways. Under the lock.
+// Records the measured times of a recording with this estimate. The caller holds the lock.
 void taper_gpu_estimate_learn(taper_gpu_state *state, const taper_gpu_estimate *estimate,
                               const taper_gpu_estimate *measured);
-// The estimate, corrected by what was learned. Under the lock.
+// Returns the estimate, corrected by what was learned. The caller holds the lock.
 taper_gpu_estimate taper_gpu_estimate_corrected(const taper_gpu_state *state, const taper_gpu_estimate *estimate);
-// Whether the device is to be tried: it may well be the faster one. corrected: as it is now. Under the lock.
+// Returns true if the device shall be tried, because it may be faster. corrected: the present corrected estimate. The
+// caller holds the lock.
 bool taper_gpu_estimate_pays(const taper_gpu_state *state, const taper_gpu_estimate *corrected);
 
 #endif

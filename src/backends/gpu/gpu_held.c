@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory of tensors that stay on the device: see gpu_held.h. Some that was let go is kept for the next results.
+// Memory of tensors that remain on the device: see gpu_held.h. Some released memory is kept for the next results.
 #include "backends/gpu/gpu_held.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static taper_status copy_numbers(const void *numbers, taper_tensor *to, taper_er
     return taper_tensor_copy(to, &from, error);
 }
 
-// By way of memory that the host reads well.
+// Copies through memory that the host reads fast.
 static taper_status fetch_staged(taper_gpu_state *s, const taper_gpu_range *all, taper_tensor *to, taper_error *error)
 {
     taper_gpu_buffer staging;
@@ -59,7 +59,7 @@ static taper_status fetch(taper_memory *memory, taper_tensor *to, taper_error *e
     const taper_gpu_held *held = (const taper_gpu_held *)memory;
     taper_gpu_state *s = held->state;
     const taper_gpu_range all = {&held->buffer, 0, held->buffer.bytes};
-    if (is_seen(&held->buffer) && held->buffer.coherent) { // also when the device is lost
+    if (is_seen(&held->buffer) && held->buffer.coherent) { // works also if the device is lost
         return copy_numbers(held->buffer.data, to, error);
     }
     taper_mutex_lock(s->lock);
@@ -86,7 +86,7 @@ static void drop(taper_memory *memory)
         s->spares = held;
         s->spare_count++;
         held = NULL;
-    } else { // the oldest goes
+    } else { // drop the oldest
         taper_gpu_held **last = &s->spares;
         while ((*last)->next != NULL) {
             last = &(*last)->next;
@@ -157,7 +157,7 @@ taper_status taper_gpu_hold(const taper_device *device, uint64_t bytes, taper_gp
     return status;
 }
 
-// ---- who stays
+// ---- results that remain on the device
 
 static bool is_of_device(const taper_node *node, const taper_device *device)
 {
@@ -166,7 +166,7 @@ static bool is_of_device(const taper_node *node, const taper_device *device)
 
 static bool stays(const taper_ir_value *value, const taper_device *device, bool results_stay, int depth)
 {
-    enum { MOST_TUPLES = 4 }; // one in the other
+    enum { MOST_TUPLES = 4 }; // nested tuples
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         const bool inside = is_of_device(user, device) || is_of_device(use->block->parent, device);

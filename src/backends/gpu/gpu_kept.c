@@ -30,7 +30,7 @@ static void write_file(const char *cache_dir, const char *kind, uint64_t hash, c
     }
 }
 
-// The driver, and what it compiles.
+// Returns a hash of the driver and of the shaders that it compiles.
 uint64_t taper_gpu_driver_hash(const taper_gpu_state *s)
 {
     const taper_gpu *gpu = s->gpu;
@@ -116,7 +116,7 @@ typedef struct learned {
 
 void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
 {
-    enum { MOST = 8, MOST_LOGARITHM = 16 }; // recordings; how far they may be off: what is more is damaged
+    enum { MOST = 8, MOST_LOGARITHM = 16 }; // most recordings; largest plausible mean, larger ones mean damage
     char path[MOST_PATH];
     taper_mapping mapping;
     learned l = {.count = 0};
@@ -150,9 +150,9 @@ void taper_gpu_keep_learned(const taper_gpu_state *s, const char *cache_dir)
     }
 }
 
-// ---- what a driver compiled
+// ---- code that a driver compiled
 
-// Drivers do not all look at what they are given, so this says that it is theirs, and whole.
+// Not all drivers check the code that they are given. This head identifies the driver and verifies the bytes.
 typedef struct compiled_head {
     char magic[8];
     uint64_t driver, bytes, hash;
@@ -186,7 +186,7 @@ void taper_gpu_take_compiled(taper_gpu_state *s, const char *cache_dir)
 
 void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
 {
-    enum { EMPTY = 64 }; // what drivers give that keep nothing: a header
+    enum { EMPTY = 64 }; // bytes of an empty header, which some drivers return
     size_t bytes = 0;
     if (cache_dir == NULL || s->api->compiled == NULL || s->api->compiled(s->gpu, NULL, &bytes) != TAPER_OK ||
         bytes <= EMPTY || bytes > MOST_COMPILED || bytes == s->kept_bytes) {
@@ -206,8 +206,8 @@ void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
 
 typedef struct mark_text {
     char magic[8];
-    uint64_t shaders; // of this build: the next one may do without what crashed
-    uint64_t driver;  // 0: it was not open yet
+    uint64_t shaders; // hash of this build's shaders: another build may not crash
+    uint64_t driver;  // 0 if the device was not open yet
 } mark_text;
 
 static mark_text mark_of(const taper_gpu_state *s)

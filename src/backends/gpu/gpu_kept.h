@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the backend keeps in the cache directory, where there is one: verdicts over drivers, what a driver compiled, and
-// a mark while a driver is tried, by which a later process knows that it crashed. A file that is damaged, somebody
-// else's or another driver's is as none.
+// Files of the backend in the cache directory, if there is one: verdicts on drivers, code that a driver compiled, and a
+// mark while a driver is tried, which tells a later process that this one crashed. A damaged file, or a file of another
+// program or driver, is ignored.
 #ifndef TAPER_BACKENDS_GPU_KEPT_H
 #define TAPER_BACKENDS_GPU_KEPT_H
 
 #include "backends/gpu/gpu_state.h"
 
-// Of what a verdict is about; its name is a hash.
+// hash: identifies the subject of a verdict, and names its file.
 bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash);
 void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 
-// Which way was faster by far, of a recording in a context of so many threads. False: it is not known.
+// Finds which way was clearly faster for a recording, in a context with that many threads. Returns false if this is not
+// known.
 bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
 void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);
 
-// What estimates learned (gpu_estimate.h), on this device and driver. Under the lock, or before others have the device.
+// Reads and writes the corrections of estimates (gpu_estimate.h) for this device and driver. The caller holds the lock,
+// or no other thread has the device yet.
 void taper_gpu_take_learned(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_keep_learned(const taper_gpu_state *state, const char *cache_dir);
 
-// Gives the device what it compiled in an earlier process; keeps what it compiled since.
+// Gives the device the code that it compiled in an earlier process, and stores the code that it has compiled since.
 void taper_gpu_take_compiled(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);
 
-// Whether an earlier process of this build ended while it tried this interface. driver: what taper_gpu_driver_hash said
-// of the device; 0: it was opening it.
+// Returns true if an earlier process of this build ended while it tried this interface. driver: taper_gpu_driver_hash
+// of the device, or 0 if it was being opened.
 bool taper_gpu_has_crashed(const taper_gpu_state *state, const char *cache_dir, uint64_t *driver);
 uint64_t taper_gpu_driver_hash(const taper_gpu_state *state);
-// From here to the other one (any number of times) the device is tried.
+// The device is marked as tried from taper_gpu_try until taper_gpu_tried; both may be called repeatedly.
 void taper_gpu_try(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_tried(taper_gpu_state *state, const char *cache_dir);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shaders: see gpu_kernels.h. They lie deflated in the library.
+// The shaders: see gpu_kernels.h. The library contains them deflated.
 #include "backends/gpu/gpu_kernels.h"
 
 #include "base/hash.h"
@@ -27,7 +27,7 @@ taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper
         planes = taper_alloc(allocator, bytes);
         status = planes != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
     }
-    if (status == TAPER_OK) { // where it fails, zlib had no memory
+    if (status == TAPER_OK) { // fails only without memory
         unsigned char *const to = planes != NULL ? planes : code;
         status = taper_inflate(allocator, packed->data, packed->packed, to, bytes);
     }
@@ -52,8 +52,8 @@ void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *s
     shader->code = NULL;
 }
 
-// Another number for each way of what is done to shaders before drivers see them (vulkan/spirv.c, spirv_cut.c): what
-// passed was the shader as the driver got it.
+// Change this number whenever shaders are processed in another way before the driver gets them (vulkan/spirv.c,
+// spirv_cut.c), because verdicts are about shaders in that form.
 static const uint64_t version = 2;
 
 uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders)

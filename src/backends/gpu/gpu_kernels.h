@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shaders, by kernel and by what they read: built from shaders/*.comp (sources.cmake), listed in gpu_kernels.inc.
+// The shaders, by kernel and by kind of buffer, built from shaders/*.comp (sources.cmake) and listed in
+// gpu_kernels.inc.
 #ifndef TAPER_BACKENDS_GPU_KERNELS_H
 #define TAPER_BACKENDS_GPU_KERNELS_H
 
@@ -12,17 +13,17 @@ typedef enum taper_gpu_kernel {
     TAPER_GPU_KERNEL_COUNT
 } taper_gpu_kernel;
 
-enum { TAPER_GPU_LANES = 8 }; // of kernels with LANES: threads that load for each other
+enum { TAPER_GPU_LANES = 8 }; // threads that load for each other in kernels with LANES
 
 extern const taper_gpu_packed taper_gpu_vulkan_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 extern const taper_gpu_packed taper_gpu_metal_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 
-// Of an interface's shaders the one that reads texel buffers, where it is wanted and there is one.
-// TAPER_ERROR_RESOURCE, or it is to be freed.
+// Inflates a shader of the interface, the variant for texel buffers if `texels` is true and it exists. Returns
+// TAPER_ERROR_RESOURCE without memory. Otherwise the caller frees the shader.
 TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper_gpu_packed *shaders,
                                                   taper_gpu_kernel kernel, bool texels, taper_gpu_shader *shader);
 void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader);
-uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders); // of all of them
+uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders); // hash of all of them
 const char *taper_gpu_kernel_name(taper_gpu_kernel kernel);
 
 #endif

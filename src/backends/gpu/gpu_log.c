@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a GPU backend in the log: see gpu_log.h.
+// Log lines of a GPU backend: see gpu_log.h.
 #include "backends/gpu/gpu_log.h"
 
 #include "backends/common/segment_log.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread that makes pipelines: see gpu_maker.h. It holds the lock while it looks at the list of wishes and at that
-// of pipelines, not while the driver works.
+// The thread that makes pipelines: see gpu_maker.h. It holds the lock while it reads the lists of wishes and pipelines,
+// but not while the driver works.
 #include "backends/gpu/gpu_maker.h"
 
 #include <string.h>
 
 typedef struct taper_gpu_wish {
     struct taper_gpu_wish *next;
-    taper_gpu_made_pipeline *made; // to be filled, with what it is of
+    taper_gpu_made_pipeline *made; // pipeline to be made; its kernel and constants are set
 } wish;
 
 static void drop_first(taper_gpu_state *s)
@@ -40,7 +40,7 @@ bool taper_gpu_wish_pipeline(taper_gpu_state *s, taper_gpu_kernel kernel, bool t
     }
     wish *w = taper_alloc_zeroed(s->allocator, sizeof *w);
     taper_gpu_made_pipeline *made = taper_alloc_zeroed(s->allocator, sizeof *made);
-    if (w == NULL || made == NULL) { // made when it is needed, or not
+    if (w == NULL || made == NULL) { // the pipeline is made when it is needed
         taper_free(s->allocator, w, sizeof *w);
         taper_free(s->allocator, made, sizeof *made);
         return false;
@@ -82,7 +82,7 @@ bool taper_gpu_make_wishes(taper_gpu_state *s)
     if (s->wishes == NULL || s->makes) {
         return true;
     }
-    taper_background_join(s->maker); // which has ended
+    taper_background_join(s->maker); // it has ended
     s->maker = NULL;
     s->makes = taper_background_start(s->allocator, work, s, &s->maker);
     while (!s->makes && s->wishes != NULL) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements in another order: numbers to vectors and back, other packed dimensions, sizes, places (shaders/move.comp).
+// Copies elements into another order, packing or size, and between plain numbers and vectors (shaders/move.comp).
 #include "backends/gpu/gpu_emit.h"
 
-// The six dimensions that the shader counts, as dimensions of `to`: -1 is one of size one in front. The packed
-// dimension of vectors, and the last one of numbers, is the sixth.
+// Maps the six dimensions of the shader's loops to dimensions of `to`; -1 is an added dimension of size 1. The last
+// loop is the packed dimension of vectors, or the last dimension of plain numbers.
 static void order_dims(const taper_gpu_view *to, int *dims)
 {
     const int last = to->packed < TAPER_GPU_RANK ? to->packed : to->rank - 1;
@@ -21,7 +21,7 @@ static void order_dims(const taper_gpu_view *to, int *dims)
 
 typedef struct movement {
     int64_t from[TAPER_GPU_RANK], there[TAPER_GPU_RANK], count[TAPER_GPU_RANK];
-    int packed; // of the source, among the six; 6: numbers
+    int packed; // packed dimension of the source, among the six; 6 for plain numbers
     bool reshaped;
     taper_gpu_edge edge;
     double fill;

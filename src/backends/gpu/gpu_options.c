@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of GPUs, as settings say them: each is 0 or 1.
+// Reads the options of GPUs from settings. Each is 0 or 1.
 #include "backends/gpu/gpu_options.h"
 
 #include <ctype.h>

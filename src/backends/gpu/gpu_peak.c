@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device's peak, by shaders/peak.comp: see gpu_peak.h. Of arithmetic that needs no memory, and of memory that is
-// too large for caches.
+// Measures the device's peak by shaders/peak.comp: see gpu_peak.h. One dispatch does arithmetic without memory, the
+// other one reads and writes memory that exceeds the caches.
 #include "backends/gpu/gpu_peak.h"
 
 #include <string.h>
@@ -12,13 +12,13 @@ enum {
     FLOPS_OF_THREAD = 256 * 12 * 2,
     VECTORS_OF_THREAD = 4,
     MOST_BYTES = 64 << 20,
-    FEWEST = 1 << 10, // threads
+    FEWEST = 1 << 10, // least threads
     RUNS = 12,
     FLOATING = 0,
     MOVING = 1
 };
 
-static const double long_enough = 0.02; // seconds of a run, of which two are enough then
+static const double long_enough = 0.02; // seconds of a run after which two runs are enough
 
 typedef struct peak_work {
     taper_gpu_buffer from, to, parameters;
@@ -55,7 +55,7 @@ static taper_status time_it(taper_gpu_state *s, peak_work *w, double *least)
     for (int run = 0; run < RUNS && status == TAPER_OK && (run < 2 || *least < long_enough); run++) {
         double seconds = 0;
         status = s->api->run(s->gpu, recorded, &seconds);
-        *least = run > 0 && (*least <= 0 || seconds < *least) ? seconds : *least; // the first one is no measure
+        *least = run > 0 && (*least <= 0 || seconds < *least) ? seconds : *least; // the first run is not representative
     }
     s->api->recorded_free(s->gpu, recorded);
     return status;
@@ -80,17 +80,17 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
 {
     const uint64_t bytes = s->gpu->most_bytes < MOST_BYTES ? s->gpu->most_bytes : MOST_BYTES;
     const uint32_t vectors = (uint32_t)(bytes / 16 / (GROUP * VECTORS_OF_THREAD)) * GROUP * VECTORS_OF_THREAD;
-    const uint32_t threads = s->gpu->is_cpu ? 1 << 14 : 1 << 20; // of those that compute
+    const uint32_t threads = s->gpu->is_cpu ? 1 << 14 : 1 << 20; // most threads for the measurement of arithmetic
     double seconds[2] = {0, 0};
     if (s->measured) {
         return TAPER_OK;
     }
     s->measured = true;
-    // Many small groups in one row are what every device takes.
+    // Every device supports many small groups in one row.
     const uint32_t most = s->gpu->most_groups[0] < UINT32_MAX / GROUP ? s->gpu->most_groups[0] * GROUP : UINT32_MAX;
     const uint32_t floating = threads < most ? threads : most;
     const uint32_t moving = vectors / VECTORS_OF_THREAD < most ? vectors / VECTORS_OF_THREAD : most;
-    // From few threads on: a device may be slow.
+    // Starts with few threads, because the device may be slow.
     uint32_t count = floating < FEWEST ? floating : FEWEST;
     for (bool more = true; more; count = more ? next_of(count, floating) : count) {
         TAPER_TRY(measure(s, FLOATING, count, count, &seconds[0]));

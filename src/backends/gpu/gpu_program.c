@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs grow: see gpu_program.h.
+// Builds programs: see gpu_program.h.
 #include "backends/gpu/gpu_program.h"
 
 #include <string.h>

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of devices: see gpu_quirks.h. Vendors are numbers of PCI, or Khronos' where they have none.
+// The table of devices: see gpu_quirks.h. Vendors are PCI numbers, or Khronos' numbers if they have none.
 #include "backends/gpu/gpu_quirks.h"
 
 enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL = 0x8086, APPLE = 0x106B };
 
-enum { MOST_LANES = 64 }; // which every device has in a workgroup
+enum { MOST_LANES = 64 }; // every device supports that many threads in a workgroup
 
-// Threads that keep a device's cores busy while others wait for memory.
+// Threads that keep the cores of a device busy while others wait for memory.
 enum { FILL_DISCRETE = 1 << 16, FILL_SHARED = 1 << 13 };
 
 typedef enum use { NO, YES, AUTO } use;
 
-// The first row that fits holds.
+// The first matching row applies.
 static const struct {
     uint32_t vendor;
-    const char *called; // what the name has in it; NULL: any
+    const char *called; // text in the device's name, or NULL for all devices
     use texels, alias, wide;
     uint32_t group_x, group_y;
-    const char *quirk; // what is done otherwise, and why
+    const char *quirk; // how the device is used differently, and why
 } rows[] = {
     {ADRENO, "adreno (tm) 5", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
     {ADRENO, "adreno (tm) 6", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
-    // Nearly square workgroups gave damaged patches on 8xx.
+    // On Adreno 8xx, nearly square workgroups gave results with damaged patches.
     {ADRENO, NULL, YES, YES, YES, 64, 1, "workgroups of 64 x 1: square ones gave wrong results"},
     {MALI, NULL, NO, YES, NO, 16, 4, "small tiles, for it has 64 registers"},
-    // Whatever reuses memory within a submission gave wrong results on DXT, of three generations.
+    // On three generations of DXT, reuse of memory within a submission gave wrong results.
     {POWERVR, NULL, NO, NO, NO, 32, 1, "memory is not used twice in a run: that gave wrong results"},
     {APPLE, NULL, NO, YES, YES, 32, 1, NULL},
     {NVIDIA, NULL, AUTO, YES, YES, 32, 1, NULL},
@@ -46,15 +46,16 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
         i++;
     }
     const bool known = i < sizeof rows / sizeof *rows;
-    // Drivers that compute on the CPU read texel buffers faster, and have registers enough.
+    // Drivers that compute on the CPU read texel buffers faster, and have enough registers.
     s->reads_texels = gpu->has_texels && settled(options->texels, known ? rows[i].texels : AUTO, gpu->is_cpu);
     s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
-    // What these load takes a dozen times what it takes to pass a number on; GPUs load once what all threads want.
+    // On a CPU, a load takes about twelve times as long as an exchange between threads. GPUs combine equal loads of
+    // threads.
     s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
     s->fill = !settled(options->teams, AUTO, !gpu->is_cpu) ? 0 : gpu->discrete ? FILL_DISCRETE : FILL_SHARED;
-    s->row = gpu->is_cpu && s->fill == 0 ? gpu->lanes : 0; // as GPUs have it, where teams are asked for
+    s->row = gpu->is_cpu && s->fill == 0 ? gpu->lanes : 0; // if teams are requested, rows are used as on GPUs
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;
@@ -62,7 +63,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->times = options->times > 0;
     s->background = options->background;
     s->checks = options->checks != 0;
-    // Whoever names a driver that computes on the CPU wants to see what it does.
+    // Users who name a driver that computes on the CPU want to test it.
     s->estimates = settled(options->estimate, AUTO, !gpu->is_cpu);
     s->quirk = known ? rows[i].quirk : NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: nodes become work (gpu_emit.h), work gets its memory, the device records it (and gpu_running.c runs it).
+// Recordings: nodes become work (gpu_emit.h), work gets memory, and the device records it. gpu_running.c runs
+// recordings.
 #include "backends/gpu/gpu_recording.h"
 
 #include <inttypes.h>
@@ -120,7 +121,7 @@ static taper_status make_ports(recorder *rec)
     return TAPER_OK;
 }
 
-// What all of a place share; NULL: weights have their own.
+// Returns the buffer that all memories of a place share, or NULL for weights, which have their own.
 static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place)
 {
     taper_gpu_buffer *const buffers[TAPER_GPU_PLACES] = {[TAPER_GPU_ARENA] = &r->arena,
@@ -131,8 +132,8 @@ static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place
     return buffers[place];
 }
 
-// Contents of the arena last for a run, and runs are under the lock, as this is. One that is too small stays with those
-// that have it.
+// Takes the shared arena. Its contents are valid for one run, and runs are under the lock, as this function is. If it
+// is too small, a new one is made, and the old one remains for its users.
 static taper_status take_arena(taper_gpu_state *s, taper_gpu_recording *r)
 {
     const uint64_t bytes = r->program.bytes[TAPER_GPU_ARENA];
@@ -191,7 +192,7 @@ static taper_status make_buffers(const recorder *rec)
         if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
             TAPER_TRY(take_arena(s, r));
         } else if (buffer != NULL && p->bytes[place] != 0) {
-            // Whole numbers are looked at there (gpu_running.c), which takes long in memory that is the device's.
+            // The host checks integers there (gpu_running.c), which is slow in the device's own memory.
             const taper_gpu_use use = place == TAPER_GPU_INPUT
                                           ? (reads_inputs(r) ? TAPER_GPU_FOR_DOWNLOAD : TAPER_GPU_FOR_UPLOAD)
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
@@ -230,8 +231,9 @@ static uint32_t over(uint32_t n, uint32_t by)
     return (n + by - 1) / by;
 }
 
-// Along which numbers of threads a workgroup lies: where those of a row run at once, along those that leave few of them
-// without work. Kernels do not look whether the third number is one of theirs, so it has to be whole rows.
+// Chooses the dimension of threads along which a workgroup extends. If threads of a row run together, this is the
+// dimension with the fewest idle threads. Kernels do not check the third thread number, so along it there must be whole
+// rows.
 static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
 {
     uint32_t best = 0;
@@ -247,8 +249,8 @@ static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
     return best;
 }
 
-// The workgroup: as large as leaves no more rows without work than small ones would. Kernels that share are whole rows
-// of a subgroup.
+// Chooses the largest workgroup that leaves no more rows idle than small ones do. For kernels that share loads,
+// workgroups are whole rows of a subgroup.
 static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, const uint32_t *threads, uint32_t *group)
 {
     uint32_t x = power_of_two(threads[0], s->group_x);
@@ -265,18 +267,18 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
         x /= 2;
     }
     if (x > lanes && (x < s->group_x || s->row > 1) && over(threads[0], lanes) <= s->gpu->most_groups[0]) {
-        // Several groups instead of one: few sizes are few pipelines. Where a CPU runs a row of threads at once, a row
-        // is enough: MobileNetV3 makes 22 pipelines instead of 26 and takes as long.
+        // Use several small groups instead of one, because fewer sizes need fewer pipelines. If a CPU runs a row of
+        // threads together, one row is enough: MobileNetV3 has 22 pipelines instead of 26 and takes the same time.
         x = lanes;
     }
     group[0] = x;
     group[1] = w->shares ? 1 : power_of_two(threads[1], s->group_x * s->group_y / x);
 }
 
-// Threads of a workgroup, and workgroups, for the threads that are wanted.
+// Computes the threads of a workgroup, and the workgroups, for the threads that are needed.
 static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
 {
-    const bool chosen = w->constants[0] != 0; // by the rule, or before
+    const bool chosen = w->constants[0] != 0; // by the rule, or earlier
     w->constants[TAPER_GPU_TEAM] = w->team > 1 ? w->team : 1;
     if (!chosen && !w->shares && w->team <= 1) {
         w->constants[TAPER_GPU_AXIS] = choose_axis(s, w->threads);
@@ -294,9 +296,9 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
            groups[2] <= s->gpu->most_groups[2];
 }
 
-enum { MOST_AT_ONCE = 64 }; // dispatches that are not told to wait for each other
+enum { MOST_AT_ONCE = 64 }; // dispatches in sequence without a barrier
 
-// The work's constants, and its variant: what a pipeline is made of.
+// Completes the constants of the work and chooses its variant; both select its pipeline.
 static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
 {
     const taper_gpu_state *s = rec->state;
@@ -344,7 +346,7 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     return TAPER_OK;
 }
 
-// The device is marked as tried until the recording has shown what it gives. Under the lock.
+// Marks the device as tried until the recording has shown its results. The caller holds the lock.
 static void begin_trying(const recorder *rec)
 {
     if (!rec->r->tried) {
@@ -361,7 +363,7 @@ void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *r)
     }
 }
 
-// Whether the recording has to wait for pipelines, which are made from now on.
+// Starts making missing pipelines in the background, if this run cannot wait for them.
 static taper_status wish_for_pipelines(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;
@@ -386,7 +388,7 @@ static taper_status wish_for_pipelines(const recorder *rec)
     return status;
 }
 
-// pipelines: how many there are on the device behind it.
+// Records the work on the device. *pipelines: number of pipelines on the device afterwards.
 static taper_status give_to_device(const recorder *rec, size_t *pipelines)
 {
     taper_gpu_state *s = rec->state;
@@ -433,7 +435,7 @@ static taper_status settle_works(const recorder *rec)
     return TAPER_OK;
 }
 
-// What first runs measured in an earlier process saves this one from measuring, and from pipelines that nobody needs.
+// Uses the measurement of an earlier process, which saves this process measuring and unused pipelines.
 static taper_status ask_what_was_faster(const recorder *rec)
 {
     const uint64_t threads = taper_pool_threads(rec->call->run->pool);
@@ -452,7 +454,7 @@ static taper_status ask_what_was_faster(const recorder *rec)
     return TAPER_DECLINED;
 }
 
-// What seems slower by far than on the CPU needs no pipelines, and is not measured.
+// If the device seems much slower than the CPU, no pipelines are made and nothing is measured.
 static taper_status ask_estimate(const recorder *rec)
 {
     taper_gpu_state *s = rec->state;

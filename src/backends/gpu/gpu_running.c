@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of recordings: who runs one, the device or the CPU, and which way is faster.
+// Runs recordings, on the device or the CPU, and measures which is faster.
 #include "backends/gpu/gpu_recording.h"
 
 #include "backends/gpu/gpu_kept.h"
@@ -36,12 +36,12 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
 {
     const taper_status status = run(segment, call, recording);
     if (status == TAPER_DECLINED && call->run->why == taper_gpu_no_such_index && segment->required) {
-        return taper_segment_run_plain(segment, NULL, call); // which says what is wrong
+        return taper_segment_run_plain(segment, NULL, call); // reports the error
     }
     return status;
 }
 
-// Of the slower way's time, below which it is kept for later processes that the other one is faster.
+// Ratio of times below which the faster way is stored for later processes.
 static const double clearly = 0.7;
 
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)

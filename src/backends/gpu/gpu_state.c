@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What recordings share: see gpu_state.h.
+// The data that recordings share: see gpu_state.h.
 #include "backends/gpu/gpu_state.h"
 
 #include <string.h>

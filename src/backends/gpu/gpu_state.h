@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An open GPU and what all recordings on it share: its lock, pipelines, packed weights.
+// An open GPU, and the data that all its recordings share: lock, pipelines, packed weights.
 #ifndef TAPER_BACKENDS_GPU_STATE_H
 #define TAPER_BACKENDS_GPU_STATE_H
 
@@ -18,7 +18,7 @@ typedef struct taper_gpu_made_pipeline {
 
 enum { TAPER_GPU_PASSED = 64 };
 
-// Memory between dispatches, of all recordings that it is large enough for: one of them runs at a time.
+// Memory between dispatches, for all recordings that fit in it: only one of them runs at a time.
 typedef struct taper_gpu_shared {
     taper_gpu_buffer buffer;
     size_t users;
@@ -28,56 +28,56 @@ typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
     taper_gpu *gpu;
-    taper_mutex *lock; // of the queue and of what is below
+    taper_mutex *lock; // protects the queue and the members below
     taper_gpu_made_pipeline *pipelines;
-    struct taper_gpu_wish *wishes; // pipelines that are being made (gpu_maker.h)
+    struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
     taper_background *maker;       // the thread that makes them; it may have ended
-    bool makes, stops_making;      // it has not; it is to
-    taper_mutex *make_lock;        // one pipeline is made at a time; taken within the lock, or without it
+    bool makes, stops_making;      // makes: the thread runs; stops_making: it shall end
+    taper_mutex *make_lock;        // ensures that one pipeline is made at a time; taken with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    uint64_t shaders_hash;             // of the interface's
-    size_t kept_bytes;                 // of what the driver compiled, as it was kept last (gpu_kept.h)
-    uint64_t passed[TAPER_GPU_PASSED]; // hashes of what was checked and is right (gpu_check.c); 0: none
+    uint64_t shaders_hash;             // hash of the interface's shaders
+    size_t kept_bytes;                 // bytes of compiled code in the kept file (gpu_kept.h)
+    uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
-    size_t tries; // recordings that have not shown yet what they give
+    size_t tries; // recordings that have not shown their results yet
     taper_mark mark;
     uint64_t weight_bytes;
-    taper_gpu_shared *arena;       // of the next recordings; NULL: none has one
-    struct taper_gpu_held *spares; // memory of tensors that nobody has any more (gpu_held.h)
+    taper_gpu_shared *arena;       // arena for the next recordings, or NULL
+    struct taper_gpu_held *spares; // released memory of tensors (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels;         // texel buffers where they are large enough
-    bool alias;                // memory of the arena is used again
-    bool wide;                 // the largest tiles
-    uint32_t fill;             // so many threads give it enough to do; 0: teams do not pay
+    bool reads_texels;         // read texel buffers if they are large enough
+    bool alias;                // reuse memory of the arena
+    bool wide;                 // use the largest tiles
+    uint32_t fill;             // threads that keep the device busy; 0: do not use teams
     bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
-    int winograd;              // of the options; 0 where halves are too coarse
-    bool half;                 // vectors are of half precision in memory
-    bool times;                // dispatches are timed
-    int background;            // pipelines are made in the background: 0: never, 1: always; -1: where time is short
-    bool checks;               // first results are held against those of the CPU
+    int winograd;              // from the options; 0 if halves are not precise enough
+    bool half;                 // store vectors in half precision
+    bool times;                // time dispatches
+    int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
+    bool checks;               // compare first results with the CPU's
     uint32_t group_x, group_y; // threads of a workgroup
-    uint32_t row;              // so many that lie in a row run at once, however long it is; 0: any of a workgroup may
-    bool measured;             // what it can do at most was (gpu_peak.h)
-    double peak_flops, peak_bytes; // in a second; 0: not known
-    bool estimates;                // who is slower by far as estimated is not tried (gpu_estimate.h)
-    unsigned learned;              // recordings that were measured; the mean logarithm of what both ways took, as
-    double log_device, log_plain;  // part of what was estimated
-    const char *quirk;             // why the device is used in a way of its own; NULL: it is not
+    uint32_t row;  // threads in a row that run together, for rows of any length; 0: any threads of a workgroup do
+    bool measured; // true after the peak was measured (gpu_peak.h)
+    double peak_flops, peak_bytes; // rates per second; 0 if unknown
+    bool estimates;                // do not try what is estimated to be much slower (gpu_estimate.h)
+    unsigned learned;              // number of measured recordings
+    double log_device, log_plain;  // mean logarithm of measured divided by estimated time
+    const char *quirk;             // reason for special use of this device, or NULL
 } taper_gpu_state;
 
-// Bytes of vectors in memory. Of halves two are read at once: there are always two.
+// Returns the bytes of vectors in memory. Halves are read two vectors at a time, so their number is rounded up.
 static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int64_t vectors)
 {
     return state->half ? (uint64_t)(vectors + 1) / 2 * 16 : (uint64_t)vectors * 16;
 }
 
-// How many threads share each result, a power of two up to `most`, where so many make one each and a result is of so
-// many pieces: as many as give the device enough to do.
+// Returns the number of threads that share each result: a power of two up to `most`, large enough to keep the device
+// busy. threads: threads without sharing. pieces: parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
-    enum { LEAST_PIECES = 2 }; // of each of them
+    enum { LEAST_PIECES = 2 }; // pieces of each thread
     uint32_t team = 1;
     while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
         team *= 2;
@@ -85,17 +85,17 @@ static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t thre
     return team;
 }
 
-// taper_backend.open, over this interface.
+// Opens a device over this interface, for taper_backend.open.
 TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why,
                                            taper_error *error);
-// A pipeline, made where it is not there yet. Under the lock.
+// Finds a pipeline, or makes it. The caller holds the lock.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
                                                    const uint32_t *constants, taper_gpu_pipeline **pipeline);
-// Makes it, of the kernel and constants that it has. Without the lock, or under it.
+// Makes the pipeline for the kernel and constants in *made. The lock may be held or not.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_make(taper_gpu_state *state, taper_gpu_made_pipeline *made);
-void taper_gpu_state_free(taper_gpu_state *state); // all of it, the device last; zeroed is fine
+void taper_gpu_state_free(taper_gpu_state *state); // frees everything, the device last; a zeroed state is allowed
 
-// What an interface's status is for who called it: with an error where it is one of ours.
+// Converts a status of the interface for the caller; sets error if the failure is ours.
 TAPER_MUST_USE taper_status taper_gpu_status(taper_status status, taper_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One run on the device: arguments are copied in, the device does its work, results are copied out.
+// One run on the device: copies arguments in, submits, copies results out.
 #include "backends/gpu/gpu_recording.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ taper_tensor taper_gpu_plain(const taper_tensor *tensor)
 
 const char taper_gpu_no_such_index[] = "an index that is not there";
 
-// Whole numbers that are there as floats: indices lead nowhere else, others are what they were.
+// Checks integers that were copied as floats: indices must be in range, and other integers must be exact.
 static taper_status check_numbers(taper_call *call, const taper_gpu_port *port, float *numbers, int64_t count)
 {
     const float most = (float)(port->most != 0 ? port->most : TAPER_GPU_MOST_WHOLE), below = (float)port->below;
@@ -80,7 +80,7 @@ static taper_status copy_in(taper_call *call, const taper_gpu_recording *r)
     return TAPER_OK;
 }
 
-// Results; those that stay have their memory, which the run fills.
+// Makes the results. Results that remain on the device get memory, which the run fills.
 static taper_status make_results(const taper_segment *segment, taper_call *call, const taper_gpu_recording *r)
 {
     for (size_t i = 0; i < r->program.number_count; i++) {
@@ -128,8 +128,8 @@ static taper_status copy_out(taper_call *call, const taper_gpu_recording *r)
     return TAPER_OK;
 }
 
-// Between what recordings read and write and the memory of tensors that stay. What the host does not do is submitted
-// together, as far as there is room.
+// Copies between the buffers of the recording and tensors that remain on the device. Copies that the host cannot do are
+// submitted together, up to ROOM at a time.
 static taper_status move_within(taper_gpu_state *s, const taper_call *call, const taper_gpu_recording *r, bool in)
 {
     enum { ROOM = 16 };
@@ -173,7 +173,7 @@ static double bytes_of(const taper_gpu_recording *r, const taper_gpu_work *w)
     return bytes;
 }
 
-// The least that each dispatch took so far.
+// Logs the least time of each dispatch so far.
 static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
 {
     enum { EVERY = 10 };
@@ -225,7 +225,7 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
     if (status == TAPER_OK) {
         status = copy_out(call, r);
     }
-    if (status != TAPER_OK) { // the plain nodes start anew
+    if (status != TAPER_OK) { // the plain nodes start again
         for (size_t i = 0; i < call->ret_count; i++) {
             taper_val_replace(&call->rets[i], taper_val_none());
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What failed on a device, in words: see gpu_api.h. Pipelines are made by one thread while another one submits, so both
-// may have something to tell. The first one's words stay, whatever comes after it, and so nobody reads what is written.
+// Describes a failure of a device in words: see gpu_api.h. One thread may make pipelines while another one submits, so
+// both may fail. The first description remains whatever happens later, so no thread reads a text that is being written.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ void taper_gpu_note(taper_gpu *gpu, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(gpu->trouble, sizeof gpu->trouble, format, arguments);
     va_end(arguments);
-    for (char *at = gpu->trouble; *at != '\0'; at++) { // what a compiler says has lines
+    for (char *at = gpu->trouble; *at != '\0'; at++) { // texts of compilers have several lines
         *at = *at == '\n' ? ' ' : *at;
     }
     atomic_store(&gpu->troubled, THERE);

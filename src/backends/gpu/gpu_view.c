@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const int64_t most_vectors = INT64_C(1) << 27; // 2 GiB: indices of shaders are 32 bits
+static const int64_t most_vectors = INT64_C(1) << 27; // 2 GiB, because shaders have 32-bit indices
 
 bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *view, int64_t *vectors)
 {
@@ -20,7 +20,7 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
         view->sizes[d] = shape->sizes[d];
     }
     int64_t step = 1;
-    const bool rows = packed == view->rank - 1 && view->rank > 1; // they lie side by side, vector by vector
+    const bool rows = packed == view->rank - 1 && view->rank > 1; // the last two dimensions are swapped in memory
     for (int i = view->rank; i-- > 0;) {
         const int d = rows && i >= view->rank - 2 ? 2 * view->rank - 3 - i : i;
         view->strides[d] = step;
@@ -33,8 +33,9 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
     return true;
 }
 
-// Both sizes are cut into the same runs of dimensions; of each run, those of `from` have to follow each other. A run
-// with the packed dimension in it may only be cut where its innermost dimension is whole vectors.
+// Divides both lists of sizes into matching runs of dimensions with equal products. The dimensions of each run of
+// `from` must be contiguous. A run that contains the packed dimension may be divided only if its innermost dimension is
+// whole vectors.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view)
 {
     if (to->rank < 0 || to->rank > TAPER_GPU_RANK) {
@@ -48,7 +49,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
     }
     int a = from->rank - 1, b = view->rank - 1;
     while (a >= 0 || b >= 0) {
-        // One run: from the ends, until both have as many elements.
+        // One run: from its end, until both sides have the same number of elements.
         int first_a = a, first_b = b;
         int64_t in_a = a >= 0 ? from->sizes[a] : 1, in_b = b >= 0 ? view->sizes[b] : 1;
         while (in_a != in_b) {
@@ -61,9 +62,9 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
             }
         }
         const bool has_packed = a >= 0 && from->packed >= first_a && from->packed <= a;
-        // The stride of the run's innermost vector, and whether its dimensions follow each other.
+        // Find the stride of the run's innermost vector, and check that its dimensions are contiguous.
         int64_t step = 0, vectors = 0;
-        bool lanes = false; // the innermost element stride is a lane
+        bool lanes = false; // true if the innermost elements are lanes
         for (int d = a; a >= 0 && d >= first_a; d--) {
             if (from->sizes[d] == 1 && !(d == from->packed && in_a == 1)) {
                 continue;
@@ -76,7 +77,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
                     return false;
                 }
             } else if (d == from->packed || from->strides[d] != step * vectors) {
-                return false; // the packed dimension has to be the innermost of its run
+                return false; // the packed dimension must be the innermost of its run
             } else {
                 vectors *= from->sizes[d];
             }
@@ -106,11 +107,11 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
         a = first_a - 1;
         b = first_b - 1;
     }
-    if (from->packed == TAPER_GPU_RANK) { // numbers
+    if (from->packed == TAPER_GPU_RANK) { // plain numbers
         view->packed = TAPER_GPU_RANK;
         return true;
     }
-    // A packed dimension of one element is any dimension of one.
+    // A packed dimension with one element may be any dimension of size 1.
     for (int d = view->rank; d-- > 0 && view->packed < 0;) {
         if (view->sizes[d] == 1 && from->sizes[from->packed] == 1) {
             view->packed = d;
@@ -135,10 +136,10 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
             return false;
         }
     }
-    const int there = like->packed - more; // of what is broadcast
+    const int there = like->packed - more; // in the view that is broadcast
     *splat = like->sizes[like->packed] != 1 && (there < 0 || from->sizes[there] == 1);
     if (*splat) {
-        return from->sizes[from->packed] == 1; // whatever it is called, the first lane has the element
+        return from->sizes[from->packed] == 1; // the first lane has the element in every packing
     }
     return there == from->packed || (there >= 0 && from->sizes[there] == 1 && from->sizes[from->packed] == 1);
 }

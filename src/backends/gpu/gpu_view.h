@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How tensors lie in the GPU's memory. Four neighbours of one dimension, the packed one, are a vector; everything else
-// goes by strides, which count vectors, so transposing, selecting and most reshaping cost nothing. Images [N, C, H, W]
-// are packed along C and lie as [N][C / 4][H][W][4] (NC4HW4), other tensors [.., T, C] along their last dimension, as
-// [..][C / 4][T][4], so that neighbours in a kernel look at neighbours in memory in both. Lanes behind the last element
-// of the packed dimension are zero.
+// The layout of tensors in the GPU's memory. Four neighbouring elements of one dimension, the packed one, are a vector.
+// All other dimensions have strides, which count vectors, so that transposing, selecting and most reshaping cost
+// nothing.
+//
+// Images [N, C, H, W] are packed along C and stored as [N][C / 4][H][W][4] (NC4HW4). Other tensors [.., T, C] are
+// packed along their last dimension and stored as [..][C / 4][T][4]. In both, neighbouring threads of a kernel read
+// neighbouring memory. Lanes after the last element of the packed dimension are zero.
 #ifndef TAPER_BACKENDS_GPU_VIEW_H
 #define TAPER_BACKENDS_GPU_VIEW_H
 
@@ -12,10 +14,10 @@
 enum { TAPER_GPU_RANK = 6, TAPER_GPU_VECTOR = 4 };
 
 typedef struct taper_gpu_view {
-    uint32_t buffer; // of the program
-    int rank;        // at least 1: a scalar is a dimension of one
-    int packed;      // dimension
-    int64_t offset;  // in vectors, as strides; that of the packed dimension is between vectors of neighbours
+    uint32_t buffer; // number of a memory of the program
+    int rank;        // at least 1: a scalar has one dimension of size 1
+    int packed;      // packed dimension, or TAPER_GPU_RANK for plain numbers
+    int64_t offset;  // in vectors, like strides; the packed dimension's stride is between consecutive vectors
     int64_t sizes[TAPER_GPU_RANK], strides[TAPER_GPU_RANK];
 } taper_gpu_view;
 
@@ -23,32 +25,33 @@ static inline int64_t taper_gpu_vectors(int64_t elements)
 {
     return (elements + TAPER_GPU_VECTOR - 1) / TAPER_GPU_VECTOR;
 }
-// Vectors in dimension d.
+// Returns the number of vectors along dimension d.
 static inline int64_t taper_gpu_extent(const taper_gpu_view *view, int d)
 {
     return d == view->packed ? taper_gpu_vectors(view->sizes[d]) : view->sizes[d];
 }
 
-// A new dense tensor of these sizes, in its own order; *vectors is what it takes. False: not all sizes are known, or it
-// has too many dimensions or elements, or none.
+// Makes the view of a new dense tensor of these sizes, in the order of its packing. *vectors: its memory. Returns false
+// if a size is not known, or if there are too many dimensions, too many elements, or none.
 bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *view, int64_t *vectors);
-// The dimension that a tensor of this rank is packed along when nothing else is wished.
+// Returns the packed dimension of a tensor of this rank without other requirements.
 static inline int taper_gpu_usual_packed(int rank)
 {
     return rank == 4 ? 1 : rank > 0 ? rank - 1 : 0;
 }
-// The same elements with other sizes, without moving any: false where that cannot be.
+// Makes a view of the same elements with other sizes, without copying. Returns false if this is impossible.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view);
-// Broadcast to sizes: dimensions in front are added, strides of expanded ones are 0. *splat: the packed dimension of
-// `like` is one element of this view, the first lane. False: it is packed along another dimension.
+// Makes a view that is broadcast to the sizes of `like`: dimensions are added in front, and expanded dimensions get
+// stride 0. *splat: the packed dimension of `like` has only one element in this view, its first lane. Returns false if
+// the view is packed along another dimension.
 bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *like, taper_gpu_view *view,
                               bool *splat);
 
-// Dimensions beside the packed one as three, for several views of the same sizes (of which some strides may be 0):
-// those that follow each other in all become one. False: more than three are left.
+// Merges all dimensions except the packed one into three loops, for several views of the same sizes (some strides may
+// be 0). Dimensions that are consecutive in all views are merged. Returns false if more than three remain.
 typedef struct taper_gpu_loops {
     int64_t sizes[3];
-    int64_t strides[4][3]; // of each view
+    int64_t strides[4][3]; // strides of each view
 } taper_gpu_loops;
 bool taper_gpu_view_loops(const taper_gpu_view *const *views, size_t count, taper_gpu_loops *loops);
 

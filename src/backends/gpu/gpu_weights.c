@@ -27,7 +27,7 @@ static bool is_same(const taper_gpu_weights *a, const taper_gpu_weights *b)
            memcmp(a->names, b->names, sizeof a->names) == 0;
 }
 
-// They are filled as floats, and become halves where the device has these.
+// Fills constants as floats, and converts them if the device uses halves.
 static taper_status fill_buffer(const taper_gpu_state *s, void *to, uint64_t bytes, void (*fill)(void *user, float *to),
                                 void *user)
 {
@@ -50,7 +50,7 @@ static taper_status fill_buffer(const taper_gpu_state *s, void *to, uint64_t byt
     return TAPER_OK;
 }
 
-// Where the host does not see the device's memory, by way of memory that it sees.
+// Fills the buffer directly if the host can access it, otherwise through memory that the host can access.
 static taper_status upload(taper_gpu_state *s, taper_gpu_buffer *to, uint64_t bytes,
                            void (*fill)(void *user, float *to), void *user)
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants as shaders want them, in the device's memory: made once and shared by all recordings that look at them, for
-// as long as there is one.
+// Constants in the device's memory, in the form that shaders read. They are made once and shared by all recordings that
+// use them; the last release frees them.
 #ifndef TAPER_BACKENDS_GPU_WEIGHTS_H
 #define TAPER_BACKENDS_GPU_WEIGHTS_H
 
 #include "backends/gpu/gpu_state.h"
 #include "ir/tensor_def.h"
 
-// What they are made of and how. Constants stay where they are while somebody looks at what was made of them, so the
-// place of their bytes is their name.
+// The source of constants. A constant keeps its address while packed weights of it exist, so the address of its bytes
+// identifies it.
 enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 13 };
 typedef struct taper_gpu_key {
-    const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // NULL: none
+    const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // NULL if unused
     double numbers[TAPER_GPU_KEY_NUMBERS];
-    uint32_t kind; // whoever fills them
+    uint32_t kind; // number of the function that fills them
 } taper_gpu_key;
 
 typedef struct taper_gpu_weights {
     struct taper_gpu_weights *next;
-    struct { // of each tensor
+    struct { // identity of each tensor
         const void *data;
         int64_t offset, sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
     } names[TAPER_GPU_KEY_TENSORS];
@@ -28,7 +28,7 @@ typedef struct taper_gpu_weights {
     taper_gpu_buffer buffer;
 } taper_gpu_weights;
 
-// `bytes` of them, filled by fill(user, zeroed memory) where they are not there yet. A reference.
+// Finds constants, or makes `bytes` of them and fills them by fill(user, zeroed memory). The result is a reference.
 TAPER_MUST_USE taper_status taper_gpu_weights_get(taper_gpu_state *state, const taper_gpu_key *key, uint64_t bytes,
                                                   void (*fill)(void *user, float *to), void *user,
                                                   taper_gpu_weights **weights, taper_error *error);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the rules of layers: what a layer is made of, how its constants are packed, and the kernel that multiplies
-// (shaders/conv.comp).
+// Shared by the rules of layers: the parameters of a layer, the packing of its constants, and the kernel that
+// multiplies (shaders/conv.comp).
 #ifndef TAPER_BACKENDS_GPU_LAYER_PARTS_H
 #define TAPER_BACKENDS_GPU_LAYER_PARTS_H
 
 #include "backends/gpu/gpu_emit.h"
 
-// ---- constants: weights, bias and the batch norm behind them (layer_weights.c)
+// ---- constants: weights, bias and a following batch norm (layer_weights.c)
 
-// Whoever fills packed constants: taper_gpu_key.kind.
+// Numbers of the functions that fill packed constants, for taper_gpu_key.kind.
 enum {
     TAPER_GPU_KIND_CONV = 2,
     TAPER_GPU_KIND_DEPTHWISE,
@@ -17,48 +17,50 @@ enum {
     TAPER_GPU_KIND_WINOGRAD = 10
 };
 
-// Of a quantized layer: sums of whole numbers begin with `start`, and become quint8 times `factor`, for each channel.
+// Parameters of a quantized layer. Sums of integers start with `start`, and become quint8 by multiplication with
+// `factor`, one of each per channel.
 typedef struct taper_gpu_integers {
     const int32_t *start;
     const float *factor;
     double in_scale, out_scale;
-    double in_point, point, least; // zero points; the least that the result may be
-    bool small;                    // no sum is larger than floats count to
+    double in_point, point, least; // zero points of input and result; least value of the result
+    bool small;                    // true if floats represent all sums exactly
 } taper_gpu_integers;
 
 typedef struct taper_gpu_layer {
-    const taper_gpu_integers *integers;          // the weight is of qint8; NULL: of float32
-    const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; NULL: none
+    const taper_gpu_integers *integers;          // for a qint8 weight; NULL for float32
+    const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; each may be NULL
     bool has_norm;
     double eps;
-    int64_t out, in; // channels; of a convolution, of all groups
+    int64_t out, in; // channels; for a convolution, of all groups
     int64_t groups, kernel[2];
     int64_t tile;              // vectors of results that a thread makes
-    int64_t part_in, part_out; // channels of a part: groups that are computed apart
-    int64_t first;             // the one of the results of the weight that this begins with
-    bool transposed;           // a convolution whose weight is [in, out / groups, …]
-    bool transposed_linear;    // the weight is [in, out]
+    int64_t part_in, part_out; // channels of a part; parts are groups, or merged groups, that are computed separately
+    int64_t first;             // index of the first result channel, if only a part of the weight is used
+    bool transposed;           // for a convolution: the weight is [in, out / groups, …]
+    bool transposed_linear;    // for a linear layer: the weight is [in, out]
 } taper_gpu_layer;
 
-// A constant tensor of float32; where it is not needed None gives NULL.
+// Reads a constant float32 tensor. If it is not needed, None gives NULL.
 TAPER_MUST_USE taper_status taper_gpu_constant(taper_gpu_emitter *e, const taper_ir_value *value, bool needed,
                                                const taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const taper_node *node, int64_t channels,
                                                 taper_gpu_layer *l);
-// The batch norm that alone looks at the layer goes into its weights.
+// Merges a batch norm into the weights of the layer, if it is the only user of *value. *value becomes its result.
 void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l);
-// Refuses a bias that is not one number for each result: what the plain nodes say is wrong is never read.
+// Refuses a bias that does not have one number for each result, so that its memory is never read past the end. The
+// plain nodes report the error.
 TAPER_MUST_USE taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l);
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
-// Vectors of weights: [part][tile of results][tap][channel, whole vectors of them][vectors of the tile]; then biases,
-// where *bias says.
+// Returns the vectors of weights: [part][tile of results][tap][channel, rounded up to vectors][vectors of the tile].
+// Biases follow at *bias.
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
-// taper_gpu_weights_get's fill; user: the layer. Of depthwise ones [tap][vectors], then biases; of a norm alone scales,
-// then shifts.
+// Fills the constants, for taper_gpu_weights_get; user: the layer. Depthwise: [tap][vectors], then biases. A norm
+// alone: scales, then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
-// Batch norm and bias of a channel of results.
+// Computes batch norm and bias of a result channel.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
-// The weights of a channel of results as the tensor has them: floats, or whole numbers, at `at` + strides.
+// The weights of a result channel in the original tensor: floats or integers, at `at` plus strides.
 typedef struct taper_gpu_row {
     const void *data;
     int64_t at, in, y, x;
@@ -72,30 +74,30 @@ static inline double taper_gpu_row_number(const taper_gpu_row *row, int64_t in, 
 }
 void taper_gpu_fill_depthwise(void *user, float *to);
 void taper_gpu_fill_norm(void *user, float *to);
-// The object of packed weights of a prepacked:: operator, which is argument 1.
+// Reads the object of packed weights, argument 1 of a prepacked:: operator.
 TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const taper_node *node,
                                                     taper_object **object);
 
 // ---- the kernel (product.c)
 
-// What is multiplied: `out` [batch, rows, columns] of `part_out` vectors each, for each part.
+// A product: `out` [batch, rows, columns] of `part_out` vectors each, for each part.
 typedef struct taper_gpu_product {
     taper_gpu_view in, out;
     int64_t in_strides[3];
     int64_t in_sizes[2], out_sizes[3];    // rows and columns; batch, rows and columns
-    int64_t parts, in_groups, out_groups; // vectors of channels of a part
+    int64_t parts, in_groups, out_groups; // vectors of channels in a part
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
-    bool exact;           // whole numbers, whose sums are those of 32 bits
-    int64_t pixels, tile; // that a thread makes: next to each other, vectors of each (taper_gpu_choose_tile)
-    uint32_t team;        // threads that share the making of them
-    double outside;       // what they are where there is padding
-    uint32_t weights;     // buffer
+    bool exact;           // true for integers with exact 32-bit sums
+    int64_t pixels, tile; // results of a thread: neighbouring pixels, and vectors of each (taper_gpu_choose_tile)
+    uint32_t team;        // threads that compute results together
+    double outside;       // value of the padding
+    uint32_t weights;     // number of the memory
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;
 } taper_gpu_product;
 
-// By its sizes, and what it is of; before weights are packed, in tiles.
+// Chooses the tile by the sizes of the product. Call this before weights are packed, because they are packed in tiles.
 void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p);
 TAPER_MUST_USE taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p,
                                                   const taper_gpu_loops *loops, const taper_gpu_chain *chain);
@@ -103,11 +105,11 @@ typedef struct taper_gpu_geometry {
     int64_t stride[2], padding[2], dilation[2], groups;
     bool transposed;
 } taper_gpu_geometry;
-// A convolution of images, packed along their channels (rules_conv.c).
+// Emits a convolution of images that are packed along their channels (rules_conv.c).
 TAPER_MUST_USE taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l,
                                                   const taper_gpu_geometry *geometry, const taper_gpu_view *in,
                                                   const taper_gpu_view *out, const taper_gpu_chain *chain);
-// x times a constant matrix, and what follows it (rules_linear.c).
+// Emits x times a constant matrix, and the steps that follow (rules_linear.c).
 TAPER_MUST_USE taper_status taper_gpu_emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                                                   const taper_ir_value *result, const taper_shape *shape, double min,
                                                   double max);

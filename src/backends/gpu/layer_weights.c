@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants of layers: batch norm goes into weights, weights into the order in which shaders read them.
+// Constants of layers: merges batch norm into weights, and stores weights in the order in which shaders read them.
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static float number_at(const taper_tensor *t, int64_t i)
     return ((const float *)taper_tensor_data(t))[i * t->strides[0]];
 }
 
-// y = scale (W x + b) + shift, of a channel
+// y = scale (W x + b) + shift, for one channel.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
 {
     double parts[4] = {1, 0, 0, 1};
@@ -105,7 +105,7 @@ taper_gpu_row taper_gpu_layer_row(const taper_gpu_layer *l, int64_t out)
     }
     row.y = w->rank == 4 ? w->strides[2] : 0;
     row.x = w->strides[w->rank - 1];
-    if (l->transposed) { // [in, out / groups, …], in counted within the group
+    if (l->transposed) { // [in, out / groups, …]; input channels count within the group
         const int64_t group = out / (l->out / l->groups);
         row.at = group * (l->in / l->groups) * w->strides[0] + out % (l->out / l->groups) * w->strides[1];
         row.in = w->strides[0];
@@ -127,7 +127,7 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
 static const double half_word = 65536;
 enum { RESULTS_AT_ONCE = 32, CHANNELS_AT_ONCE = 64 };
 
-// The numbers of a tap for a result, in strides of `step`.
+// Fills the weights of one tap and one result, at intervals of `step`.
 static void fill_tap(const taper_gpu_row *row, int64_t tap, double scale, int64_t begin, int64_t end, int64_t step,
                      float *to)
 {
@@ -144,8 +144,8 @@ static void fill_tap(const taper_gpu_row *row, int64_t tap, double scale, int64_
     }
 }
 
-// Of the results [first, end), which are of one tile of one part: a few channels at a time for all of them, so what
-// lies next to each other is written while it is near.
+// Fills the results [first, end) of one tile of one part, a few input channels at a time, so that neighbouring memory
+// is written while it is cached.
 static void fill_tile(const taper_gpu_layer *l, int64_t first, int64_t end, float *to)
 {
     const int64_t in_group = l->in / l->groups, out_group = l->out / l->groups;
@@ -160,7 +160,8 @@ static void fill_tile(const taper_gpu_layer *l, int64_t first, int64_t end, floa
         for (int64_t tap = 0; tap < taps; tap++) {
             for (int64_t out = first; out < end; out++) {
                 const taper_gpu_row row = taper_gpu_layer_row(l, l->first + out);
-                const int64_t first_in = out / out_group * in_group - part * l->part_in; // of this group, in the part
+                // First input channel of this group, within the part.
+                const int64_t first_in = out / out_group * in_group - part * l->part_in;
                 fill_tap(&row, tap / l->kernel[1] * row.y + tap % l->kernel[1] * row.x, scales[out - first], begin,
                          stop, step, to + (tap * in_padded + first_in) * step + out % l->part_out % step);
             }
@@ -177,7 +178,7 @@ static void fill_bias(const taper_gpu_layer *l, int64_t out, float *begin)
         *begin = (float)shift;
         return;
     }
-    // 32 bits as two halves that floats hold, or as one float that does; then the factor.
+    // Bias as an integer of 32 bits: two halves that floats represent, or one float that does. The factor follows.
     const double high = floor(shift / half_word);
     begin[0] = (float)(l->integers->small ? shift : high);
     begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);

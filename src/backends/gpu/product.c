@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel that multiplies, convolutions among it (shaders/conv.comp): which tile of it, and its parameters.
+// The kernel that multiplies, also for convolutions (shaders/conv.comp): chooses its tile and sets its parameters.
 #include "backends/gpu/layer_parts.h"
 
 static int64_t over(int64_t n, int64_t by)
@@ -15,13 +15,15 @@ static bool set_tile(taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_
     return true;
 }
 
-// Whether tiles of that size give the device as many threads as it wants, where teams of up to `most` share them.
+// Returns true, and sets the tile, if tiles of that size give the device enough threads when teams of up to `most`
+// share them.
 static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_t most,
                   int64_t wanted)
 {
     const int64_t threads =
         over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) * p->out_sizes[0] * p->parts;
-    const int64_t taps = p->kernel[0] * p->kernel[1], steps = p->in_groups * (taps > 1 ? 2 : 1); // members share groups
+    // Units that members of a team share.
+    const int64_t taps = p->kernel[0] * p->kernel[1], steps = p->in_groups * (taps > 1 ? 2 : 1);
     const uint32_t team = taper_gpu_team(e->state, threads, steps, most);
     return threads * team >= wanted && set_tile(p, pixels, tile, team);
 }
@@ -39,7 +41,7 @@ void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p)
         }
         return;
     }
-    // The largest tile that leaves the device enough to do: it loads least for what it multiplies.
+    // The largest tile that keeps the device busy has the fewest loads per multiplication.
     (void)((wide && fills(e, p, 8, 4, 1, fill)) || (pixels >= 4 && fills(e, p, 4, 2, TEAM, fill / 4)) ||
            fills(e, p, 1, 1, LARGE_TEAM, 0));
 }
@@ -50,7 +52,7 @@ static taper_gpu_kernel kernel_of(const taper_gpu_product *p, bool plain)
     case 8:
         return plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY;
     case 7:
-        return TAPER_GPU_KERNEL_CONV_7X4; // whose steps are there once, until the driver unrolls it
+        return TAPER_GPU_KERNEL_CONV_7X4; // its steps exist once in the shader, until the driver unrolls them
     case 4:
         return p->rows_packed ? TAPER_GPU_KERNEL_PRODUCT_4X2
                : p->exact     ? TAPER_GPU_KERNEL_EXACT_4X2
@@ -77,7 +79,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->buffers[1] = p->in.buffer;
     w->buffers[2] = p->weights;
     taper_gpu_put_strides(w, &at, &p->in, p->in_strides);
-    taper_gpu_put(w, &at, p->in_groups * p->in.strides[p->in.packed]); // from one part to the next
+    taper_gpu_put(w, &at, p->in_groups * p->in.strides[p->in.packed]); // distance of parts
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);
     }

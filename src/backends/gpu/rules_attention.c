@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention (shaders/attention.comp): PyTorch's own operators of it, and products with a softmax between them.
+// Attention (shaders/attention.comp): PyTorch's own attention operators, and products with a softmax between them.
 #include <math.h>
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_DEPTH = 16, KEYS = 4 }; // vectors of a head, as the shader has room for; keys that are looked at at once
+enum { MOST_DEPTH = 16, KEYS = 4 }; // most vectors of a head in the shader; keys that are read together
 
 // ---- the kernel
 
-// Views [batch, heads, rows, depth], or without heads.
+// Adds the strides of a view [batch, heads, rows, depth], with or without heads.
 static void put_heads(taper_gpu_work *w, uint32_t *at, const taper_gpu_view *x)
 {
     const int rank = x->rank;
@@ -34,7 +34,7 @@ bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, cons
     return can;
 }
 
-// Where there is a mask keys and values are read by one binding: both in one tensor.
+// With a mask, one binding reads both keys and values, so they are copied into one tensor.
 static taper_status join_keys(taper_gpu_emitter *e, taper_gpu_view *k, taper_gpu_view *v)
 {
     taper_shape shape = {.rank = k->rank + 1, .dtype = TAPER_F32, .sizes = {2}};
@@ -79,7 +79,7 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     loops.strides[0][1] = out->strides[rank - 3];
     loops.strides[0][2] = out->strides[rank - 2];
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    // GPUs have not the registers for several queries of a thread.
+    // GPUs lack registers for several queries per thread.
     const bool single = e->state->fill != 0 || (mask == NULL && !e->state->wide);
     w->kernel = mask != NULL ? (single ? TAPER_GPU_KERNEL_ATTENTION_MASKED_1 : TAPER_GPU_KERNEL_ATTENTION_MASKED)
                              : (single ? TAPER_GPU_KERNEL_ATTENTION_1 : TAPER_GPU_KERNEL_ATTENTION_4);
@@ -139,7 +139,7 @@ taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const taper_gpu_view *q,
     return taper_gpu_multiply(e, &shares, v, &shape, &none, out);
 }
 
-// A mask as large as the scores, by strides of zero.
+// Reads a mask and broadcasts it to the size of the scores, by strides of 0.
 static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *q,
                               const taper_gpu_view *k, taper_gpu_view *mask)
 {
@@ -154,7 +154,7 @@ static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value,
 
 // ---- products with a softmax between them
 
-// What alone looks at the value, if it is done by this rule.
+// Returns the only user of the value if its rule is `rule`, or NULL.
 static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_rule *rule)
 {
     const taper_node *user = taper_value_used_once(value) ? value->uses->user : NULL;
@@ -163,7 +163,7 @@ static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_va
     return row != NULL && row->rule == rule && taper_node_in(user, 0) == value ? user : NULL;
 }
 
-// Of float32, made, with a number for each key.
+// Returns true if the value exists already, is float32 and has one number for each key.
 static bool may_mask(const taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *k)
 {
     const taper_shape shape = taper_gpu_shape(e, value);
@@ -171,7 +171,7 @@ static bool may_mask(const taper_gpu_emitter *e, const taper_ir_value *value, co
            (value->block != e->known->body || e->values[value->id - e->first_id].made);
 }
 
-// softmax(q k^T [times a number]) v, from its first product on: *result is what the second one gives.
+// Takes softmax(q k^T [times a number]) v, starting at its first product. *result: the value of the second product.
 taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product, const taper_gpu_view *q,
                                       const taper_gpu_view *k, const taper_ir_value *added,
                                       const taper_ir_value **result, taper_gpu_view *out)
@@ -197,7 +197,7 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
         done[count++] = step;
         value = &step->outputs[0];
     }
-    // A mask that is added, made before.
+    // Find a mask that is added and exists already.
     taper_gpu_attention how = {0};
     const taper_ir_value *mask_value = added;
     const taper_node *sum = added == NULL ? only_user(e, value, taper_gpu_rule_step) : NULL;
@@ -316,7 +316,7 @@ static taper_status constant_matrix(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
-// _native_multi_head_attention: q, k and v of one tensor by one layer, heads, attention, another layer.
+// _native_multi_head_attention: one layer computes q, k and v, then heads, attention, and another layer.
 taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     int64_t size, heads, weights;
@@ -364,7 +364,7 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     }
     TAPER_TRY(taper_gpu_attend_any(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), &(taper_gpu_attention){0},
                                    &attended));
-    // Heads side by side are the features again.
+    // The heads of a row together are its features.
     rows = (taper_gpu_view){.buffer = attended.buffer,
                             .rank = 3,
                             .packed = 2,

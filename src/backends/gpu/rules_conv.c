@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions: implicit products, but for depthwise ones (shaders/conv.comp, depthwise.comp), and batch norm that no
-// layer took.
+// Convolutions: implicit products (shaders/conv.comp), except depthwise ones (depthwise.comp). Also batch norm that was
+// not merged into a layer.
 #include <math.h>
 #include <string.h>
 
@@ -24,14 +24,14 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_read_ints(&e->reader, node, "dilation", space, 1, numbers[1]));
     TAPER_TRY(taper_read_int(&e->reader, node, "groups", 1, &g->groups));
     if (word != NULL && word->tag == TAPER_STRING) {
-        for (size_t d = 0; d < space; d++) { // what is behind the end is read as zero anyway
+        for (size_t d = 0; d < space; d++) { // elements after the end are read as zeros in any case
             const int64_t total = taper_val_string_is(*word, "same") ? numbers[1][d] * (kernel[2 - space + d] - 1) : 0;
             numbers[2][d] = total / 2;
         }
     } else {
         TAPER_TRY(taper_read_ints(&e->reader, node, "padding", space, 0, numbers[2]));
     }
-    for (size_t d = 0; d < 2; d++) { // of one dimension: a row
+    for (size_t d = 0; d < 2; d++) { // one spatial dimension is a row
         const bool there = space == 2 || d == 1;
         const size_t from = space == 2 ? d : 0;
         g->stride[d] = there ? numbers[0][from] : 1;
@@ -46,7 +46,8 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// Groups that are computed together so that whole vectors of channels are: with zeros for what is of other groups.
+// Chooses how many groups are computed together, so that a part has whole vectors of channels. Weights between
+// different groups are zero.
 static void choose_parts(taper_gpu_layer *l)
 {
     const int64_t in = l->in / l->groups, out = l->out / l->groups;
@@ -59,7 +60,7 @@ static void choose_parts(taper_gpu_layer *l)
     l->part_out = out * together;
 }
 
-// Images as [batch, channels, rows, columns]; those of one dimension are a row.
+// Describes images as [batch, channels, rows, columns]. An image with one spatial dimension is a row.
 static void as_images(const taper_gpu_view *x, int64_t strides[3], int64_t sizes[2])
 {
     strides[0] = x->strides[0];
@@ -81,14 +82,15 @@ static void loops_of_images(const taper_gpu_view *out, const taper_gpu_chain *ch
     }
 }
 
-// Sums that floats do not hold are no depthwise kernel's.
+// Returns true for a depthwise layer. The depthwise kernel sums floats, so integer sums must be exact in floats.
 static bool is_depthwise(const taper_gpu_layer *l)
 {
     return l->groups == l->in && l->groups == l->out && l->groups > 1 && !l->transposed &&
            (l->integers == NULL || l->integers->small);
 }
 
-// Behind integer sums: the channel's factor, which lies among the weights, and to quint8.
+// Makes the steps after integer sums: multiplication by the channel's factor, which is stored after the weights, and
+// conversion to quint8.
 static const taper_gpu_chain *requantize(const taper_gpu_integers *q, uint32_t weights, int64_t at,
                                          const taper_gpu_view *out, taper_gpu_chain *chain)
 {
@@ -182,7 +184,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     taper_gpu_choose_tile(e, &p);
     l->tile = p.tile;
     const bool one = l->kernel[0] == 1 && l->kernel[1] == 1 && g->stride[0] == 1 && g->stride[1] == 1 && !p.padded;
-    // Rows that follow each other are one, in all that the kernel looks at.
+    // Contiguous rows form one long row, if this is so in all tensors of the kernel.
     bool joins = p.in_sizes[0] == 1 || p.in_strides[1] == p.in_strides[2] * p.in_sizes[1];
     joins = joins && (loops.sizes[1] == 1 || loops.strides[0][1] == loops.strides[0][2] * loops.sizes[2]);
     joins = joins && (chain->operand_count == 0 || loops.sizes[1] == 1 ||
@@ -194,7 +196,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     p.w_part = (p.out_groups + l->tile - 1) / l->tile * p.w_tile;
     p.operations = 2.0 * (double)(p.out_sizes[0] * p.out_sizes[1] * p.out_sizes[2] * l->out * (l->in / l->groups) *
                                   l->kernel[0] * l->kernel[1]);
-    // Weights that are larger than a buffer may be are several, each for some of the results.
+    // Weights that exceed the largest buffer are divided into several products, each for some of the results.
     const int64_t all = l->out, whole = TAPER_GPU_VECTOR * l->tile;
     const uint64_t row = (uint64_t)(p.w_tile / l->tile + 2) * sizeof(float);
     const int64_t fit = (int64_t)(e->state->gpu->most_bytes / row) / whole * whole;
@@ -234,7 +236,7 @@ taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l, con
     return is_depthwise(l) ? emit_depthwise(e, l, g, in, out, chain) : emit_dense(e, l, g, in, out, chain);
 }
 
-// x as the layer has it; the chain has what the operator does beside, and takes what follows.
+// Emits the convolution of x. The chain has the steps of the operator itself, and takes those that follow.
 static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                               const taper_gpu_geometry *g, taper_gpu_chain *chain, const taper_ir_value *result)
 {
@@ -278,7 +280,7 @@ static taper_status look_at_groups(taper_gpu_emitter *e, const taper_gpu_geometr
     l->out = g->transposed ? l->weight->sizes[1] * groups : l->weight->sizes[0];
     l->in = g->transposed ? l->weight->sizes[0] : l->weight->sizes[1] * groups;
     TAPER_GPU_REFUSE(e, l->in % l->groups != 0, "groups that are none");
-    for (size_t d = 0; d < 2; d++) { // places are counted in 32 bits
+    for (size_t d = 0; d < 2; d++) { // positions have 32 bits
         TAPER_GPU_REFUSE(e,
                          l->kernel[d] < 1 || l->kernel[d] > MOST_STEP || g->stride[d] > MOST_STEP ||
                              g->padding[d] > MOST_STEP || g->dilation[d] > MOST_STEP / l->kernel[d],
@@ -288,7 +290,7 @@ static taper_status look_at_groups(taper_gpu_emitter *e, const taper_gpu_geometr
     return TAPER_OK;
 }
 
-// The layer, as the node says; the chain has what the operator does beside.
+// Reads the layer from the node.
 static taper_status read_conv(taper_gpu_emitter *e, const taper_node *node, taper_gpu_layer *l, taper_gpu_geometry *g)
 {
     TAPER_TRY(taper_gpu_ask_operand(e, taper_node_in(node, 0)));
@@ -328,8 +330,8 @@ static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, ta
     return TAPER_OK;
 }
 
-// Winograd's way takes four times the weights and three dispatches: where most of a segment's arithmetic is such
-// layers.
+// Returns true if Winograd is used. It needs four times the memory for weights and three dispatches, so most of a
+// segment's arithmetic must be such layers.
 static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g)
 {
     double all = 0, such = 0;
@@ -380,7 +382,7 @@ taper_status taper_gpu_rule_packed_conv(taper_gpu_emitter *e, const taper_node *
     return e->asking ? TAPER_OK : emit_conv(e, taper_node_in(node, 0), &l, &g, &chain, &node->outputs[0]);
 }
 
-// ---- batch norm that no layer took
+// ---- batch norm that was not merged into a layer
 
 taper_status taper_gpu_rule_batch_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements by indices (shaders/gather.comp). Indices are whole numbers from outside the segment, so the host looks at
-// them before each run: one that is not there is the CPU's to tell about.
+// Elements by index (shaders/gather.comp). Indices are integers from outside the segment, so the host checks them
+// before each run. If one is out of range, the CPU runs the segment and reports the error.
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
 typedef enum gather { EMBEDDING, SELECT, EACH } gather;
 
-// Numbers in the sizes of the result, dimensions that do not look at them with strides of zero.
-// wraps: those below zero count from the end, which the host does, so nobody else may look at them.
+// Reads indices with the sizes of the result; dimensions without an index have stride 0. wraps: negative indices count
+// from the end. The host adjusts them in place, so the tensor must have no other use.
 static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
                                  bool wraps, taper_gpu_view *indices)
 {
@@ -23,7 +23,8 @@ static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *val
     return TAPER_OK;
 }
 
-// table and indices have the result's sizes, but for the table's dimension d, which has `count` elements.
+// Adds the dispatch. table and indices have the result's sizes, except the table's dimension d, which has `count`
+// elements.
 static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices, int d,
                                const taper_gpu_view *out)
 {
@@ -36,7 +37,7 @@ static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table
     uint32_t at = 0;
     memcpy(from.sizes, out->sizes, sizeof from.sizes);
     memcpy(by.sizes, out->sizes, sizeof by.sizes);
-    from.strides[d] = 0; // the index goes there
+    from.strides[d] = 0; // the index is multiplied by this dimension's stride
     from.packed = by.packed = packed;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3, &loops), "tensors of more dimensions than a kernel has loops");
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
@@ -56,17 +57,18 @@ static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table
     return TAPER_OK;
 }
 
-// A row of the table for each index, what stands in its first dimension: of the table, packed along another one.
+// Gathers rows of the table, by index in its first dimension. The table must be packed along another dimension.
 static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices,
                              int index_rank, taper_gpu_view *out)
 {
-    taper_shape shape = {.rank = index_rank + table->rank - 1, .dtype = TAPER_F32}; // as indices, then the row
+    // Dimensions of the indices, then those of a row.
+    taper_shape shape = {.rank = index_rank + table->rank - 1, .dtype = TAPER_F32};
     TAPER_GPU_REFUSE(e, shape.rank > TAPER_GPU_RANK - 1 || shape.rank < 1, "indices of more than four dimensions");
     memcpy(shape.sizes, indices->sizes, (size_t)index_rank * sizeof *shape.sizes);
     memcpy(shape.sizes + index_rank, table->sizes + 1, (size_t)(table->rank - 1) * sizeof *shape.sizes);
     const int rank = shape.rank, packed = table->packed + index_rank - 1;
     TAPER_TRY(taper_gpu_new(e, &shape, packed, out));
-    // One dimension more in front is the one that indices count.
+    // An added first dimension is the one that indices select.
     taper_gpu_view result = *out, from, by;
     from = (taper_gpu_view){.buffer = table->buffer, .offset = table->offset, .rank = rank + 1, .packed = packed + 1};
     by = (taper_gpu_view){
@@ -84,7 +86,7 @@ static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, 
     return add_gather(e, &from, &by, 0, &result);
 }
 
-// A row of the weights for each index.
+// Gathers rows of the weights.
 static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view *out)
 {
     taper_gpu_view table, indices;
@@ -94,7 +96,7 @@ static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gp
     return add_rows(e, &table, &indices, taper_gpu_shape(e, taper_node_in(node, 1)).rank, out);
 }
 
-// x[i], of one tensor of whole numbers.
+// x[i], for one tensor of integers.
 taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const unsigned kinds = TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
@@ -106,7 +108,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, list->node == NULL || list->node->kind != TAPER_NODE_LIST, "a list that is not made here");
     TAPER_GPU_REFUSE(e, list->node->input_count != 1, "several tensors of indices, or some of other dimensions");
     const taper_ir_value *index = taper_node_in(list->node, 0);
-    const int dtype = taper_gpu_shape(e, index).dtype; // truths, and what may be such, are not had
+    const int dtype = taper_gpu_shape(e, index).dtype; // bool indices, and unknown dtypes that may be bool, are refused
     TAPER_GPU_REFUSE(e, dtype >= 0 && dtype != TAPER_I64 && dtype != TAPER_I32, "indices of other than whole numbers");
     if (e->asking) {
         return TAPER_OK;
@@ -114,7 +116,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), kinds, &table));
     const taper_gpu_view before = table;
-    if (table.rank == 1) { // rows of one element
+    if (table.rank == 1) { // make rows of one element
         const taper_shape rows = {.rank = 2, .dtype = TAPER_F32, .sizes = {table.sizes[0], 1}};
         TAPER_TRY(taper_gpu_reshape(e, &before, &rows, &made));
         TAPER_TRY(taper_gpu_repack(e, &made, 1, &table));
@@ -128,7 +130,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// code: which.
+// code: the operator.
 taper_status taper_gpu_rule_gather(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]), of = taper_gpu_shape(e, taper_node_in(node, 0));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pools and images in other sizes (shaders/pool.comp, resize.comp).
+// Pools, and resizing of images (shaders/pool.comp, resize.comp).
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
-// Images [batch, channels, rows, columns]: what a kernel over them begins with.
+// Starts the dispatch of a kernel on images [batch, channels, rows, columns].
 static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gpu_kernel kernel,
                           const taper_ir_value **result, taper_gpu_chain chain, taper_gpu_view *in, taper_gpu_view *out,
                           taper_gpu_work **work, uint32_t *at)
@@ -17,7 +17,7 @@ static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gp
     TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
     TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
     bool leaves = false;
-    if (kernel == TAPER_GPU_KERNEL_RESIZE) { // as numbers at once: such results are large
+    if (kernel == TAPER_GPU_KERNEL_RESIZE) { // written as plain numbers at once, because these results are large
         TAPER_TRY(taper_gpu_new_output(e, *result, &shape, 1, out, &leaves));
     }
     kernel = leaves ? TAPER_GPU_KERNEL_RESIZE_OUT : kernel;
@@ -53,16 +53,16 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsi
     return taper_gpu_ask_operand_of(e, taper_node_in(node, 0), dtypes);
 }
 
-enum { MOST_WINDOW = 1024 }; // a thread goes over all of it
+enum { MOST_WINDOW = 1024 }; // a thread reads the whole window
 
-// Large windows of few results are shared by a team of eight times eight (shaders/pool.comp).
+// Returns the size of a team. An 8 x 8 team shares a large window if there are few results (shaders/pool.comp).
 static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w, const int64_t *window)
 {
     enum { SIDE = 8, LEAST = SIDE * SIDE / 2 };
     return window[0] * window[1] >= LEAST && taper_gpu_threads(w) < s->fill ? SIDE * SIDE : 1;
 }
 
-// code 0: the largest, 1: the mean.
+// code 0: maximum, 1: mean.
 taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
@@ -102,8 +102,8 @@ taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// Of quint8: the sum of what is above the zero point times the part of a window that one is, rounded, as QNNPACK has
-// it.
+// Makes the steps of a quint8 mean: the sum of elements minus the zero point, times the reciprocal of the window's
+// size, rounded as in QNNPACK.
 static taper_status mean_of_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_shape *shape,
                                       taper_gpu_chain *chain)
 {
@@ -141,10 +141,10 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, chain, &in, &out, &w, &at));
     at += 8;
     taper_gpu_put_float(w, &at, 1);
-    // Of the shader's numbers only dilations are looked at.
+    // The shader reads only dilations in this mode.
     w->parameters.more[13] = w->parameters.more[14] = 1;
     w->constants[11] = 4;
-    if (shape.dtype == TAPER_QU8) { // sums, of windows that are all alike
+    if (shape.dtype == TAPER_QU8) { // sums over windows of equal size
         for (size_t d = 0; d < 2; d++) {
             w->parameters.more[7 + d] = w->parameters.more[9 + d] = (uint32_t)(in.sizes[2 + d] / shape.sizes[2 + d]);
         }
@@ -156,8 +156,9 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     return TAPER_OK;
 }
 
-// Input per output, as PyTorch has it: a scale that was given counts, unless corners are aligned or, of images that are
-// interpolated, the size stays. `whole`: of the nearest neighbours of one channel sizes that stay or double decide.
+// Returns the input distance per output pixel, as PyTorch does. A given scale applies, unless corners are aligned, or
+// the size of an interpolated image does not change. whole: nearest neighbours of one channel, for which sizes that
+// stay or double decide.
 static double scale_of(int64_t in, int64_t out, bool bilinear, bool corners, bool whole, double given)
 {
     if (out == in && (bilinear || whole)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins (cat): what is joined is made where the result lies, if it can be. A join that begins with all that another one
-// is made of holds that one, too: layers that see everything before them (DenseNet) copy nothing.
+// Joins (cat): parts are made at their place in the result if possible. A join whose items are the first items of
+// another join is stored inside that one's result. Thus layers that read all previous layers (DenseNet) copy nothing.
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_PARTS = 256 }; // whose places are worked out before they are made
+enum { MOST_PARTS = 256 }; // parts whose places are computed before they are made
 
-// The join that takes a list alone, in this segment.
+// Returns the join in this segment that is the only user of a list, or NULL.
 static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)
 {
     const taper_node *user =
@@ -18,8 +18,8 @@ static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *l
     return row != NULL && row->rule == taper_gpu_rule_cat && row->code == 0 ? user : NULL;
 }
 
-// The dimension that parts follow each other in. Where it is the packed one every part has to be whole vectors, but for
-// the last one: vectors would be of two tensors.
+// Reads the dimension of the join. If this is the packed one, every part except the last must be whole vectors, because
+// a vector cannot contain elements of two parts.
 static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int *dim, int *packed)
 {
     const taper_node *list = taper_node_in(join, 0)->node;
@@ -35,7 +35,7 @@ static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int 
     return TAPER_OK;
 }
 
-// Whether a list begins with all items of another one.
+// Returns true if a list starts with all items of a shorter one.
 static bool begins_with(const taper_node *list, const taper_node *shorter)
 {
     bool same = list->input_count >= shorter->input_count;
@@ -45,7 +45,8 @@ static bool begins_with(const taper_node *list, const taper_node *shorter)
     return same;
 }
 
-// The longest join that begins with all that this one joins, along the same dimension; itself, where none does.
+// Returns the longest join that starts with all items of this one, along the same dimension, or this join if there is
+// none.
 static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *join, int dim, int packed)
 {
     const taper_node *list = taper_node_in(join, 0)->node, *longest = join;
@@ -65,7 +66,7 @@ static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *jo
     return longest;
 }
 
-// The part of a join's result that begins `at` elements along dimension d.
+// Returns the part of a join's result that starts `at` elements along dimension d.
 static taper_gpu_view part_of(const taper_gpu_view *whole, int d, int64_t at, int64_t size)
 {
     taper_gpu_view part = *whole;
@@ -110,7 +111,8 @@ taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *va
     return taper_gpu_new(e, shape, packed, view);
 }
 
-// A part of a quantized join: with the join's scale and zero point, which the first part has where the node has none.
+// Copies a part of a quantized join, with the join's scale and zero point. If the node has none, those of the first
+// part apply.
 static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_ir_value *value,
                                    const taper_gpu_view *from, const taper_gpu_view *to, taper_gpu_table *table)
 {
@@ -132,7 +134,7 @@ static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node,
     return taper_gpu_look_up(e, &packed, table, to);
 }
 
-// Where a longer join holds this one: its place there.
+// Returns true if a longer join contains this one. *out: its place there.
 static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, const taper_gpu_view *first,
                               taper_gpu_view *out)
 {
@@ -151,7 +153,7 @@ static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, cons
     return true;
 }
 
-// code 1: of quantized tensors.
+// code 1: for quantized tensors.
 taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *list = taper_node_in(node, 0);
@@ -175,8 +177,8 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     if (slot->planned) {
         out = slot->view;
     } else if (code == 0 && is_in_longer_join(e, node, &first, &out)) {
-        // Its parts that are not there yet go there.
-    } else { // packed as the first part is
+        // Parts that are not there yet are moved there.
+    } else { // use the packing of the first part
         int packed = first.packed;
         TAPER_TRY(read_join(e, node, &d, &packed));
         TAPER_TRY(taper_gpu_new_result(e, &node->outputs[0], &shape, packed, &out));
@@ -192,7 +194,7 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
         if (code != 0) {
             TAPER_TRY(join_quantized(e, node, taper_node_in(list->node, i), &from, &to, &table));
-        } else if (from.buffer != to.buffer || from.offset != to.offset) { // else it was made there
+        } else if (from.buffer != to.buffer || from.offset != to.offset) { // otherwise it was made there
             TAPER_TRY(taper_gpu_move(e, &from, &to));
         }
         at += from.sizes[d];

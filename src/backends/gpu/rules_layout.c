@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements in other places: padding, stacks, turned and rolled tensors, shuffled pixels and channels;
-// tensors of one number.
+// Elements in other places: padding, stacks, flipped and rolled tensors, shuffled pixels and channels. Also tensors
+// filled with one number.
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
 // ---- padding
 
-// What may stand outside: PyTorch refuses more.
+// Returns true if this padding is possible. PyTorch refuses more.
 static bool may_be(taper_gpu_edge edge, int64_t size, int64_t pad)
 {
     return edge == TAPER_GPU_EDGE_FILL || pad <= 0 || edge == TAPER_GPU_EDGE_REPLICATE ||
@@ -35,7 +35,7 @@ static taper_status read_edge(taper_gpu_emitter *e, const taper_node *node, uint
     return TAPER_OK;
 }
 
-// code: a taper_gpu_edge, or 0 where `mode` says it.
+// code: a taper_gpu_edge, or 0 if the argument `mode` gives it.
 taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -53,7 +53,7 @@ taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, ui
     }
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     TAPER_GPU_REFUSE(e, count % 2 != 0 || count / 2 > (size_t)from.rank, "padding of more dimensions than there are");
-    const int padded = (int)count / 2; // what is repeated is of images and rows, with a batch or without
+    const int padded = (int)count / 2; // these edges exist for images, rows and volumes, with or without batch
     TAPER_GPU_REFUSE(
         e, edge != TAPER_GPU_EDGE_FILL && (padded > 3 || (from.rank != padded + 1 && from.rank != padded + 2)),
         "padding of other dimensions");
@@ -69,9 +69,9 @@ taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, ui
     return TAPER_OK;
 }
 
-// ---- turned around, rolled
+// ---- flip, roll
 
-// The dimensions of a list, as flags.
+// Reads a list of dimensions as flags.
 static taper_status read_flags(taper_gpu_emitter *e, const taper_ir_value *list, int rank, bool *flags)
 {
     int64_t dims[TAPER_MAX_RANK];
@@ -86,7 +86,7 @@ static taper_status read_flags(taper_gpu_emitter *e, const taper_ir_value *list,
     return TAPER_OK;
 }
 
-// By strides that go back; the vectors of a dimension cannot, so another one is packed then.
+// Flips by negative strides. The packed dimension cannot be flipped in this way, so another dimension is packed first.
 taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -103,7 +103,7 @@ taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, u
     for (int d = from.rank; d-- > 0 && flips[packed];) {
         packed = flips[d] ? packed : d;
     }
-    if (flips[packed] && from.sizes[packed] != 1) { // all of them: a dimension of one is packed
+    if (flips[packed] && from.sizes[packed] != 1) { // if all are flipped, pack an added dimension of size 1
         taper_shape wide = {.rank = from.rank + 1, .dtype = TAPER_F32, .sizes = {1}};
         taper_gpu_view more;
         TAPER_GPU_REFUSE(e, from.rank == TAPER_GPU_RANK, "six dimensions that are turned around");
@@ -121,7 +121,7 @@ taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, u
             to.strides[d] = -to.strides[d];
         }
     }
-    // Sums of dimensions that follow each other are for strides that go forward.
+    // Merging of loops assumes positive strides, so the elements are copied.
     const taper_shape out_shape = taper_gpu_shape(e, &node->outputs[0]);
     taper_shape same = {.rank = to.rank, .dtype = TAPER_F32};
     taper_gpu_view there;
@@ -159,7 +159,7 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// One after the other, as often as a list says: around the edge.
+// Repeats the tensor along each dimension, which is a circular move.
 taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -190,7 +190,8 @@ taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node,
 
 typedef enum shuffle { PIXELS, BACK, CHANNELS } shuffle;
 
-// code: which; PIXELS: channels [C r r] become pixels, BACK: the other way, CHANNELS: of groups in turn.
+// code: the operator. PIXELS: channels [C r r] become pixels; BACK: the reverse; CHANNELS: channels of groups are
+// interleaved.
 taper_status taper_gpu_rule_shuffle(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     static const int64_t orders[3][6] = {{0, 1, 4, 2, 5, 3}, {0, 1, 3, 5, 2, 4}, {0, 2, 1, 3, 4}};
@@ -265,7 +266,7 @@ taper_status taper_gpu_rule_stack(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// ---- tensors of one number
+// ---- tensors filled with one number
 
 typedef struct number_fill {
     const taper_gpu_view *view;
@@ -276,7 +277,7 @@ static void fill_number(void *user, float *to)
 {
     const number_fill *f = user;
     const int64_t last = f->view->sizes[f->view->packed], vectors = taper_gpu_vectors(last);
-    int64_t inner = 1, outer = 1; // of the vectors of the packed dimension, and around them
+    int64_t inner = 1, outer = 1; // vectors inside and outside the packed dimension
     for (int d = 0; d < f->view->rank; d++) {
         outer *= d == f->view->packed ? 1 : f->view->sizes[d];
     }
@@ -289,7 +290,7 @@ static void fill_number(void *user, float *to)
     }
 }
 
-// Whether the tensor is of float32: as its dtype says, or as the tensor that it is like; a number alone has a kind.
+// Refuses results other than float32. The dtype argument decides, or a tensor argument, or the type of the number.
 static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool full)
 {
     const taper_ir_value *first = taper_node_in(node, 0), *dtype = taper_read_argument(node, "dtype");
@@ -297,7 +298,7 @@ static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool
     const bool like = first->type != NULL && first->type->kind == TAPER_TYPE_TENSOR;
     TAPER_GPU_REFUSE(e, dtype != NULL && said == NULL, "a dtype that is no constant");
     if (said != NULL && said->tag == TAPER_INT) {
-        return TAPER_OK; // float32: others were refused before
+        return TAPER_OK; // float32, because other dtypes were refused earlier
     }
     if (like) {
         const taper_shape shape = taper_gpu_shape(e, first);
@@ -310,7 +311,7 @@ static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool
     return TAPER_OK;
 }
 
-// code: the number, or FULL, where `fill_value` says it.
+// code: the number, or FULL if the argument `fill_value` gives it.
 taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     enum { FULL = 2, KIND_NUMBER = 9 };
@@ -330,7 +331,7 @@ taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node,
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, taper_gpu_usual_packed(shape.rank), &view, &vectors),
                      "a tensor that is too large");
     taper_gpu_key key = {.numbers = {number, (double)view.packed, (double)vectors}, .kind = KIND_NUMBER};
-    if (number == 0) { // one vector stands for all
+    if (number == 0) { // one vector is used for all
         memset(view.strides, 0, sizeof view.strides);
         vectors = 1;
         key.numbers[1] = key.numbers[2] = 0;

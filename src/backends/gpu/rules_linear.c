@@ -8,7 +8,8 @@
 
 // ---- linear layers
 
-// in [.., l->in], packed along its last dimension, times the constant; out's other dimensions are in's.
+// Multiplies x [.., l->in], packed along its last dimension, by the constant. The other dimensions of out are those of
+// x.
 static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, taper_gpu_layer *l,
                               const taper_gpu_chain *chain, taper_gpu_view *out)
 {
@@ -23,12 +24,12 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     memcpy(shape.sizes, x->sizes, sizeof x->sizes);
     shape.sizes[last] = l->out;
     TAPER_TRY(taper_gpu_new(e, &shape, last, out));
-    // Rows: the dimensions in front, as three loops; the kernel counts rows in the last one.
-    taper_gpu_view rows = in; // of the result's sizes
+    // The leading dimensions become three loops. The kernel has its rows in the last loop.
+    taper_gpu_view rows = in; // with the sizes of the result
     rows.sizes[last] = l->out;
     const taper_gpu_view *views[4] = {out, &rows, &chain->operands[0], NULL};
     if (taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) && loops.sizes[0] == 1) {
-        if (loops.sizes[1] != 1) { // the middle one is a batch
+        if (loops.sizes[1] != 1) { // use the middle loop as the batch
             for (size_t v = 0; v < 4; v++) {
                 loops.strides[v][0] = loops.strides[v][1];
                 loops.strides[v][1] = 0;
@@ -64,7 +65,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     p.w_group = 1;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
-    // Weights that are larger than a buffer may be are several, each for some of the results.
+    // Weights that exceed the largest buffer are divided into several products, each for some of the results.
     const int64_t all = l->out, row = (p.in_groups * TAPER_GPU_VECTOR + 1) * (int64_t)sizeof(float);
     const int64_t whole = TAPER_GPU_VECTOR * l->tile;
     const int64_t most = (int64_t)(e->state->gpu->most_bytes / (uint64_t)row) / whole * whole;
@@ -96,7 +97,7 @@ taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_gpu_view *in, co
     return linear_of(e, in, &l, chain, out);
 }
 
-// x [.., in] times a constant [out, in], or [in, out].
+// Emits x [.., in] times a constant [out, in], or [in, out].
 taper_status taper_gpu_emit_linear(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                                    const taper_ir_value *result, const taper_shape *shape, double min, double max)
 {
@@ -155,7 +156,7 @@ taper_status taper_gpu_rule_packed_linear(taper_gpu_emitter *e, const taper_node
                : taper_gpu_emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, args.min, args.max);
 }
 
-// bias + a b
+// addmm: bias + a b.
 taper_status taper_gpu_rule_addmm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     taper_gpu_layer l = {.transposed_linear = true};
@@ -189,7 +190,7 @@ static taper_status ask_sum(taper_gpu_emitter *e, const taper_node *node)
     return TAPER_OK;
 }
 
-// The loop of most trips is the last one: batches come in any order.
+// Moves the loop with the most trips to the end. The order of batches does not matter.
 static void largest_last(taper_gpu_loops *loops)
 {
     const size_t largest = loops->sizes[0] > loops->sizes[1] ? 0 : 1;
@@ -213,7 +214,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     const int64_t m = a->sizes[rank - 2], k = a->sizes[rank - 1], n = b->sizes[rank - 1];
     const bool dots = b->packed == rank - 2;
     TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
-    // Batches as one loop, so that there are three with rows.
+    // Batches become one loop, so that with rows there are three.
     taper_gpu_view from_a = *a, from_b = *b, batches = *out;
     taper_gpu_view all[3];
     taper_gpu_loops loops, of_batches;
@@ -240,7 +241,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain->operand_count, &of_batches),
                      "batches of more dimensions than a kernel has loops");
     largest_last(&of_batches);
-    // One dispatch for each of what does not fit one loop.
+    // Each batch that does not fit in that loop gets a dispatch of its own.
     const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
     TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
     for (int64_t i = 0; i < outer; i++) {
@@ -289,7 +290,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     return TAPER_OK;
 }
 
-// The node's result; sum: added to it, or NULL.
+// Emits the product of the node. sum: tensor that is added to it, or NULL.
 static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view a, taper_gpu_view b,
                              const taper_ir_value *sum)
 {
@@ -305,7 +306,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
                      "matrices that do not fit");
     const taper_gpu_view before = a;
     TAPER_TRY(taper_gpu_repack(e, &before, rank - 1, &a));
-    const bool dots = b.packed == rank - 2; // its rows are packed: what was transposed
+    const bool dots = b.packed == rank - 2; // true if b is packed along its rows, as a transposed tensor is
     if (dots) {
         taper_gpu_view keys = b;
         keys.packed = rank - 1;
@@ -341,7 +342,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
     return TAPER_OK;
 }
 
-// a [.., m, k] b [.., k, n], batches broadcast. code 1: a tensor in front of them is added.
+// a [.., m, k] b [.., k, n], with broadcast batches. code 1: a first argument is added.
 taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);
@@ -365,7 +366,8 @@ taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node,
     return multiply(e, node, a, b, sum);
 }
 
-// Letters of an operand, or of the result, up to where they end; 0: there are others, or too many.
+// Reads the letters of an operand or of the result. Returns their number, or 0 if there are other characters or too
+// many letters.
 static size_t read_letters(const char **at, const char *end, char *letters)
 {
     size_t count = 0;
@@ -382,8 +384,8 @@ static size_t read_letters(const char **at, const char *end, char *letters)
     return count;
 }
 
-// Whether the equation is of products of matrices with batches in front, in the same order: "…ik,…kj->…ij", or with
-// *transposed "…ik,…jk->…ij".
+// Returns true if the equation is a batched product of matrices, with the batches in front and in the same order:
+// "…ik,…kj->…ij". *transposed: it is "…ik,…jk->…ij".
 static bool is_product(const char *at, const char *end, size_t *rank, bool *transposed)
 {
     char a[TAPER_GPU_RANK], b[TAPER_GPU_RANK], c[TAPER_GPU_RANK];
@@ -399,7 +401,7 @@ static bool is_product(const char *at, const char *end, size_t *rank, bool *tran
            (*transposed || (b[i] == a[j] && b[j] == c[j]));
 }
 
-// einsum where it is a product of matrices.
+// einsum, if it is a product of matrices.
 taper_status taper_gpu_rule_einsum(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_val *text = taper_read_constant(&e->reader, taper_node_in(node, 0));

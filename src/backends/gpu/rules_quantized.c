@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized operators. Elements of quint8 are floats from 0 to 255, and what is done to them gives the CPU's bits: sums
-// of products are those of 32-bit integers, what is rounded is rounded once, by factors that the CPU's own code makes.
+// Quantized operators. Elements of quint8 are floats from 0 to 255, and results have the same bits as on the CPU: sums
+// of products equal those of 32-bit integers, and rounding happens once, with factors computed by the CPU's own code.
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static size_t same_place(const void *context, size_t channel)
     return channel;
 }
 
-// Of a channel's weights, and of what they are without their signs.
+// Adds up the weights of a channel (*sum), and their magnitudes (*sizes).
 static void add_weights(const taper_tensor *w, int64_t channel, int32_t *sum, double *sizes)
 {
     const int8_t *data = (const int8_t *)taper_tensor_data(w) + channel * w->strides[0];
@@ -104,7 +104,7 @@ static void add_weights(const taper_tensor *w, int64_t channel, int32_t *sum, do
             at[d--] = 0;
         }
         if (d <= 0) {
-            *sum = (int32_t)(uint32_t)all; // wraps, as the CPU's
+            *sum = (int32_t)(uint32_t)all; // wraps, as on the CPU
             *sizes = (double)without;
             return;
         }
@@ -132,7 +132,7 @@ static taper_status emit_folded(taper_gpu_emitter *e, const quantized_layer *q, 
     }
     TAPER_GPU_REFUSE(e, !taper_i8_layer_fold(numbers, q->in_scale, (int32_t)q->in_point, 0, q->scale, start, factor),
                      "scales that the fast kernels do not take");
-    // Whether all sums of all channels are numbers that floats hold, at any input.
+    // True if floats represent all sums of all channels exactly, for every input.
     for (int64_t i = 0; i < l->out; i++) {
         int32_t sum;
         add_weights(l->weight, i, &sum, &sizes);
@@ -235,7 +235,7 @@ taper_status taper_gpu_rule_quantized_conv(taper_gpu_emitter *e, const taper_nod
     return TAPER_OK;
 }
 
-// Rows [.., features] as images of one column.
+// Describes rows [.., features] as images with one column.
 static void as_image(const taper_gpu_view *rows, taper_gpu_view *image)
 {
     const int last = rows->rank - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LSTM and GRU: the product of all inputs at once, then for each step the product of the state before, and the cell
-// (shaders/cell.comp). Tensors are [steps, rows, elements], packed along the last.
+// LSTM and GRU: one product of all inputs, then for each step a product of the previous state, and the cell
+// (shaders/cell.comp). Tensors are [steps, rows, elements], packed along the last dimension.
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
@@ -13,7 +13,7 @@ typedef struct network {
     kind kind;
     int64_t layers, directions, gates, hidden;
     bool has_biases, batch_first;
-    bool is_packed; // the node is of a file prepared for Vulkan
+    bool is_packed; // true for a node of a file that was prepared for Vulkan
     const taper_tensor *params[256];
     size_t param_count;
 } network;
@@ -69,7 +69,7 @@ static taper_status read_arguments(taper_gpu_emitter *e, const taper_node *node,
     return read_params(e, taper_node_in(node, 2), net);
 }
 
-// Of files prepared for Vulkan: an object has them.
+// Reads the parameters from the packed object in a file prepared for Vulkan.
 static taper_status read_context(taper_gpu_emitter *e, const taper_node *node, network *net)
 {
     const taper_val *packed = taper_read_constant(&e->reader, taper_node_in(node, net->kind == LSTM ? 3 : 2));
@@ -104,7 +104,7 @@ static taper_status read_network(taper_gpu_emitter *e, const taper_node *node, n
     return TAPER_OK;
 }
 
-// [states, rows, hidden]: one of them as [rows, hidden].
+// Selects one of the states [states, rows, hidden], as [rows, hidden].
 static taper_status state_of(taper_gpu_emitter *e, const taper_gpu_view *states, int64_t index, taper_gpu_view *state)
 {
     const taper_shape shape = {.rank = 2, .dtype = TAPER_F32, .sizes = {states->sizes[1], states->sizes[2]}};
@@ -114,9 +114,10 @@ static taper_status state_of(taper_gpu_emitter *e, const taper_gpu_view *states,
 }
 
 typedef struct cell {
-    taper_gpu_view gates, state, input; // [rows, gates x hidden] from h, [rows, hidden], the first's sizes from x
-    taper_gpu_view h;                   // the result
-    int64_t c_out;                      // vectors from there to that of c
+    // Gates: [rows, gates x hidden] from h; state: [rows, hidden]; input: sizes of gates, from x.
+    taper_gpu_view gates, state, input;
+    taper_gpu_view h; // the new h
+    int64_t c_out;    // vectors from h to c of the result
 } cell;
 
 static taper_status add_cell(taper_gpu_emitter *e, const network *net, const cell *c)
@@ -145,15 +146,15 @@ static taper_status add_cell(taper_gpu_emitter *e, const network *net, const cel
     return TAPER_OK;
 }
 
-// One direction of a layer: x [steps, rows, in], h and c [rows, hidden] before and, in the end, behind; out
-// [steps, rows, hidden].
+// Runs one direction of a layer. x: [steps, rows, in]. h and c: [rows, hidden], first the initial and then the final
+// state. out: [steps, rows, hidden].
 static taper_status run_direction(taper_gpu_emitter *e, const network *net, const taper_tensor *const *params,
                                   bool backward, const taper_gpu_view *x, taper_gpu_view *h, taper_gpu_view *c,
                                   taper_gpu_view *out)
 {
     const taper_gpu_chain chain = {0};
     const int64_t steps = x->sizes[0], rows = x->sizes[1];
-    // All h, then all c: a kernel writes one buffer.
+    // All h are stored before all c, because a kernel writes one buffer.
     const taper_shape shape = {
         .rank = 3, .dtype = TAPER_F32, .sizes = {net->kind == LSTM ? 2 * steps : steps, rows, net->hidden}};
     taper_gpu_view all, inputs;
@@ -175,13 +176,13 @@ static taper_status run_direction(taper_gpu_emitter *e, const network *net, cons
     return TAPER_OK;
 }
 
-// Of several tensors of the same rank the one in which they follow each other along dimension d.
+// Joins tensors of equal sizes along dimension d.
 static taper_status join(taper_gpu_emitter *e, const taper_gpu_view *parts, int64_t count, int d, taper_gpu_view *out)
 {
     taper_shape shape = {.rank = parts[0].rank, .dtype = TAPER_F32};
     memcpy(shape.sizes, parts[0].sizes, sizeof parts[0].sizes);
     shape.sizes[d] *= count;
-    // Along vectors only whole ones follow each other.
+    // Along the packed dimension, only whole vectors can be joined.
     const int packed = d == shape.rank - 1 && parts[0].sizes[d] % TAPER_GPU_VECTOR != 0 ? d - 1 : shape.rank - 1;
     TAPER_TRY(taper_gpu_new(e, &shape, packed, out));
     for (int64_t i = 0; i < count; i++) {
@@ -239,7 +240,7 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
                          h0.sizes[2] != net->hidden || h0.sizes[1] != x.sizes[net->batch_first ? 0 : 1] ||
                          (net->kind == LSTM && (c0.rank != 3 || memcmp(c0.sizes, h0.sizes, 3 * sizeof *h0.sizes) != 0)),
                      "states of other sizes, or inputs without a batch");
-    enum { MOST_STEPS = 4096 }; // of all layers and directions: each is two dispatches
+    enum { MOST_STEPS = 4096 }; // steps of all layers and directions; a step has two dispatches
     before = x;
     if (net->batch_first) {
         swap_first(&before, &x);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions, softmax and layer norm: rows of elements (shaders/reduce.comp, rownorm.comp).
+// Reductions, softmax and layer norm, on rows of elements (shaders/reduce.comp, rownorm.comp).
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
 // ---- sums, means, extremes
 
-// The dimensions that go, as flags; of an absent list all of them.
+// Reads the dimensions to reduce, as flags; without a list, all of them.
 static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int rank, bool *goes)
 {
     int64_t dims[TAPER_MAX_RANK];
@@ -32,8 +32,7 @@ static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int 
 
 enum { MEAN = 256 };
 
-// The node's result of `in`, over the dimensions that go; code: the shader's mode, MEAN; chain: what is done to it
-// first.
+// Reduces `in` over these dimensions. code: a mode of the shader, MEAN. chain: steps that are applied first.
 static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view in, const bool *goes,
                            uint32_t code, taper_gpu_chain chain)
 {
@@ -47,7 +46,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     int loop = 2;
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
     const bool lanes = goes[in.packed];
-    for (int d = in.rank; d-- > 0;) { // from the innermost: what follows each other is one loop
+    for (int d = in.rank; d-- > 0;) { // from the innermost on: contiguous dimensions become one loop
         elements *= goes[d] ? in.sizes[d] : 1;
         if (!goes[d] || d == in.packed || in.sizes[d] == 1) {
             continue;
@@ -61,13 +60,13 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
         count[loop] = in.sizes[d];
         step[loop] = in.strides[d];
     }
-    // The result with dimensions of one for those that went; it lies as the result of these sizes does.
+    // The result with a size of 1 for reduced dimensions. Its layout is that of a tensor with these sizes.
     taper_shape wide = from;
     for (int d = 0; d < from.rank; d++) {
         wide.sizes[d] = goes[d] ? 1 : from.sizes[d];
     }
     TAPER_TRY(taper_gpu_new(e, &wide, in.packed, &kept));
-    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // else its elements are packed anew
+    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // otherwise its elements are packed again
     if (stays) {
         TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
     }
@@ -91,7 +90,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     taper_gpu_put_float(w, &at, (code & MEAN) != 0 ? 1.0 / (double)elements : 1.0);
     w->constants[11] = code & ~(uint32_t)MEAN;
     w->constants[12] = lanes;
-    // Workgroups are results: of as many threads as there is work for each.
+    // Each workgroup makes one result, with as many threads as it has work for.
     const int64_t all = count[0] * count[1] * (lanes ? vectors : 1);
     w->constants[0] = e->state->gpu->is_cpu || all < 16 ? 1 : all < 64 ? 16 : 64;
     w->constants[1] = 1;
@@ -106,7 +105,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     return TAPER_OK;
 }
 
-// code: the shader's mode; bit 8: a mean.
+// code: the mode of the shader; bit 8: a mean.
 taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -121,7 +120,7 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
     return reduce(e, node, in, goes, code, (taper_gpu_chain){0});
 }
 
-// The root of the sum of squares.
+// norm: the root of the sum of squares.
 taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -146,9 +145,9 @@ taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, u
     return reduce(e, node, in, goes, SQUARES, root);
 }
 
-// ---- rows that are normalized
+// ---- normalized rows
 
-enum { SUMS = 3 }; // the shader's mode
+enum { SUMS = 3 }; // mode of the shader
 
 taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode, double eps,
                             const taper_gpu_chain *chain, taper_gpu_view *out)
@@ -160,7 +159,7 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     const bool lanes = dim == in->packed;
     memcpy(shape.sizes, in->sizes, sizeof in->sizes);
     TAPER_TRY(taper_gpu_new(e, &shape, in->packed, out));
-    // The kernel goes along the row itself: the loops are over the others.
+    // The kernel loops over the row itself, and these loops are over the other dimensions.
     taper_gpu_view rows[4] = {*out, *in, chain->operands[0], chain->operands[1]};
     const taper_gpu_view *views[4] = {&rows[0], &rows[1], &rows[2], &rows[3]};
     if (!lanes) {
@@ -185,7 +184,7 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     w->threads[0] = (uint32_t)loops.sizes[2];
     w->threads[1] = (uint32_t)loops.sizes[1];
     w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(out, out->packed)));
-    if (mode != SUMS) { // each of which is made of the one before
+    if (mode != SUMS) { // in that mode each element depends on the previous one
         w->team = taper_gpu_team(e->state, taper_gpu_threads(w),
                                  lanes ? taper_gpu_vectors(in->sizes[dim]) : in->sizes[dim], 32);
     }
@@ -304,7 +303,7 @@ taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *n
     return TAPER_OK;
 }
 
-// While asking, how many there are may not be known.
+// Reads weight and bias while nodes are claimed, when their number may not be known.
 static taper_status ask_affine(taper_gpu_emitter *e, const taper_node *node)
 {
     taper_gpu_affine affine;
@@ -315,7 +314,7 @@ static taper_status ask_affine(taper_gpu_emitter *e, const taper_node *node)
     return taper_gpu_read_affine(e, node, is_vector ? one->as.tensor->sizes[0] : 0, &affine);
 }
 
-// ---- norms of groups of channels, and of each channel
+// ---- group norm and instance norm
 
 static taper_status norm_groups(taper_gpu_emitter *e, const taper_node *node, const taper_gpu_view *x, int64_t groups,
                                 double eps, const taper_gpu_affine *a)

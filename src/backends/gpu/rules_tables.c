@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized operators that look at one element: what each of the 256 numbers of quint8 becomes is asked of the CPU's
-// own operator, once, and the device looks it up (shaders/lookup.comp). So joins bring their parts to one scale.
-// Products are a few steps, exact until they are rounded, as on the CPU.
+// Quantized operators on one tensor. The CPU's own operator computes the result for each of the 256 values of quint8,
+// once, and the device looks it up (shaders/lookup.comp). Joins convert their parts to one scale in the same way.
+// Products are a few steps, exact before rounding, as on the CPU.
 #include "backends/gpu/gpu_emit.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_ARGUMENTS = 16 };
 
-// Every number there is, with this scale and zero point.
+// Makes a tensor of all 256 values, with this scale and zero point.
 static taper_status every_number(taper_gpu_emitter *e, double scale, int64_t zero_point, taper_tensor **x)
 {
     const int64_t size = TAPER_GPU_BYTES;
@@ -24,7 +24,8 @@ static taper_status every_number(taper_gpu_emitter *e, double scale, int64_t zer
     return TAPER_OK;
 }
 
-// The operator on them. TAPER_DECLINED: it fails, which the CPU will tell of, or gives something else.
+// Calls the operator on them. Returns TAPER_DECLINED if it fails, because then the CPU reports the error, or if the
+// result has another form.
 static taper_status call_on(taper_gpu_emitter *e, const taper_op *op, taper_val *args, size_t count,
                             taper_gpu_table *table)
 {
@@ -79,13 +80,14 @@ static void fill_table(void *user, float *to)
     }
 }
 
-// Four of its bytes are a number of the key, as long as there is room, and a hash is for the rest.
+// Makes the key of a table. Each number of the key contains four bytes of the table; the last two contain a hash of all
+// bytes.
 static taper_gpu_key key_of(const taper_gpu_table *table)
 {
     enum { KIND = 20, EACH = 4, WHOLE = TAPER_GPU_KEY_NUMBERS - 2 };
     taper_gpu_key key = {.kind = KIND};
     const uint64_t hash = taper_hash(0, table->numbers, sizeof table->numbers);
-    for (size_t i = 0; i < WHOLE; i++) { // from all over the table
+    for (size_t i = 0; i < WHOLE; i++) { // from the whole table
         uint32_t word;
         memcpy(&word, table->numbers + i * (sizeof table->numbers / WHOLE), EACH);
         key.numbers[i] = word;
@@ -120,7 +122,7 @@ taper_status taper_gpu_look_up(taper_gpu_emitter *e, const taper_gpu_view *in, c
     return TAPER_OK;
 }
 
-// An operator of one quantized tensor; what else it is given is constant.
+// An operator on one quantized tensor; its other arguments are constant.
 taper_status taper_gpu_rule_quantized_map(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -150,7 +152,7 @@ taper_status taper_gpu_rule_quantized_map(taper_gpu_emitter *e, const taper_node
     return TAPER_OK;
 }
 
-// Less its zero point, which floats hold.
+// Subtracts the zero point. The result is exact in floats.
 static taper_status centered(taper_gpu_emitter *e, const taper_gpu_view *x, int64_t zero_point, taper_gpu_view *y)
 {
     taper_shape shape = {.rank = x->rank, .dtype = TAPER_F32};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of 3x3 without strides by Winograd's F(4x4, 3x3): tiles of the image are transformed, 36 products of
-// channels are done at once, results are transformed back (shaders/winograd_*.comp). A quarter of the multiplications,
-// four times the weights, and three dispatches for one.
+// 3x3 convolutions without stride by Winograd's F(4x4, 3x3): tiles of the image are transformed, 36 products of
+// channels are computed together, and results are transformed back (shaders/winograd_*.comp). This takes a quarter of
+// the multiplications, four times the memory for weights, and three dispatches instead of one.
 #include <string.h>
 
 #include "backends/gpu/winograd.h"
@@ -22,13 +22,14 @@ bool taper_gpu_winograd_pays(const taper_gpu_emitter *e, const taper_gpu_layer *
     const double most = (double)MOST_BYTES < (double)e->state->gpu->most_bytes / 2
                             ? (double)MOST_BYTES
                             : (double)e->state->gpu->most_bytes / 2;
-    // Numbers of the image and of the result, and weights, with what rounds them up to vectors and tiles.
+    // Elements of the image, the result and the weights, including padding to vectors and tiles.
     const double channels = (double)(l->in > l->out ? l->in : l->out) + 16;
     return tiles >= LEAST_TILES && PRODUCTS * sizeof(float) * tiles * channels < most &&
            PRODUCTS * sizeof(float) * channels * channels < most;
 }
 
-// [product][channels of results in tiles][channel][vectors of the tile], then biases.
+// Computes the layout of weights: [product][tile of result channels][channel][vectors of the tile], then biases.
+// Returns the number of vectors.
 static int64_t vectors_of(const taper_gpu_layer *l, int64_t *product, int64_t *bias)
 {
     const int64_t out = taper_gpu_vectors(l->out), tiles = (out + l->tile - 1) / l->tile;
@@ -83,7 +84,7 @@ static void fill_weights(void *user, float *to)
     }
 }
 
-// 36 images of one row: a number for each tile.
+// Makes 36 images of one row, with one element per tile.
 static taper_status new_numbers(taper_gpu_emitter *e, int64_t channels, int64_t places, taper_gpu_view *view)
 {
     const taper_shape shape = {.rank = 4, .dtype = TAPER_F32, .sizes = {PRODUCTS, channels, 1, places}};

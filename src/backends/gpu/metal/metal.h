@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the files of the Metal interface. References are counted by hand: what a struct of C holds, it owns.
+// Declarations shared by the files of the Metal interface. References are counted by hand: a C struct owns the objects
+// in it.
 #ifndef TAPER_BACKENDS_METAL_H
 #define TAPER_BACKENDS_METAL_H
 
@@ -10,15 +11,15 @@
 #include "backends/gpu/gpu_kernels.h"
 
 typedef struct taper_metal {
-    taper_gpu gpu; // first
+    taper_gpu gpu; // first member
     id<MTLDevice> device;
     id<MTLCommandQueue> queue;
-    id<MTLLibrary> libraries[TAPER_GPU_KERNEL_COUNT]; // of the kernels that a pipeline was made of
+    id<MTLLibrary> libraries[TAPER_GPU_KERNEL_COUNT]; // libraries of the kernels for which a pipeline was made
 } taper_metal;
 
 struct taper_gpu_pipeline {
     id<MTLComputePipelineState> state;
-    MTLSize threads; // of a workgroup
+    MTLSize threads; // threads of a workgroup
 };
 
 static inline id<MTLBuffer> taper_metal_buffer(const taper_gpu_buffer *buffer)
@@ -26,7 +27,7 @@ static inline id<MTLBuffer> taper_metal_buffer(const taper_gpu_buffer *buffer)
     return (id<MTLBuffer>)(uintptr_t)buffer->handles[0];
 }
 
-// Notes what failed; error may be nil.
+// Notes a failure and returns TAPER_DEVICE_LOST. error may be nil.
 taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *error);
 
 // metal_record.m

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels for Metal: sources in Metal's language, made of the same SPIR-V. The table is made while building
+// The shaders for Metal, as sources in Metal's language that are made from the same SPIR-V. The build makes the table
 // (sources.cmake).
 #include "backends/gpu/gpu_kernels.h"
 

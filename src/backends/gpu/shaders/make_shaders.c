@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs while building: `make_shaders OUT ARRAY FILE…` writes compiled shaders deflated, as C: arrays, and ARRAY of them
-// (of taper_gpu_packed, gpu_api.h) in the order of their names; "-" stands for one that there is not. SPIR-V's words
-// are mostly small numbers: they become a fifth smaller with all first bytes in front, then all second ones, and so on.
+// Build tool: `make_shaders OUT ARRAY FILE…` writes compiled shaders, deflated, as C source: their bytes, and ARRAY (of
+// taper_gpu_packed, gpu_api.h) in the order of the names. "-" stands for a missing shader. Most words of SPIR-V are
+// small numbers. The result is a fifth smaller if all first bytes of words come first, then all second ones, and so on.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static unsigned char *by_planes(const unsigned char *bytes, size_t size)
     return planes;
 }
 
-enum { HEAD = 2, SUM = 4 }; // what zlib puts around deflated bytes
+enum { HEAD = 2, SUM = 4 }; // bytes of zlib around the deflated data
 
 int main(int argc, char **argv)
 {

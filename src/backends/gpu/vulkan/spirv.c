@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See spirv.h. Numbers of opcodes: the SPIR-V specification, 3.49 (those in OpSpecConstantOp are instructions' own).
+// See spirv.h. The numbers of opcodes are from the SPIR-V specification, section 3.49. In OpSpecConstantOp they are the
+// numbers of the instructions themselves.
 #include "backends/gpu/vulkan/spirv.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ enum {
     SPEC_CONSTANT = 50,
     SPEC_COMPOSITE = 51,
     SPEC_OP = 52,
-    SPEC_ID = 1, // the decoration
+    SPEC_ID = 1, // decoration SpecId
 };
 
 enum {
@@ -47,13 +48,12 @@ enum {
     NOT
 };
 
-// What is known of an id.
+// Facts about an id.
 typedef struct meaning {
     enum { UNKNOWN, BOOL_TYPE, NUMBER, COMPOSITE } kind;
-    uint32_t
-        value; // of a NUMBER (a truth value: 1 or 0); of a COMPOSITE the word where its parts begin, in what is made
-    uint32_t parts; // how many there are
-    uint32_t given; // the constant's SpecId + 1; 0: none
+    uint32_t value; // value of a NUMBER (1 or 0 for bool); for a COMPOSITE the index in `made` of its parts
+    uint32_t parts; // number of parts
+    uint32_t given; // SpecId of the constant + 1, or 0
 } meaning;
 
 typedef struct folding {
@@ -61,12 +61,12 @@ typedef struct folding {
     uint32_t count, bound;
     meaning *ids;
     uint32_t *made;
-    size_t at; // words that are made
+    size_t at; // words made so far
 } folding;
 
 static meaning *id_of(const folding *f, uint32_t id)
 {
-    return &f->ids[id < f->bound ? id : f->bound]; // the last one is for those that cannot be
+    return &f->ids[id < f->bound ? id : f->bound]; // the last entry is for invalid ids
 }
 
 static void put_number(folding *f, uint32_t type, uint32_t id, uint32_t value)
@@ -156,7 +156,7 @@ static bool compute(uint32_t operation, const uint32_t *n, uint32_t *result)
     }
 }
 
-// An OpSpecConstantOp: type, result, operation, operands.
+// Folds an OpSpecConstantOp: type, result, operation, operands.
 static bool fold_operation(folding *f, const uint32_t *from, uint32_t words)
 {
     uint32_t n[3] = {0}, result = 0;
@@ -190,7 +190,7 @@ static bool fold_operation(folding *f, const uint32_t *from, uint32_t words)
     return true;
 }
 
-// One instruction; false: it is nothing that can be folded here.
+// Folds or copies one instruction. Returns false if it cannot be handled here.
 static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
 {
     const uint32_t code = from[0] & 0xffff;
@@ -198,7 +198,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
     case SPIRV_DECORATE:
         if (words == 4 && from[2] == SPEC_ID) {
             id_of(f, from[1])->given = from[3] < UINT32_MAX ? from[3] + 1 : 0;
-            return true; // and is left out
+            return true; // the decoration is omitted
         }
         break;
     case TYPE_BOOL:
@@ -213,7 +213,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
     case SPEC_TRUE:
     case SPEC_FALSE: {
         const bool number = code == CONSTANT || code == SPEC_CONSTANT;
-        if (words != (number ? 4U : 3U)) { // of 64 bits
+        if (words != (number ? 4U : 3U)) { // a constant of 64 bits
             if (code == CONSTANT) {
                 break;
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A shader's specialization constants become plain ones before the driver sees it, and what they rule out goes.
-// SwiftShader keeps every path that one of them could take, and runs them all; others leave out what is never taken,
-// but have more tests for plain constants.
+// Replaces the specialization constants of a shader by plain constants before the driver gets it, and removes code that
+// these rule out. SwiftShader keeps and runs every path that a specialization constant could select. Other drivers omit
+// such code, but test plain constants more thoroughly.
 #ifndef TAPER_BACKENDS_SPIRV_H
 #define TAPER_BACKENDS_SPIRV_H
 
@@ -10,17 +10,17 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-// Words of SPIR-V, with value number i for the constant of SpecId i; one that has none keeps its own. What is made are
-// *made_words words at `made`, never more than there were. Constants are of 32 bits or truth values; what is computed
-// of them is what glslang makes of GLSL's operators on uint and bool. TAPER_ERROR_RESOURCE: no memory. TAPER_DECLINED:
-// there is more to it, the driver should do it.
+// Replaces specialization constants in words of SPIR-V: value number i is for the constant of SpecId i, and a constant
+// without a value keeps its own. The result is *made_words words at `made`, at most as many as the input. Constants are
+// 32 bits or bool. Expressions of them are those that glslang makes of GLSL's operators on uint and bool. Returns
+// TAPER_ERROR_RESOURCE without memory, or TAPER_DECLINED for other forms, which the driver should handle.
 taper_status taper_spirv_fold(const taper_allocator *allocator, const uint32_t *code, size_t words,
                               const uint32_t *values, uint32_t count, uint32_t *made, size_t *made_words);
 
-// Of words of SPIR-V without specialization constants: branches on constants become plain ones, and blocks and
-// functions that nothing reaches any more are left out: many a shader is for all modes and steps, of which a layer has
-// one and two, and drivers inline them all before they look (lavapipe takes 280 ms for a layer norm, then 20). made has
-// room for `words`. What comes back is as above; TAPER_DECLINED, too, where the module is damaged.
+// Replaces branches on constants by plain branches in SPIR-V without specialization constants, and removes blocks and
+// functions that are no longer reached. Many shaders contain all modes and steps, while a layer uses one or two, and
+// drivers inline all of them first. (lavapipe takes 280 ms for a layer norm, and 20 ms after this.) made has room for
+// `words`. The status is that of taper_spirv_fold; TAPER_DECLINED also if the module is damaged.
 taper_status taper_spirv_cut(const taper_allocator *allocator, const uint32_t *code, size_t words, uint32_t *made,
                              size_t *made_words);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See spirv.h. Branches on constants lose the side that is never taken, with the blocks and functions that only it
-// reached. Numbers of opcodes: the SPIR-V specification, 3.42 and 3.49; rules of blocks: 2.11 and 2.16.
+// See spirv.h. Removes the side of a branch on a constant that is never taken, with the blocks and functions that only
+// this side reached. The numbers of opcodes are from the SPIR-V specification, sections 3.42 and 3.49; the rules of
+// blocks from 2.11 and 2.16.
 #include "backends/gpu/vulkan/spirv.h"
 
 #include <string.h>
@@ -27,19 +28,19 @@ enum {
 };
 
 typedef struct block {
-    uint32_t begin, last, end; // words: of the label, of the last instruction, behind it
+    uint32_t begin, last, end; // indices of words: the label, the last instruction, the word after it
     uint32_t label;
-    uint32_t merge;                   // the instruction before the last, where it tells of a merge; 0: it does not
-    uint32_t taken;                   // the label that a constant chooses; 0: none does
-    enum { GONE, EMPTY, LIVE } state; // EMPTY: reached by nothing, but where a construct is said to end
+    uint32_t merge;                   // index of the merge instruction before the last instruction, or 0
+    uint32_t taken;                   // label that a constant condition selects, or 0
+    enum { GONE, EMPTY, LIVE } state; // EMPTY: not reached, but the end of a construct
 } block;
 
-// What is known of an id.
+// Facts about an id.
 typedef struct meaning {
-    uint32_t block;    // of a label, the block's number + 1; of a function, its first block's
-    uint32_t function; // of a function, where it begins
-    uint8_t truth;     // of a constant: 1 false, 2 true
-    bool live, gone;   // a function that is called; what is made by an instruction that is left out
+    uint32_t block;    // for a label: number of its block + 1; for a function: that of its first block
+    uint32_t function; // for a function: index of its first word
+    uint8_t truth;     // for a constant: 1 false, 2 true
+    bool live, gone;   // live: a function that is called; gone: the result of an omitted instruction
 } meaning;
 
 typedef struct cutting {
@@ -49,16 +50,16 @@ typedef struct cutting {
     uint32_t bound;
     meaning *ids;
     block *blocks;
-    uint32_t *waiting; // numbers of blocks
+    uint32_t *waiting; // numbers of blocks to visit
     size_t block_count, waiting_count;
-    bool is_odd; // something that is not understood
+    bool is_odd; // true if something is not understood
 } cutting;
 
 static meaning *id_of(cutting *c, uint32_t id)
 {
     if (id >= c->bound) {
         c->is_odd = true;
-        id = c->bound; // the last one is for those that cannot be
+        id = c->bound; // the last entry is for invalid ids
     }
     return &c->ids[id];
 }
@@ -73,7 +74,7 @@ static uint32_t length_at(const cutting *c, size_t at)
     return c->code[at] >> 16;
 }
 
-// Whether every instruction lies within the module and has the words that are read of it below; counts the blocks.
+// Returns true if every instruction is inside the module and has the words that are read below. Counts the blocks.
 static bool is_sound(cutting *c)
 {
     static const struct {
@@ -120,7 +121,7 @@ static void find_taken(cutting *c, block *b, size_t before_last)
     }
 }
 
-// Functions, their blocks, constants.
+// Finds functions, their blocks, and constants.
 static void find_blocks(cutting *c)
 {
     block *b = NULL;
@@ -130,7 +131,7 @@ static void find_blocks(cutting *c)
         const uint32_t code = code_at(c, at);
         if (b != NULL && (code == LABEL || code == FUNCTION_END)) {
             b->end = (uint32_t)at;
-            c->is_odd |= b->last == b->begin; // nothing ends it
+            c->is_odd |= b->last == b->begin; // the block has no terminator
             find_taken(c, b, before_last);
             b = NULL;
         }
@@ -175,7 +176,7 @@ static void reach_function(cutting *c, uint32_t id)
     }
 }
 
-// The labels to which a block's last instruction may go.
+// Returns true if the last instruction of the block may branch to the label.
 static bool goes_to(const cutting *c, const block *b, uint32_t label)
 {
     const uint32_t *last = c->code + b->last, words = length_at(c, b->last);
@@ -185,7 +186,7 @@ static bool goes_to(const cutting *c, const block *b, uint32_t label)
     case BRANCH_CONDITIONAL:
         return b->taken != 0 ? b->taken == label : last[2] == label || last[3] == label;
     case SWITCH:
-        for (uint32_t i = 2; i < words; i += 2) { // the default one, then those behind numbers of a word
+        for (uint32_t i = 2; i < words; i += 2) { // the default label, then those after one-word literals
             if (last[i] == label) {
                 return true;
             }
@@ -210,14 +211,14 @@ static void reach_from(cutting *c, const block *b)
         reach(c, b->taken != 0 ? b->taken : last[2]);
         reach(c, b->taken != 0 ? b->taken : last[3]);
     } else if (code_at(c, b->last) == SWITCH) {
-        c->is_odd |= words % 2 == 0; // of 64 bits
+        c->is_odd |= words % 2 == 0; // 64-bit literals
         for (uint32_t i = 2; i < words; i += 2) {
             reach(c, last[i]);
         }
     }
 }
 
-// Where constructs are said to end has to be there. A loop that never goes on is left to the driver.
+// Keeps the blocks that end a construct, which must exist. A loop that never repeats is left to the driver.
 static void keep_ends(cutting *c)
 {
     for (size_t i = 0; i < c->block_count; i++) {
@@ -237,10 +238,10 @@ static void keep_ends(cutting *c)
     }
 }
 
-// Whether the instruction of a function makes the id that is its third word.
+// Returns true if an instruction inside a function makes the id in its third word.
 static bool makes_id(uint32_t code)
 {
-    // what stores, waits, ends blocks or says something of the source
+    // These instructions store, wait, end blocks or refer to the source.
     static const uint16_t others[] = {0, 8, 62, 63, 64, 99, 218, 219, 220, 221, 224, 225, 228, 317};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (code == others[i]) {
@@ -254,7 +255,7 @@ static void forget(cutting *c, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at += length_at(c, at)) {
         if (code_at(c, at) == LABEL) {
-            continue; // nothing decorates them
+            continue; // labels are never decorated
         }
         if (length_at(c, at) >= 3 && makes_id(code_at(c, at))) {
             id_of(c, c->code[at + 2])->gone = true;
@@ -268,7 +269,7 @@ static void copy(cutting *c, size_t from, size_t words)
     c->made_words += words;
 }
 
-// Of a phi those pairs whose block still comes here.
+// Copies a phi with the pairs whose block still branches here.
 static void copy_phi(cutting *c, size_t at, uint32_t label)
 {
     const size_t begin = c->made_words;
@@ -311,8 +312,8 @@ static bool is_of_gone(cutting *c, size_t at)
            id_of(c, c->code[at + 1])->gone;
 }
 
-// Calls of(c, block, begin, end) with all that is behind the header, block by block; block NULL: what is between them.
-// in: the function of which it is, or 0.
+// Calls of(c, block, in, begin, end) for everything after the header, block by block. block is NULL for words between
+// blocks. in: id of the enclosing function, or 0.
 static void walk(cutting *c, void (*of)(cutting *c, const block *b, uint32_t in, size_t begin, size_t end))
 {
     uint32_t in = 0;

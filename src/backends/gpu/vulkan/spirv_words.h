@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Words of SPIR-V that both who folds constants and who cuts by them know. Numbers of opcodes: the specification, 3.49.
+// Words of SPIR-V for both folding of constants and removal of code. The numbers of opcodes are from the SPIR-V
+// specification, section 3.49.
 #ifndef TAPER_BACKENDS_SPIRV_WORDS_H
 #define TAPER_BACKENDS_SPIRV_WORDS_H
 
 enum {
     SPIRV_HEADER = 5,         // words before the first instruction
-    SPIRV_BOUND = 3,          // which of them says above all ids
-    SPIRV_MOST_IDS = 1 << 20, // that are looked at
+    SPIRV_BOUND = 3,          // number of the header word with the bound of all ids
+    SPIRV_MOST_IDS = 1 << 20, // most ids of a shader that are supported
     SPIRV_CONSTANT_TRUE = 41,
     SPIRV_CONSTANT_FALSE = 42,
     SPIRV_DECORATE = 71,

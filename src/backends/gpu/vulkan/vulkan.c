@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices of Vulkan: which one, what it can do, and the table of the interface. Vulkan 1.0 is all that is needed;
-// of 1.1 it is asked whether threads can pass numbers to each other.
+// Vulkan devices: the choice of a device, its properties, and the table of the interface. Vulkan 1.0 is sufficient.
+// Version 1.1 is requested only to ask if threads of a subgroup can exchange values.
 #include "backends/gpu/vulkan/vulkan.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return b == 0 ? a : gcd(b, a % b);
 }
 
-static uint64_t both(uint64_t a, uint64_t b) // their least common multiple; limits of Vulkan are powers of two
+static uint64_t both(uint64_t a, uint64_t b) // the least common multiple; Vulkan's limits are powers of two
 {
     return a == 0 || b == 0 ? a + b : a / gcd(a, b) * b;
 }
@@ -68,7 +68,7 @@ static uint32_t read_lanes(const taper_vulkan *v, const VkPhysicalDeviceProperti
                : 0;
 }
 
-// A real one before one that computes on the CPU, its own memory before shared.
+// Prefers hardware to a driver that computes on the CPU, and a device with its own memory to one with shared memory.
 static int rank_of(VkPhysicalDeviceType type)
 {
     return type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU     ? 0
@@ -117,7 +117,7 @@ static const char *choose_family(taper_vulkan *v)
     uint32_t count = MOST_FAMILIES;
     v->call.GetPhysicalDeviceQueueFamilyProperties(v->physical, &count, families);
     v->family = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) { // the graphics queue's family, which every driver tests most
+    for (uint32_t i = 0; i < count; i++) { // the family of the graphics queue, which drivers test most
         if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && families[i].queueCount != 0 &&
             v->family == UINT32_MAX) {
             v->family = i;
@@ -144,7 +144,7 @@ static bool instance_has(const taper_vulkan *v, const char *extension)
     return false;
 }
 
-// What a layered implementation (MoltenVK) has to be asked for, so that it is listed at all.
+// This extension must be requested, otherwise a layered implementation (MoltenVK) is not listed.
 #define PORTABILITY "VK_KHR_portability_enumeration"
 enum { ENUMERATES_PORTABILITY = 1 };
 
@@ -154,7 +154,7 @@ static const char *make_instance(taper_vulkan *v)
     const bool portable = instance_has(v, PORTABILITY);
     const PFN_vkEnumerateInstanceVersion get_version =
         (PFN_vkEnumerateInstanceVersion)v->call.GetInstanceProcAddr(VK_NULL_HANDLE, "vkEnumerateInstanceVersion");
-    // Vulkan 1.0 has no such function, and refuses whoever asks for more.
+    // Vulkan 1.0 lacks this function, and refuses applications that request a later version.
     const bool newer =
         get_version != NULL && get_version(&v->version) == VK_SUCCESS && v->version >= VK_API_VERSION_1_1;
     v->version = newer ? VK_API_VERSION_1_1 : VK_API_VERSION_1_0;
@@ -203,7 +203,7 @@ static const char *make_device(taper_vulkan *v)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = device_has(v, subset[0]), // has to be named where it is
+                                     .enabledExtensionCount = device_has(v, subset[0]), // must be enabled if it exists
                                      .ppEnabledExtensionNames = subset};
     if (v->call.CreateDevice(v->physical, &info, NULL, &v->device) != VK_SUCCESS) {
         v->device = VK_NULL_HANDLE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the files of the Vulkan interface: the device, the loader's functions, how a call that failed is told.
+// Declarations shared by the files of the Vulkan interface: the device, the loader's functions, the report of failed
+// calls.
 #ifndef TAPER_BACKENDS_VULKAN_H
 #define TAPER_BACKENDS_VULKAN_H
 
@@ -24,44 +25,45 @@ typedef struct taper_vulkan_functions {
 } taper_vulkan_functions;
 
 typedef struct taper_vulkan {
-    taper_gpu gpu; // first
+    taper_gpu gpu; // first member
     taper_library *library;
     taper_vulkan_functions call;
     VkInstance instance;
-    uint32_t version; // of Vulkan, that was asked for
+    uint32_t version; // version of Vulkan that was requested
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
     uint32_t family;
     VkPhysicalDeviceMemoryProperties memory;
-    VkDeviceSize atom;  // of flushes
-    uint64_t tick_mask; // bits of a timestamp that count
-    // Of the two kinds of shaders: those that read storage buffers and those that read texel buffers.
+    VkDeviceSize atom;  // granularity of flushes, in bytes
+    uint64_t tick_mask; // valid bits of a timestamp
+    // Layouts for the two kinds of shaders: with storage buffers, with texel buffers.
     VkDescriptorSetLayout set_layouts[2];
     VkPipelineLayout layouts[2];
     VkPipelineCache cache;
-    VkCommandPool
-        copies_pool; // of the one that copies, from the first one on: making one takes milliseconds on some drivers
+    VkCommandPool copies_pool; // pool, buffer and fence for copies, made at the first copy, because this takes
+                               // milliseconds on some drivers
     VkCommandBuffer copies;
     VkFence copied;
 } taper_vulkan;
 
-// The functions of the loader; those of an instance, of a device. NULL, or the name of one that is not there.
+// Load the functions of the loader, of an instance, and of a device. They return NULL, or the name of a missing
+// function.
 const char *taper_vulkan_load(taper_vulkan *vulkan);
 const char *taper_vulkan_load_instance(taper_vulkan *vulkan);
 const char *taper_vulkan_load_device(taper_vulkan *vulkan);
 
-// TAPER_OK; or it is noted, and it is a device that is lost.
+// Returns TAPER_OK, or notes the failure and returns TAPER_DEVICE_LOST.
 taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkResult result);
 #define TAPER_VULKAN(vulkan, function, ...)                                                                            \
     taper_vulkan_check(vulkan, "vk" #function, (vulkan)->call.function(__VA_ARGS__))
 
 // vulkan_memory.c
-// On drivers that compute on the CPU buffers are a little longer than asked for, and views of a size that is no
-// multiple of 64 KB or nearly so. lavapipe compiles a shader anew for a view whose bytes have zeros in bits 8 to 15 (it
-// takes these for an image's number of levels) and for a buffer whose bytes are a power of two; and what it compiled so
-// in one process it does not find in its cache in the next. ResNet50's first run: 3.3 to 2.5 s, in a second process 1.5
-// to 0.55.
+// On drivers that compute on the CPU, buffers are slightly longer than requested, and views have sizes that are not
+// near a multiple of 64 KB. lavapipe compiles a shader again for a view whose number of bytes has zeros in bits 8 to
+// 15, which it takes as an image's number of levels, and for a buffer whose number of bytes is a power of two. In the
+// next process, its cache does not find shaders that were compiled in this way. ResNet50's first run: 2.5 instead of
+// 3.3 s; in a second process 0.55 instead of 1.5 s.
 enum { TAPER_VULKAN_VIEW_MORE = 256, TAPER_VULKAN_BUFFER_MORE = TAPER_VULKAN_VIEW_MORE + 4 };
 taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
 void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);
@@ -76,7 +78,7 @@ static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
 
 // vulkan_copy.c
 taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
-void taper_vulkan_free_copies(taper_vulkan *vulkan); // what copies are done with
+void taper_vulkan_free_copies(taper_vulkan *vulkan); // frees the objects for copies
 
 // vulkan_pipeline.c
 taper_status taper_vulkan_make_layouts(taper_vulkan *vulkan);
@@ -96,7 +98,7 @@ taper_status taper_vulkan_record(taper_gpu *gpu, const taper_gpu_dispatch *dispa
                                  taper_gpu_recorded **recorded);
 taper_status taper_vulkan_run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds);
 void taper_vulkan_recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded);
-// Begins a command buffer of the pool; ends, submits and waits for it.
+// Submits the command buffer and waits for the fence.
 taper_status taper_vulkan_submit(taper_vulkan *vulkan, const VkCommandBuffer *commands, VkFence fence);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies between buffers, by the device.
+// Copies between buffers on the device.
 #include "backends/gpu/vulkan/vulkan.h"
 
 // Makes the command pool, the command buffer and the fence of all copies: only one copy is in progress at a time.
@@ -39,7 +39,7 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, cons
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     enum { SHADERS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, COPIES = VK_PIPELINE_STAGE_TRANSFER_BIT };
-    // It sees what shaders and copies did in earlier submissions; they see it in later ones, and so does the host.
+    // The copy sees writes of shaders and copies in earlier submissions. Later submissions and the host see the copy.
     const VkMemoryBarrier sees = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                   .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
@@ -47,7 +47,7 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, cons
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_HOST_READ_BIT};
     TAPER_TRY(make_copies(v));
-    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // which forgets the one before
+    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // this resets the buffer
     v->call.CmdPipelineBarrier(v->copies, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
     for (size_t i = 0; i < count; i++) {
         const VkBufferCopy region = {.srcOffset = from[i].offset, .dstOffset = to[i].offset, .size = from[i].bytes};

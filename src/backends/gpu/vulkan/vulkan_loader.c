@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of Vulkan, out of the system's loader: nothing is linked, so a system without one runs the CPU. And how it
-// is told that one failed.
+// Loads Vulkan's functions from the system's loader at run time. Nothing is linked, so a system without Vulkan runs
+// models on the CPU. Also reports failed calls.
 #include "backends/gpu/vulkan/vulkan.h"
 
 #include "ir/tensor_def.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Buffers and the memory under them, which the host sees all the time where the device lets it.
+// Buffers and their memory, which is permanently mapped for the host if the device permits it.
 #include <string.h>
 
 #include "backends/gpu/vulkan/vulkan.h"
@@ -14,7 +14,7 @@ static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
 
 enum { WISHES = 5 };
 
-// Flags in the order in which they are wished for, from *wish on; what is needed comes first.
+// Chooses a memory type. Required flags come first, then the flags of each wish in order, from *wish on.
 static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use, int *wish)
 {
     enum {
@@ -40,8 +40,9 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
     return UINT32_MAX;
 }
 
-// A discrete GPU shows the host a window of its memory, if any, which may be small: weights are copied there, and what
-// would take much of the window, or finds it full, stays with the host.
+// Returns the first wish. A discrete GPU maps at most a window of its memory for the host, which may be small. Weights
+// are therefore copied to memory outside it. A buffer that would fill much of the window, or finds it full, remains in
+// the host's memory.
 static int first_wish(const taper_vulkan *v, taper_gpu_use use, uint64_t bytes)
 {
     enum { MOST_IN_WINDOW = 16 << 20 };

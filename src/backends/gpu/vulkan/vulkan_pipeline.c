@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pipelines, and what all of them have in common: their bindings.
+// Pipelines, and the layout of bindings that they share.
 #include "backends/gpu/vulkan/spirv.h"
 #include "backends/gpu/vulkan/vulkan.h"
 #include "ir/tensor_def.h"
@@ -66,14 +66,14 @@ static taper_status make_pipeline(taper_vulkan *v, VkShaderModule module, const 
                                                         .pSpecializationInfo = count != 0 ? &special : NULL},
                                               .layout = v->layouts[pipeline->texels]};
     TAPER_TRY(TAPER_VULKAN(v, CreateComputePipelines, v->device, v->cache, 1, &info, NULL, &pipeline->handle));
-    // Adreno's drivers give none and say that all is well.
+    // Adreno's drivers sometimes return success without a pipeline.
     return pipeline->handle != VK_NULL_HANDLE
                ? TAPER_OK
                : taper_vulkan_check(v, "vkCreateComputePipelines", VK_ERROR_INITIALIZATION_FAILED);
 }
 
-// The shader with its constants made plain, and without what they rule out, as far as can be done here: code gets its
-// words. room: two shaders' words. TAPER_DECLINED: the driver makes them plain.
+// Replaces the constants in the shader and removes code that they rule out, as far as this is supported. *code gets the
+// words. room: space for the words of two shaders. TAPER_DECLINED means that the driver must replace the constants.
 static taper_status fold(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                          uint32_t constant_count, uint32_t *room, VkShaderModuleCreateInfo *code)
 {
@@ -130,7 +130,7 @@ void taper_vulkan_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline)
     taper_free(gpu->allocator, pipeline, sizeof *pipeline);
 }
 
-// ---- what the driver compiled
+// ---- code that the driver compiled
 
 taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t bytes)
 {
@@ -139,7 +139,7 @@ taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
     VkPipelineCache cache;
     if (v->call.CreatePipelineCache(v->device, &info, NULL, &cache) != VK_SUCCESS) {
-        return TAPER_DECLINED; // it compiles anew
+        return TAPER_DECLINED; // the driver compiles again
     }
     v->call.DestroyPipelineCache(v->device, v->cache, NULL);
     v->cache = cache;

@@ -10,13 +10,13 @@ struct taper_gpu_recorded {
     VkCommandBuffer commands;
     VkDescriptorPool sets_pool;
     VkFence fence;
-    VkQueryPool times; // two for each dispatch
+    VkQueryPool times; // two timestamps for each dispatch
     size_t count, view_count, view_room;
     VkBufferView *views;
-    uint64_t *ticks; // room for what times say
+    uint64_t *ticks; // room for the timestamps
 };
 
-// Waits without end: what a driver still works at must not be freed, and it is the driver that tells of a lost device.
+// Waits have no time limit. Objects that a driver still uses must not be freed, and the driver reports a lost device.
 static const uint64_t most_nanoseconds = UINT64_MAX;
 
 // ---- descriptors
@@ -58,7 +58,7 @@ static taper_status make_view(taper_vulkan *v, taper_gpu_recorded *r, const tape
     return TAPER_OK;
 }
 
-// What a shader does not read is bound as what it writes is: something has to be there.
+// Unused bindings get the buffer that the shader writes, because every binding must be valid.
 static taper_status write_set(taper_vulkan *v, taper_gpu_recorded *r, const taper_gpu_dispatch *d, VkDescriptorSet set)
 {
     VkDescriptorBufferInfo buffers[TAPER_GPU_BINDINGS + 1];
@@ -110,7 +110,7 @@ static taper_status write_commands(taper_vulkan *v, const taper_gpu_dispatch *di
     if (r->times != VK_NULL_HANDLE) {
         v->call.CmdResetQueryPool(r->commands, r->times, 0, (uint32_t)(2 * count));
     }
-    // Also behind the recording that ran before in the same memory.
+    // Waits also for an earlier recording that uses the same memory.
     order(v, r->commands, COMPUTE | HOST, WRITE | VK_ACCESS_HOST_WRITE_BIT, COMPUTE, READ | WRITE);
     for (size_t i = 0; i < count; i++) {
         const taper_gpu_dispatch *d = &dispatches[i];

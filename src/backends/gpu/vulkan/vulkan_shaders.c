@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels for Vulkan: SPIR-V. The table is made while building (sources.cmake).
+// The shaders for Vulkan, as SPIR-V. The build makes the table (sources.cmake).
 #include "backends/gpu/gpu_kernels.h"
 
 #include "backends/gpu/vulkan_shaders.inc"
