@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks become models of NNAPI, and these are compiled.
+// Makes models of NNAPI from networks, and compiles them.
 #include "backends/nnapi/compilation.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ static taper_status declines(const compiler *c, const char *why, int32_t operati
     return TAPER_DECLINED;
 }
 
-// What the driver does not like about the network. Before there is a list of what a device supports, this is how it
-// says so.
+// Converts a result that may mean that the driver refuses the network. Before level 29, a device cannot list the
+// operations that it supports and reports this error instead.
 static taper_status refuses(const compiler *c, size_t function, int result)
 {
     if (c->driver->level < 29 && result == ANEURALNETWORKS_BAD_DATA) {
@@ -39,7 +39,7 @@ static const void *value_of(const taper_network_operand *operand)
     return operand->tensor != NULL ? taper_tensor_data(operand->tensor) : operand->immediate;
 }
 
-static bool is_copied(const taper_network_operand *operand) // by NNAPI
+static bool is_copied(const taper_network_operand *operand) // copied by NNAPI
 {
     return operand->bytes <= ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES;
 }
@@ -66,7 +66,7 @@ static taper_status add_operand(const compiler *c, uint32_t at)
     return TAPER_OK;
 }
 
-// Where long values lie in the memory of weights. False: they are too long for one.
+// Assigns places to long values in the memory of weights. Returns false if they exceed the limit of one memory.
 static bool place_values(const taper_network *network, size_t *size)
 {
     *size = 0;
@@ -108,7 +108,7 @@ static taper_status set_values(const compiler *c)
     return TAPER_OK;
 }
 
-// Numbers were given out level by level.
+// Returns the level of an operation. Each level continued the numbering.
 static int level_of_operation(int32_t code)
 {
     return code >= 96 ? 30 : code >= ANEURALNETWORKS_ABS ? 29 : code >= ANEURALNETWORKS_DIV ? 28 : 27;
@@ -138,7 +138,7 @@ static taper_status make_model(const compiler *c)
     return REFUSES(c, Model_finish, c->made->model);
 }
 
-// All of it, or none: what is in between would go to NNAPI's own CPU code.
+// Declines unless the device supports all operations, because NNAPI's own CPU code would run the others.
 static taper_status ask_what_is_supported(const compiler *c)
 {
     taper_nnapi_driver *driver = c->driver;
@@ -163,7 +163,7 @@ static taper_status ask_what_is_supported(const compiler *c)
                           : declines(c, "the device does not support an operation", c->network->operations[first].code);
 }
 
-// ---- what it is kept under
+// ---- the token of cached code
 
 static void add_number(taper_sha256 *hash, uint64_t number)
 {
@@ -195,7 +195,7 @@ static void add_numbers(taper_sha256 *hash, const uint32_t *numbers, size_t coun
     }
 }
 
-// Of everything that the compiled code depends on.
+// Computes a hash of everything that the compiled code depends on.
 static void make_token(const compiler *c, uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN])
 {
     const taper_network *network = c->network;
@@ -253,7 +253,7 @@ static taper_status compile(const compiler *c)
     if (c->cache_dir != NULL && driver->call.Compilation_setCaching != NULL) {
         uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN];
         make_token(c, token);
-        // A directory that cannot be written to is no reason not to run.
+        // The result is ignored, because a directory without write access must not prevent the run.
         (void)driver->call.Compilation_setCaching(*compilation, c->cache_dir, token);
     }
     return REFUSES(c, Compilation_finish, *compilation);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens Android's library, finds its functions and the device.
+// Opens Android's library, finds its functions, and selects the device.
 #include "backends/nnapi/driver.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "platform/dynamic_library.h"
 
-// One after the other, as in taper_nnapi_functions.
+// Names of functions, each ended by a NUL, in the order of taper_nnapi_functions.
 static const char names[] =
 #define NAME(level, result, name, arguments) #name "\0"
     NEURAL_NETWORKS_FUNCTIONS(NAME);
@@ -82,7 +82,7 @@ static void find_functions(taper_nnapi_driver *driver)
     memcpy(&driver->call, found, sizeof found);
 }
 
-// The name of one of the first level that is not there; NULL: all are.
+// Returns the name of a missing function of the first level, or NULL if none is missing.
 static const char *lacks(const taper_nnapi_driver *driver)
 {
     taper_library_function found[FUNCTIONS];
@@ -95,7 +95,7 @@ static const char *lacks(const taper_nnapi_driver *driver)
     return NULL;
 }
 
-// The level whose functions are here, by those that nothing can be without.
+// Returns the level of the available functions, determined by the functions that Taper requires.
 static int level_of(const taper_nnapi_functions *call)
 {
     const bool lists = call->_getDeviceCount != NULL && call->_getDevice != NULL && call->Device_getName != NULL &&
@@ -112,7 +112,7 @@ static int level_of(const taper_nnapi_functions *call)
 
 // ---- devices
 
-// What the driver calls it, as it may stand in a line of the log and behind "nnapi:".
+// Copies a driver's name, and replaces characters that do not fit in a line of the log or after "nnapi:".
 static void copy_text(char *to, const char *from)
 {
     size_t i = 0;
@@ -128,7 +128,7 @@ static void copy_text(char *to, const char *from)
     to[i] = '\0';
 }
 
-// What comes first is smaller.
+// Returns the rank of a type of device; smaller is earlier.
 static unsigned place_of(int32_t type)
 {
     return type == ANEURALNETWORKS_DEVICE_ACCELERATOR ? 0
@@ -161,7 +161,7 @@ static taper_status list_devices(taper_nnapi_driver *driver, listed_device *list
     return TAPER_OK;
 }
 
-// NULL: there is none.
+// Returns the selected device, or NULL.
 static const listed_device *choose(const listed_device *list, uint32_t count, const char *name, unsigned index)
 {
     for (unsigned place = 0; place < 4; place++) {
@@ -208,7 +208,7 @@ static taper_status choose_device(taper_nnapi_driver *driver, const char *name, 
     }
     driver->device = chosen->device;
     driver->type = chosen->type;
-    driver->level = level < driver->level ? (int)level : driver->level; // levels behind 31 are 1000006 and so on
+    driver->level = level < driver->level ? (int)level : driver->level; // levels after 31 are 1000006 and so on
     memcpy(driver->name, chosen->name, sizeof driver->name);
     copy_text(driver->version, version);
     return TAPER_OK;

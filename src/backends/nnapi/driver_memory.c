@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory of the driver: a descriptor that it maps as well, or a plain block.
+// Memory of the driver: shared memory that it maps, or a plain block.
 #include "backends/nnapi/driver_memory.h"
 
-enum { READ = 1, WRITE = 2 }; // of mappings, on every Linux
+enum { READ = 1, WRITE = 2 }; // protection flags of mappings, the same on every Linux
 
 bool taper_nnapi_memory_share(taper_nnapi_driver *driver, size_t size, taper_nnapi_memory *memory)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions, in the best way that the level has: one that is set up once and runs again (31), a new one for each run
-// in a burst (29), or a new one that is waited for.
+// Executions, by the best way of the level: one that is reused (31), a new one for each run in a burst (29), or a new
+// one for each run that is waited for.
 #include "backends/nnapi/execution.h"
 
 #include <string.h>
 
-enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 }; // of an output of open sizes
+enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 }; // first bytes for an output of unknown size; most attempts
 
 // ---- the memory
 
-// Bytes of a tensor of these sizes; 0: more than there can be, or none.
+// Returns the bytes of a tensor of these sizes, or 0 if there are none or too many.
 static size_t bytes_of(const taper_nnapi_port *port, const uint32_t *sizes)
 {
     uint64_t bytes = port->item;
@@ -50,7 +50,7 @@ static taper_status make_memory(taper_nnapi_driver *driver, taper_nnapi_executio
 
 // ---- one execution
 
-// All inputs and outputs where they lie.
+// Sets the memory of all inputs and outputs.
 static taper_status set_up(taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x)
 {
     ANeuralNetworksMemory *const shared = e->memory.handle;
@@ -102,7 +102,7 @@ static void end(const taper_nnapi_driver *driver, taper_nnapi_execution *e, ANeu
     }
 }
 
-// The function that ran it, for messages; its result.
+// Runs the execution. Returns the number of the function, for messages. *result: its result.
 static size_t compute(const taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x,
                       int *result)
 {
@@ -124,16 +124,16 @@ static size_t compute(const taper_nnapi_driver *driver, const taper_nnapi_execut
     return TAPER_NNAPI_NUMBER(Event_wait);
 }
 
-// ---- sizes that only the run tells
+// ---- sizes that only the run determines
 
-// A driver may say anything: what contradicts the network, or itself, is its failure.
+// Reads the sizes of an output. Sizes that contradict the network, or one another, are a failure of the driver.
 static taper_status ask_sizes(taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x,
                               uint32_t i, bool fits)
 {
     enum { MOST = 64 };
     taper_nnapi_port *port = &e->ports[e->in_count + i];
     uint32_t rank = 0, sizes[MOST] = {0};
-    // Both answer as the run did.
+    // Both functions return the same result as the run.
     const int wanted = fits ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE;
     int result = driver->call.Execution_getOutputOperandRank(x, (int32_t)i, &rank);
     if (result != ANEURALNETWORKS_NO_ERROR && result != wanted) {
@@ -173,7 +173,7 @@ static taper_status ask_all_sizes(taper_nnapi_driver *driver, const taper_nnapi_
     return TAPER_OK;
 }
 
-// The memory is too small: a larger one, with the inputs in it.
+// Makes a larger memory and copies the inputs to it.
 static taper_status grow(taper_nnapi_driver *driver, taper_nnapi_execution *e, taper_error *error)
 {
     taper_nnapi_memory before = e->memory;
@@ -181,7 +181,7 @@ static taper_status grow(taper_nnapi_driver *driver, taper_nnapi_execution *e, t
         driver->call.Execution_free(e->execution);
         e->execution = NULL;
     }
-    // Inputs come first: they stay where they are.
+    // Inputs come first, so their offsets do not change.
     const size_t inputs = e->in_count + e->out_count == 0 || e->in_count == 0 ? 0 : e->ports[e->in_count].at;
     const taper_status status = make_memory(driver, e, error);
     if (status == TAPER_OK) {
@@ -211,7 +211,7 @@ taper_status taper_nnapi_execution_run(taper_nnapi_driver *driver, taper_nnapi_e
                 smaller |= !taper_nnapi_memory_place(&wanted, e->ports[i].bytes, &at);
             }
             if (status == TAPER_OK && (smaller || wanted <= size)) {
-                status = taper_nnapi_check(driver, function, result); // it fits, and yet it does not
+                status = taper_nnapi_check(driver, function, result); // the driver contradicts itself about the size
             }
             end(driver, e, x);
             TAPER_TRY(status);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orders of memory, node by node: layers, pools and elementwise operators follow the order of their images, packed
-// layers give channels-last ones, views keep an order and are not dense.
+// Determines memory orders, node by node. Layers, pools and element-wise operators keep the order of their images;
+// packed layers return channels-last; views keep an order but are not dense.
 #include "backends/nnapi/image_orders.h"
 
 #include <string.h>
 
-enum { LOOSE = 4, NEUTRAL = 8 }; // beside the order: not dense; one that says the same in both orders
+enum { LOOSE = 4, NEUTRAL = 8 }; // flags: not dense; both orders have the same strides
 
 static bool is_neutral(int rank, const int64_t *sizes)
 {
@@ -24,7 +24,7 @@ static uint8_t of_tensor(const taper_tensor *x)
     return (taper_tensor_suggests_channels_last(x) ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN) | LOOSE | neutral;
 }
 
-// NEUTRAL alone: it is no tensor.
+// Returns the order of a value, or NEUTRAL alone if it is not a tensor.
 static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
 {
     const taper_segment_values *v = o->values;
@@ -37,7 +37,7 @@ static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
     return inside ? o->of[value->id - v->shapes.first] : TAPER_ORDER_UNKNOWN;
 }
 
-// Of all images among the arguments; neutral ones count where there are no others.
+// Returns the order that all images among the arguments share. Neutral ones count only if there are no others.
 static uint8_t common(const taper_image_orders *o, const taper_node *node)
 {
     uint8_t seen = NEUTRAL;
@@ -70,7 +70,8 @@ static const taper_val *argument_named(const taper_image_orders *o, const taper_
     return NULL;
 }
 
-// Of one that keeps sizes; PyTorch's numbers of memory formats: 0 contiguous, 1 as it is, 2 channels-last.
+// Returns the order of an operator that keeps sizes. PyTorch's memory formats are 0 contiguous, 1 preserve, 2
+// channels-last.
 static uint8_t same_sizes(const taper_image_orders *o, const taper_node *node)
 {
     const taper_val *format = argument_named(o, node, "memory_format");
@@ -87,7 +88,7 @@ static uint8_t of_conv(const taper_image_orders *o, const taper_node *node)
     return x == TAPER_ORDER_LAST || w == TAPER_ORDER_LAST ? TAPER_ORDER_LAST : x;
 }
 
-// Views of the same elements with other sizes.
+// Returns the order of a view of the same elements with other sizes.
 static uint8_t regrouped(uint8_t x, int rank)
 {
     if ((x & LOOSE) != 0 || (x & 3) == TAPER_ORDER_UNKNOWN) {
@@ -100,7 +101,7 @@ static uint8_t of_operator(const taper_image_orders *o, const taper_node *node, 
 {
     const uint64_t facts = taper_op_facts(node->op);
     const uint8_t x = node->input_count != 0 ? look_at(o, taper_node_in(node, 0)) : TAPER_ORDER_UNKNOWN;
-    if (node->schema->in_place) { // the very tensor
+    if (node->schema->in_place) { // the result is the argument
         return x & (3 | LOOSE);
     }
     switch ((taper_op_shape)TAPER_FIELD(facts, SHAPE)) {
@@ -118,7 +119,7 @@ static uint8_t of_operator(const taper_image_orders *o, const taper_node *node, 
         return common(o, node);
     case TAPER_SHAPE_CONV:
         return of_conv(o, node);
-    case TAPER_SHAPE_PACKED: // layers of images are XNNPACK's, which follow their image, or QNNPACK's
+    case TAPER_SHAPE_PACKED: // XNNPACK's layers of images keep the order, QNNPACK's return channels-last
         if (TAPER_FIELD(facts, LAYER) != TAPER_LAYER_NONE && rank == 4) {
             return x & 3;
         }

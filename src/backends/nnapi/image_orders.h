@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In which order of memory PyTorch gives the results of a segment: contiguous, channels-last, or as some view has it.
-// NNAPI gives them in any order; who takes them must find the strides that PyTorch's would have.
+// The memory order in which PyTorch returns the results of a segment: contiguous, channels-last, or the order of a
+// view. NNAPI returns them in another order, so the backend needs the strides that PyTorch's results would have.
 #ifndef TAPER_BACKENDS_IMAGE_ORDERS_H
 #define TAPER_BACKENDS_IMAGE_ORDERS_H
 
@@ -9,18 +9,18 @@
 typedef enum taper_image_order {
     TAPER_ORDER_PLAIN,  // contiguous
     TAPER_ORDER_LAST,   // channels-last
-    TAPER_ORDER_UNKNOWN // of a view, or nobody has asked yet
+    TAPER_ORDER_UNKNOWN // order of a view, or not determined yet
 } taper_image_order;
 
 typedef struct taper_image_orders {
-    uint8_t *of; // of the segment's values, as values->shapes has them
+    uint8_t *of; // by number of the value, as in values->shapes
     const taper_segment_values *values;
 } taper_image_orders;
 
-// values must stay. To be freed also on failure.
+// Determines the orders of a segment. values must outlive orders. The caller frees orders, also on failure.
 TAPER_MUST_USE taper_status taper_image_orders_init(const taper_segment_values *values, taper_image_orders *orders);
 void taper_image_orders_free(taper_image_orders *orders);
-// Of a value that the segment makes, if it is dense.
+// Returns the order of a value that the segment makes, if that is dense.
 taper_image_order taper_image_orders_get(const taper_image_orders *orders, const taper_ir_value *value);
 
 #endif

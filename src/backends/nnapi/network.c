@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks grow: operands, values, operations.
+// Builds networks: operands, values, operations.
 #include "backends/nnapi/network.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One rule for each kind of operation; operations stand in order, so sizes of what they take are there.
+// Has one rule for each kind of operation. Operations are in order, so the sizes of their inputs are already known.
 #include "backends/nnapi/network_sizes.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static taper_status known(finder *f, int64_t number, uint32_t *made)
     return make(f, (taper_size){.kind = TAPER_SIZE_KNOWN, .number = number}, made);
 }
 
-// a (+, *, /) number
+// Makes the size a (+, *, /) number.
 static taper_status with(finder *f, taper_size_kind kind, uint32_t a, int64_t number, uint32_t *made)
 {
     const taper_size from = f->found->sizes[a];
@@ -76,14 +76,14 @@ static taper_status with(finder *f, taper_size_kind kind, uint32_t a, int64_t nu
     return make(f, (taper_size){.kind = kind, .a = a, .number = number}, made);
 }
 
-// ---- what an operation was given
+// ---- arguments of an operation
 
 static const taper_network_operand *operand(const finder *f, uint32_t at)
 {
     return &f->network->operands[at];
 }
 
-// A scalar, or one of a vector or of paddings.
+// Returns a scalar, or one number of a vector or of paddings.
 static int64_t number_at(const finder *f, uint32_t at, size_t index)
 {
     const taper_network_operand *o = operand(f, at);
@@ -113,7 +113,7 @@ static taper_status as_first(finder *f, const taper_network_operation *op, uint3
     return TAPER_OK;
 }
 
-// Of two, aligned at their ends, that which is no 1.
+// The sizes of both arguments are aligned at the end. The result has the one that is not 1.
 static taper_status broadcast(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
     const uint32_t rank = operand(f, op->out[0])->rank;
@@ -127,7 +127,8 @@ static taper_status broadcast(finder *f, const taper_network_operation *op, uint
     return known(f, 1, made);
 }
 
-// Padding before and behind, stride of an image's dimension d (1: height, 2: width); they begin at argument `from`.
+// Reads the padding (before plus after) and stride of an image's dimension d (1: height, 2: width). The arguments start
+// at `from`.
 static void read_window(const finder *f, const taper_network_operation *op, size_t from, uint32_t d, int64_t *padding,
                         int64_t *stride)
 {
@@ -136,7 +137,7 @@ static void read_window(const finder *f, const taper_network_operation *op, size
     *stride = number_at(f, op->in[from + (d == 1 ? 5 : 4)], 0);
 }
 
-// (size + padding - window) / stride + 1
+// Makes the size (size + padding - window) / stride + 1.
 static taper_status windows(finder *f, uint32_t size, int64_t padding, int64_t window, int64_t stride, uint32_t *made)
 {
     TAPER_TRY(with(f, TAPER_SIZE_ADD, size, padding - window, made));
@@ -179,7 +180,7 @@ static taper_status too_large(const finder *f)
     TAPER_FAIL(f->error, TAPER_ERROR_UNSUPPORTED, "flexible sizes of a tensor with more elements than 63 bits count");
 }
 
-// All that the first argument has, over `others`.
+// Makes the product of all sizes of the first argument, divided by `others`.
 static taper_status elements(finder *f, const taper_network_operation *op, int64_t others, uint32_t *made)
 {
     const taper_network_operand *in = operand(f, op->in[0]);
@@ -208,7 +209,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // 0: the other is the weight's
+    (void)d; // 0; the other dimension is that of the weight
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 
@@ -216,7 +217,7 @@ static taper_status reshape(finder *f, const taper_network_operation *op, uint32
 {
     const taper_network_operand *out = operand(f, op->out[0]);
     int64_t others = 1;
-    for (uint32_t i = 0; i < out->rank; i++) { // the others are known
+    for (uint32_t i = 0; i < out->rank; i++) { // the other sizes are known
         if (i != d && !taper_mul_i64(others, out->sizes[i], &others)) {
             return too_large(f);
         }
@@ -263,7 +264,7 @@ static taper_status pad(finder *f, const taper_network_operation *op, uint32_t d
                 number_at(f, op->in[1], 2 * (size_t)d) + number_at(f, op->in[1], 2 * (size_t)d + 1), made);
 }
 
-// By whole factors, where sizes are open.
+// Unknown sizes are resized only by integer factors.
 static taper_status resize(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
     return d == 0 ? as_first(f, op, d, made)
@@ -310,7 +311,7 @@ static const struct {
     {ANEURALNETWORKS_RSQRT, as_first},
     {ANEURALNETWORKS_SOFTMAX, as_first},
     {ANEURALNETWORKS_SQRT, as_first},
-    {ANEURALNETWORKS_STRIDED_SLICE, as_first}, // other dimensions are cut than those that are open
+    {ANEURALNETWORKS_STRIDED_SLICE, as_first}, // slicing applies to other dimensions than the unknown ones
     {ANEURALNETWORKS_SUB, broadcast},
     {ANEURALNETWORKS_TANH, as_first},
     {ANEURALNETWORKS_TRANSPOSE, transpose},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Android's NNAPI, API levels 27 to 31: numbers, structures, and one list of all functions. Nothing links against the
-// system's library: who uses NNAPI makes a table of pointers of the list and fills it by name, and a function that the
-// phone's level does not have stays NULL.
+// Android's NNAPI, API levels 27 to 31: constants, structures, and one list of all functions. Nothing links against the
+// system's library. A user of NNAPI makes a table of pointers from the list and fills it by name. A function that the
+// phone's level lacks remains NULL.
 #ifndef TAPER_BACKENDS_NEURAL_NETWORKS_H
 #define TAPER_BACKENDS_NEURAL_NETWORKS_H
 
@@ -19,7 +19,7 @@ typedef struct ANeuralNetworksEvent ANeuralNetworksEvent;
 typedef struct ANeuralNetworksDevice ANeuralNetworksDevice;
 typedef struct AHardwareBuffer AHardwareBuffer;
 
-// A scalar has no dimensions and a NULL pointer; a dimension of 0 is not known yet.
+// A scalar has no dimensions and a NULL pointer. A dimension of 0 is not known yet.
 typedef struct ANeuralNetworksOperandType {
     int32_t type;
     uint32_t dimensionCount;
@@ -65,7 +65,7 @@ enum {
     ANEURALNETWORKS_TENSOR_FLOAT32 = 3,
     ANEURALNETWORKS_TENSOR_INT32 = 4,
     ANEURALNETWORKS_TENSOR_QUANT8_ASYMM = 5,
-    ANEURALNETWORKS_BOOL = 6, // the rest: 29
+    ANEURALNETWORKS_BOOL = 6, // the following since level 29
     ANEURALNETWORKS_TENSOR_QUANT16_SYMM = 7,
     ANEURALNETWORKS_TENSOR_FLOAT16 = 8,
     ANEURALNETWORKS_TENSOR_BOOL8 = 9,
@@ -73,11 +73,12 @@ enum {
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL = 11,
     ANEURALNETWORKS_TENSOR_QUANT16_ASYMM = 12,
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM = 13,
-    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // 30
-    ANEURALNETWORKS_MODEL = 15                       // 30
+    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // since level 30
+    ANEURALNETWORKS_MODEL = 15                       // since level 30
 };
 
-// Values up to this many bytes are copied when they are set; longer ones are referred to until the model is gone.
+// Values of at most this many bytes are copied when they are set. Longer values must remain valid until the model is
+// freed.
 enum { ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES = 128 };
 enum { ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN = 32 };
 
@@ -104,14 +105,14 @@ enum {
     ANEURALNETWORKS_RESIZE_BILINEAR = 23,
     ANEURALNETWORKS_SOFTMAX = 25,
     ANEURALNETWORKS_TANH = 28,
-    ANEURALNETWORKS_DIV = 30, // from here: 28
+    ANEURALNETWORKS_DIV = 30, // the following since level 28
     ANEURALNETWORKS_MEAN = 31,
     ANEURALNETWORKS_PAD = 32,
     ANEURALNETWORKS_SQUEEZE = 34,
     ANEURALNETWORKS_STRIDED_SLICE = 35,
     ANEURALNETWORKS_SUB = 36,
     ANEURALNETWORKS_TRANSPOSE = 37,
-    ANEURALNETWORKS_ABS = 38, // from here: 29
+    ANEURALNETWORKS_ABS = 38, // the following since level 29
     ANEURALNETWORKS_CHANNEL_SHUFFLE = 46,
     ANEURALNETWORKS_EXP = 49,
     ANEURALNETWORKS_EXPAND_DIMS = 50,
@@ -134,7 +135,7 @@ enum {
     ANEURALNETWORKS_SQRT = 88,
     ANEURALNETWORKS_TRANSPOSE_CONV_2D = 91,
     ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR = 94,
-    ANEURALNETWORKS_HARD_SWISH = 99 // 30
+    ANEURALNETWORKS_HARD_SWISH = 99 // since level 30
 };
 
 enum {
@@ -167,7 +168,7 @@ enum {
 enum {
     ANEURALNETWORKS_DURATION_ON_HARDWARE = 0,
     ANEURALNETWORKS_DURATION_IN_DRIVER = 1,
-    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // 30
+    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // since level 30
     ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER = 3
 };
 

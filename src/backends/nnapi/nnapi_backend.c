@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The NNAPI backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
-// that the driver maps.
+// The NNAPI backend: its functions for ops/backend.h. Tensors remain in the host's memory. Each call copies them to and
+// from memory that the driver maps.
 #include "backends/nnapi/nnapi_recording.h"
 
 static taper_status open(taper_device *device, const char **why, taper_error *error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of NNAPI, as settings say them.
+// Reads the options of NNAPI from settings.
 #include "backends/nnapi/nnapi_options.h"
 
 #include "backends/nnapi/neural_networks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: nodes become a network, the network is compiled; a run copies its arguments in and its results out.
+// Recordings: nodes become a network, and the network is compiled. A run copies its arguments in and its results out.
 #include "backends/nnapi/nnapi_recording.h"
 
 #include <stdio.h>
@@ -54,14 +54,14 @@ static bool dtype_of_type(int32_t type, taper_dtype *dtype)
     }
 }
 
-// Whether elements of this dtype may lie there as those of `stored`.
+// Returns true if elements of this dtype may be stored as `stored`.
 static bool lies_as(taper_dtype dtype, taper_dtype stored)
 {
     return dtype == stored || (dtype == TAPER_F32 && stored == TAPER_F16) ||
            (dtype == TAPER_I64 && stored == TAPER_I32);
 }
 
-// [N, H, W, C] as PyTorch's [N, C, H, W].
+// Converts the sizes of a port, [N, H, W, C] to PyTorch's [N, C, H, W] for an image.
 static void sizes_of_port(const taper_nnapi_port *port, bool image, int64_t *sizes)
 {
     static const uint8_t from[] = {0, 3, 1, 2};
@@ -75,7 +75,7 @@ static bool fits(const taper_nnapi_port *port, bool image, size_t rank, const in
     int64_t there[TAPER_MAX_RANK], count = 1, wanted = 1;
     sizes_of_port(port, image, there);
     for (uint32_t d = 0; d < port->rank; d++) {
-        count *= there[d]; // of no more than INT32_MAX bytes
+        count *= there[d]; // at most INT32_MAX bytes
     }
     for (size_t d = 0; d < rank; d++) {
         if (sizes[d] <= 0 || sizes[d] > INT32_MAX || wanted > INT32_MAX) {
@@ -86,7 +86,7 @@ static bool fits(const taper_nnapi_port *port, bool image, size_t rank, const in
     return wanted == count && (!image || (rank == 4 && memcmp(there, sizes, sizeof *sizes * 4) == 0));
 }
 
-// A tensor over the bytes of a port, for copying.
+// Makes a tensor over the bytes of a port, for copying.
 static taper_tensor tensor_there(const taper_nnapi_recorded_tensor *t, taper_storage *storage, void *data, size_t bytes,
                                  size_t rank, const int64_t *sizes)
 {
@@ -146,7 +146,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     const taper_ir_value *value = r->values.body->results[i].value;
     const taper_shape shape = taper_shapes_get(&r->values.shapes, value);
     taper_nnapi_recorded_tensor *t = &r->recording->tensors[number];
-    t->image = network->output_images[i]; // not of the operand, which may be an image under another name
+    t->image = network->output_images[i]; // independent of the operand, which may be an image of another value
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {
         return declines(r, "in which order PyTorch has a result is not known");
@@ -168,7 +168,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     }
     t->quantized = taper_dtype_is_quantized(t->dtype);
     if (t->quantized) {
-        const double exact = r->recording->translated.scales[i]; // of which NNAPI has a float
+        const double exact = r->recording->translated.scales[i]; // NNAPI has it only as a float
         t->scale = exact != 0 ? exact : (double)operand->scale;
         t->zero_point = operand->zero_point;
     }
@@ -278,7 +278,7 @@ static taper_status record(recorder *r)
     return TAPER_OK;
 }
 
-// The device is left alone from now on.
+// Logs the failure and ends the device for the context. Returns TAPER_DEVICE_LOST.
 static taper_status tell_trouble(const taper_segment *segment, const taper_run *run_of)
 {
     const char *trouble = taper_nnapi_trouble(driver_of(segment));
@@ -339,12 +339,13 @@ static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, ui
     return taper_run_copy(call->run, &there, x);
 }
 
-// A new tensor in the order in which the bytes already are, as far as nobody can tell it from PyTorch's.
+// Makes a result in the memory order of the port, if it cannot be distinguished from PyTorch's.
 static taper_status new_result(taper_call *call, const taper_nnapi_recorded_tensor *t, size_t rank,
                                const int64_t *sizes, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
-    const bool same = t->image && (sizes[1] == 1 || (sizes[2] == 1 && sizes[3] == 1)); // contiguous says the same
+    // Contiguous strides are equivalent.
+    const bool same = t->image && (sizes[1] == 1 || (sizes[2] == 1 && sizes[3] == 1));
     const bool hidden = t->image && !t->last && !same;
     if ((t->last && rank == 4) || hidden) {
         taper_strides_channels_last(rank, sizes, strides);
@@ -366,7 +367,7 @@ static taper_status copy_out(taper_call *call, const taper_nnapi_recording *r, u
     const size_t rank = t->sized ? t->rank : port->rank;
     const int64_t *sizes = t->sized ? t->sizes : there_sizes;
     if (t->sized && port->open && !fits(port, t->image, rank, sizes)) {
-        return TAPER_DEVICE_LOST; // what is known of the shape is not what the driver says
+        return TAPER_DEVICE_LOST; // the driver's sizes contradict the known shape
     }
     TAPER_TRY(new_result(call, t, rank, sizes, &y));
     taper_ret(call, i, TAPER_VAL(y));
@@ -391,7 +392,7 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
             status = taper_nnapi_fail(driver, "says that output %u has other sizes than it must have", (unsigned)i);
         }
     }
-    if (status != TAPER_OK) { // the plain nodes start anew
+    if (status != TAPER_OK) { // the plain nodes start again
         for (size_t i = 0; i < call->ret_count; i++) {
             taper_val_replace(&call->rets[i], taper_val_none());
         }

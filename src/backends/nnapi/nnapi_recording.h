@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A segment for given shapes: its network, compiled, and where arguments and results of a call stand in it.
+// A segment for given shapes: its compiled network, and the places of a call's arguments and results in it.
 #ifndef TAPER_BACKENDS_NNAPI_RECORDING_H
 #define TAPER_BACKENDS_NNAPI_RECORDING_H
 
@@ -8,35 +8,35 @@
 #include "backends/nnapi/translate.h"
 #include "ops/backend.h"
 
-// How a tensor lies in an input or an output of the network.
+// The form of a tensor in an input or an output of the network.
 typedef struct taper_nnapi_recorded_tensor {
-    uint32_t arg;       // of an input: which argument
-    taper_dtype stored; // of the elements there
-    bool image;         // [N, H, W, C] there
-    // Of a result.
-    bool last, quantized, sized; // last: in channels-last order for PyTorch, too
+    uint32_t arg;       // for an input: number of the argument
+    taper_dtype stored; // dtype of the elements in the network
+    bool image;         // true if it is [N, H, W, C] in the network
+    // For a result:
+    bool last, quantized, sized; // last: channels-last in PyTorch too
     taper_dtype dtype;
     double scale;
     int64_t zero_point;
-    size_t rank; // sized: as PyTorch has it
+    size_t rank; // valid if `sized`: PyTorch's rank and sizes
     int64_t sizes[TAPER_MAX_RANK];
 } taper_nnapi_recorded_tensor;
 
 typedef struct taper_nnapi_recording {
-    taper_translated translated; // kept where the compilation refers to it
+    taper_translated translated; // kept if the compilation refers to it
     taper_nnapi_compiled compiled;
     taper_nnapi_execution execution;
     taper_nnapi_recorded_tensor *tensors; // inputs, then outputs
     taper_trial trial;
 } taper_nnapi_recording;
 
-// taper_backend's
+// Functions of taper_backend.
 taper_status taper_nnapi_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_nnapi_forget(const taper_segment *segment, void *recording);
 void taper_nnapi_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds);
 
-// One line, with the device's name in front.
+// Writes one log line that starts with the name of the device.
 TAPER_COLD void taper_nnapi_say(const taper_segment *segment, const taper_run *run, taper_log_level level,
                                 const char *format, ...) TAPER_PRINTF(4, 5);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of operations: the numbers and one text, without pointers that a process would have to relocate.
+// Names of operations, as numbers and one text, because pointers would need relocation in each process.
 #include "backends/nnapi/operation_names.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 enum { VERSION = 1, IMMEDIATE = 0, NUMBERED_BUFFER = 2, WORD = 4 };
 
 typedef struct writer {
-    int32_t *words; // NULL: they are counted
+    int32_t *words; // NULL while words are counted
     size_t count;
 } writer;
 
@@ -30,7 +30,7 @@ static void put_single(writer *w, float single)
     put(w, word);
 }
 
-// Numbers as a machine of little-endian words has them; bytes are padded to a word with zeros.
+// Writes a value in little-endian words. Bytes are padded to a word with zeros.
 static void put_immediate(writer *w, const taper_network_operand *o)
 {
     const uint8_t *bytes = o->immediate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What rules ask of a value's shape.
+// Reads shapes of values for rules.
 #include "backends/nnapi/translating.h"
 
 taper_shape taper_translate_shape(const taper_translator *t, const taper_ir_value *value)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pools, batch norm, resizing.
+// Rules for pools, batch norm, and resizing.
 #include <math.h>
 
 #include "backends/nnapi/translating.h"
@@ -10,7 +10,7 @@ typedef struct window {
     int64_t kernel[2], stride[2], padding[2], padding_end[2]; // height, width
 } window;
 
-// The operation on an image that is there.
+// Adds the operation on an image operand.
 static taper_status add_pool(taper_translator *t, const taper_node *node, int32_t code, const window *w, uint32_t image,
                              bool nchw)
 {
@@ -29,7 +29,7 @@ static taper_status add_pool(taper_translator *t, const taper_node *node, int32_
     return taper_translate_operation(t, code, in, n, out);
 }
 
-// The arguments of a pool; with ceil_mode the end is padded so far that the last window fits.
+// Reads the arguments of a pool. With ceil_mode, the end is padded until the last window fits.
 static taper_status read_window(taper_translator *t, const taper_node *node, window *w, bool *grown)
 {
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
@@ -74,7 +74,7 @@ taper_status taper_translate_max_pool(taper_translator *t, const taper_node *nod
     return add_pool(t, node, ANEURALNETWORKS_MAX_POOL_2D, &w, image, nchw);
 }
 
-// NNAPI leaves the padding out of the average; where PyTorch counts it, zeros are put around first.
+// Adds zeros around the image if PyTorch counts padding in the average, because NNAPI does not count it.
 static taper_status pad_first(taper_translator *t, window *w, uint32_t image, uint32_t *padded)
 {
     const int32_t numbers[8] = {
@@ -120,7 +120,7 @@ taper_status taper_translate_avg_pool(taper_translator *t, const taper_node *nod
     return add_pool(t, node, ANEURALNETWORKS_AVERAGE_POOL_2D, &w, image, nchw);
 }
 
-// The mean over an image of any size.
+// Adds the mean over an image of any size.
 static taper_status mean_of_image(taper_translator *t, const taper_ir_value *x)
 {
     static const int64_t space[2] = {1, 2};
@@ -221,7 +221,7 @@ taper_status taper_translate_batch_norm(taper_translator *t, const taper_node *n
 
 // ---- resizing
 
-// Height and width of the result; *factors where the node has scale factors.
+// Computes height and width of the result. *factors: those of the node, if it has scale factors.
 static taper_status resized(taper_translator *t, const taper_node *node, int64_t *in, int64_t *out, double *factors)
 {
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
@@ -247,7 +247,7 @@ static taper_status resized(taper_translator *t, const taper_node *node, int64_t
     return TAPER_OK;
 }
 
-// Height and width as they are told: the sizes, or, where these are open, the factors.
+// Makes the arguments for height and width: sizes, or factors if the sizes are unknown.
 static taper_status told_size(taper_translator *t, bool scales, const int64_t *size, const double *factors,
                               uint32_t *height, uint32_t *width)
 {
@@ -280,7 +280,7 @@ taper_status taper_translate_nearest(taper_translator *t, const taper_node *node
     return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);
 }
 
-// Before level 30 only from one pixel, where all ways of resizing are the same, and to the same size.
+// Before level 30, only a resize from a single pixel, for which all methods are equal, or to the same size.
 taper_status taper_translate_bilinear(taper_translator *t, const taper_node *node)
 {
     int64_t in[2], size[2], corners;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers of floats.
+// Rules for float convolutions and linear layers.
 #include <math.h>
 
 #include "backends/nnapi/translate_layers.h"
@@ -106,14 +106,14 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
         return TAPER_OK;
     }
     TAPER_TRY(taper_read_ints(&t->reader, node, "padding", 2, 0, g->padding));
-    for (size_t d = 0; d < 2; d++) { // of transposed ones the end has what is added there less to cut off
+    for (size_t d = 0; d < 2; d++) { // for transposed ones, output padding reduces the padding at the end
         TAPER_REFUSE(t, g->transposed && more[d] != 0 && t->options->portable, "an output padding");
         g->padding_end[d] = g->padding[d] - (g->transposed ? more[d] : 0);
     }
     return TAPER_OK;
 }
 
-// bias NULL: none, which NNAPI has not: zeros.
+// Makes the operand of a bias. Without a bias it is zeros, because NNAPI requires one.
 static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int64_t count, bool needed,
                                    uint32_t *operand)
 {
@@ -125,7 +125,7 @@ static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int6
     return taper_translate_weight(t, bias, NULL, operand);
 }
 
-// An argument that is a constant tensor, or None.
+// Reads an argument that is a constant tensor or None.
 static taper_status constant_bias(taper_translator *t, const taper_ir_value *value, taper_tensor **bias)
 {
     const taper_val *constant = taper_read_constant(&t->reader, value);
@@ -190,7 +190,7 @@ taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_valu
     TAPER_REFUSE(t, shape.rank == 1, "a linear layer of a vector");
     TAPER_REFUSE(t, t->options->pytorch && shape.rank != 2, "PyTorch's converter has no such linear layer");
     TAPER_TRY(taper_translate_plain(t, x, &input));
-    if (shape.rank > 2 && t->options->open) { // as which rows it may be given back
+    if (shape.rank > 2 && t->options->open) { // the rows may be restored to any of these dimensions
         int64_t told[TAPER_MAX_RANK];
         TAPER_TRY(taper_translate_told_sizes(t, &result, told));
     }
@@ -250,7 +250,7 @@ taper_status taper_translate_addmm(taper_translator *t, const taper_node *node)
     return linear(t, taper_node_in(node, 1), taper_read_tensor(&t->reader, taper_node_in(node, 2)), bias, true);
 }
 
-// ---- layers whose weights are packed for XNNPACK, with the activation behind them
+// ---- layers with weights packed for XNNPACK, and their activation
 
 static taper_status fuse_bounds(taper_translator *t, double min, double max)
 {
@@ -268,7 +268,7 @@ static taper_status fuse_bounds(taper_translator *t, double min, double max)
     return TAPER_OK;
 }
 
-// What the packed weights are; the checks of who packed them hold.
+// Reads the object of packed weights. The operator that packed the weights has checked it.
 taper_status taper_translate_packed(taper_translator *t, const taper_node *node, taper_object **object)
 {
     const taper_val *packed = taper_read_constant(&t->reader, taper_node_in(node, 1));

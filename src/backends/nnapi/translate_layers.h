@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What convolutions and linear layers of floats and of integers have in common.
+// Shared by the rules for convolutions and linear layers, float and quantized.
 #ifndef TAPER_BACKENDS_TRANSLATE_LAYERS_H
 #define TAPER_BACKENDS_TRANSLATE_LAYERS_H
 
@@ -10,7 +10,7 @@ typedef struct taper_conv_geometry {
     bool transposed;
 } taper_conv_geometry;
 
-// Its operands.
+// Operands of a convolution.
 typedef struct taper_conv_layer {
     uint32_t input, weight, bias;
     bool nchw;
@@ -18,25 +18,26 @@ typedef struct taper_conv_layer {
 
 enum { TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE, TAPER_CONV_GROUPED };
 
-// in: channels of the input.
+// Returns the kind of convolution. in: channels of the input.
 int taper_conv_kind(const taper_conv_geometry *g, int64_t in);
 int32_t taper_conv_code(const taper_conv_geometry *g, int kind); // ANEURALNETWORKS_…
 TAPER_MUST_USE taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind);
-// Refuses a layer whose weights are for another number of inputs than size `dim` of x, counted from the end, if that is
-// known. A run of such a layer fails, and what NNAPI would be told of it is no network.
+// Refuses a layer whose weights are for another number of inputs than dimension `dim` of x, counted from the end, if
+// this size is known. Such a layer fails in a run, and its network would be invalid.
 TAPER_MUST_USE taper_status taper_translate_check_inputs(taper_translator *t, const taper_ir_value *x, int dim,
                                                          int64_t inputs);
-// [out, in, H, W] to [out, H, W, in]; depthwise [C, 1, H, W] to [1, H, W, C]; transposed [in, out, H, W] to
-// [out, H, W, in].
+// Returns the order of a weight's dimensions: [out, in, H, W] to [out, H, W, in]; depthwise [C, 1, H, W] to [1, H, W,
+// C]; transposed [in, out, H, W] to [out, H, W, in].
 const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind);
-// The arguments of the operation, when input, weight and bias are there.
+// Adds the arguments of the operation; the operands of l exist.
 TAPER_MUST_USE taper_status taper_translate_add_conv(taper_translator *t, const taper_conv_geometry *g, int kind,
                                                      int64_t multiplier, const taper_conv_layer *l, uint32_t *in,
                                                      size_t *count);
-// In rows of what the weight takes; more dimensions than two are brought back behind it. q NULL: of floats.
+// Adds a linear layer on rows of inputs. More than two dimensions are restored afterwards. q: quantizer of the result,
+// or NULL for float.
 TAPER_MUST_USE taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_value *x, uint32_t weight,
                                                        uint32_t bias, int64_t outs, const taper_result_quantizer *q);
-// What the packed weights are; the checks of who packed them hold.
+// Reads the object of packed weights, argument 1 of the node. The operator that packed the weights has checked it.
 TAPER_MUST_USE taper_status taper_translate_packed(taper_translator *t, const taper_node *node, taper_object **object);
 
 #endif

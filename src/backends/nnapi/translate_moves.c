@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that move elements, or only say otherwise how they lie.
+// Rules for operators that move elements, or change only their shape.
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
@@ -7,7 +7,7 @@
 
 static const uint8_t image_order[4] = {0, 2, 3, 1};
 
-// Dimension d of PyTorch's [N, C, H, W] in [N, H, W, C].
+// Returns the position of dimension d of PyTorch's [N, C, H, W] in [N, H, W, C].
 static size_t image_dim(size_t d)
 {
     return d == 0 ? 0 : d == 1 ? 3 : d - 1;
@@ -32,7 +32,7 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
 
 // ---- shapes
 
-// The operand to be given another shape: an image as it is, where its elements lie in PyTorch's order all the same.
+// Gets the operand for a reshape. An image remains an image if its elements have the same order in PyTorch.
 static taper_status flat_operand(taper_translator *t, const taper_ir_value *x, uint32_t *operand)
 {
     const taper_shape shape = taper_translate_shape(t, x);
@@ -64,7 +64,7 @@ taper_status taper_translate_reshape(taper_translator *t, const taper_node *node
     size_t count;
     uint32_t in, vector, out;
     TAPER_TRY(result_sizes(t, node, sizes, &count));
-    if (t->options->pytorch) { // the numbers as they stand there
+    if (t->options->pytorch) { // uses the numbers of the node
         TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), sizes, &count));
     }
     TAPER_TRY(flat_operand(t, x, &in));
@@ -108,7 +108,7 @@ taper_status taper_translate_unsqueeze(taper_translator *t, const taper_node *no
     return TAPER_OPERATION(t, EXPAND_DIMS, out, in, axis);
 }
 
-// ---- orders
+// ---- permutations
 
 static taper_status permuted(taper_translator *t, const taper_ir_value *x, const int64_t *order, size_t rank)
 {
@@ -116,7 +116,7 @@ static taper_status permuted(taper_translator *t, const taper_ir_value *x, const
     uint32_t in, vector, out;
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
     TAPER_REFUSE(t, rank > 4, "a tensor of more than four dimensions");
-    // What is an image for one is plain for the other.
+    // One side stores this tensor as NHWC, the other as NCHW.
     const bool to_last = rank == 4 && memcmp(order, last, sizeof last) == 0 && taper_translate_has_image(t, x);
     const bool to_first =
         rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking && taper_read_tensor(&t->reader, x) == NULL;
@@ -176,9 +176,9 @@ taper_status taper_translate_transpose(taper_translator *t, const taper_node *no
     return permuted(t, x, order, (size_t)shape.rank);
 }
 
-// ---- parts
+// ---- slices
 
-// Elements [begin, end) of dimension dim, every step-th, as a result.
+// Adds a slice as a result: elements [begin, end) of dimension dim, with a step.
 static taper_status add_slice(taper_translator *t, const taper_ir_value *value, const taper_ir_value *x, size_t dim,
                               int64_t begin, int64_t end, int64_t step)
 {
@@ -241,7 +241,7 @@ taper_status taper_translate_slice(taper_translator *t, const taper_node *node)
     return add_slice(t, t->result, x, dim, begin, end, step);
 }
 
-// A list of pieces: what takes it apart makes them.
+// A list of pieces. The node that unpacks it makes them.
 taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *list = &node->outputs[0];
@@ -252,7 +252,7 @@ taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
     return TAPER_OK;
 }
 
-// Where piece i begins; the last begins where all end.
+// Computes the begin of each piece, and the end of the last one.
 static taper_status piece_begins(taper_translator *t, const taper_node *pieces, int64_t size, size_t count,
                                  int64_t *begins)
 {
@@ -312,9 +312,9 @@ taper_status taper_translate_unpack(taper_translator *t, const taper_node *node)
     return TAPER_OK;
 }
 
-// ---- joined
+// ---- joins
 
-// A list of tensors: what joins them looks at its items.
+// A list of tensors. The node that joins them reads its items.
 taper_status taper_translate_list(taper_translator *t, const taper_node *node)
 {
     const taper_type *type = node->type;
@@ -394,7 +394,7 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
         TAPER_REFUSE(t, pads[i] < 0 || pads[i] > INT32_MAX, "padding that cuts off");
     }
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
-    for (size_t i = 0; !t->asking && i < count; i++) { // the last dimension first
+    for (size_t i = 0; !t->asking && i < count; i++) { // from the last dimension to the first
         const size_t dim = (size_t)shape.rank - 1 - i / 2;
         numbers[2 * (image ? image_dim(dim) : dim) + i % 2] = (int32_t)pads[i];
     }
@@ -407,7 +407,7 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
     return TAPER_OPERATION(t, PAD_V2, out, in, paddings, filler);
 }
 
-// ---- channels shuffled (taper_translate of translate_nodes.c knows them)
+// ---- channel shuffles (found by taper_translate in translate_nodes.c)
 
 taper_status taper_translate_channel_shuffle(taper_translator *t, const taper_node *node)
 {

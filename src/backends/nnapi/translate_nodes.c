@@ -9,10 +9,10 @@
 
 typedef struct rule_row {
     taper_translate_rule *rule;
-    uint16_t work; // of which row
-    int8_t code;   // what the rule is told
-    int8_t since;  // level
-    bool fuses;    // can do the activation behind it
+    uint16_t work; // number of the operator's row
+    int8_t code;   // argument of the rule
+    int8_t since;  // first level that supports it
+    bool fuses;    // can include a following activation
 } rule_row;
 
 static const rule_row rows[] = {
@@ -32,7 +32,7 @@ static const rule_row *find_row(const taper_node *node)
     return NULL;
 }
 
-// ---- channels shuffled: view as [N, groups, C / groups, H, W], transpose(1, 2), contiguous, view as [N, C, H, W]
+// ---- channel shuffles: view as [N, groups, C / groups, H, W], transpose(1, 2), contiguous, view as [N, C, H, W]
 
 static const taper_node *only_user(const taper_node *node)
 {
@@ -48,7 +48,7 @@ static bool is_view(const taper_node *node)
     return (shape == TAPER_SHAPE_GIVEN || shape == TAPER_SHAPE_FLATTEN) && find_row(node) != NULL;
 }
 
-// Nodes that shuffle channels together: the view that begins, and those behind it (*contiguous may be NULL).
+// Returns true if the node is the first view of a channel shuffle. Finds the other nodes (*contiguous may be NULL).
 static bool is_shuffle(const taper_translator *t, const taper_node *node, const taper_node **transposed,
                        const taper_node **contiguous, const taper_node **end)
 {
@@ -77,10 +77,10 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
                       five = taper_translate_shape(t, &node->outputs[0]),
                       y = taper_translate_shape(t, &(*end)->outputs[0]);
     if (x.rank != 4 || five.rank != 5 || y.rank != 4) {
-        return t->asking && x.rank < 0; // who knows
+        return t->asking && x.rank < 0; // the shape may fit
     }
     bool same = true;
-    size_t open = 0; // one is what is left by the others
+    size_t open = 0; // one unknown size follows from the others
     for (int d = 0; d < 4; d++) {
         same = same && x.sizes[d] == y.sizes[d];
         open += x.sizes[d] == TAPER_UNKNOWN;
@@ -90,7 +90,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
            (five.sizes[1] != TAPER_UNKNOWN || t->asking);
 }
 
-// Of the nodes behind the first of a shuffle.
+// Returns true if the node is a later node of a channel shuffle.
 static bool is_inside_shuffle(const taper_translator *t, const taper_node *node)
 {
     const taper_node *first = node, *shuffle[3];
@@ -152,14 +152,14 @@ static int32_t fuse_code(const taper_node *node)
                                                : ANEURALNETWORKS_FUSED_NONE;
 }
 
-// What is known of a node or value by the number of the value.
+// Marks of a node or value, by the number of the value.
 enum {
-    LISTED = 1, // its node is among those to be translated
-    DONE = 2,   // another did that node too
-    RESULT = 4  // the network gives it
+    LISTED = 1, // its node is to be translated
+    DONE = 2,   // its node was translated together with another one
+    RESULT = 4  // it is a result of the network
 };
 
-// The activation that alone looks at what the node gives, and is to be translated too; NULL: there is none.
+// Returns the activation that is the only user of the node's result and is to be translated too, or NULL.
 static const taper_node *activation_behind(const taper_translator *t, const taper_node *node, const uint8_t *marks)
 {
     if (t->options->pytorch || node->kind != TAPER_NODE_OP || node->output_count != 1 ||
@@ -175,7 +175,7 @@ static const taper_node *activation_behind(const taper_translator *t, const tape
     return user->output_count != 0 && (marks[user->outputs[0].id] & LISTED) != 0 ? user : NULL;
 }
 
-// Values by number: those of the graph that the nodes stand in.
+// Makes the table of values, by number in the graph of the nodes.
 static taper_status make_values(taper_translator *t, taper_node *const *nodes, size_t count)
 {
     t->value_count = count != 0 ? (size_t)nodes[0]->block->graph->value_count + 1 : 0;
@@ -190,8 +190,8 @@ static taper_status make_values(taper_translator *t, taper_node *const *nodes, s
     return TAPER_OK;
 }
 
-// What a node does beside its own: the activation behind it, or the rest of a shuffle of channels. Those are done with
-// it; its result is theirs.
+// Includes the following activation, or the other nodes of a channel shuffle, in the translation of the node. Their
+// result becomes its result.
 static void take_in(taper_translator *t, const taper_node *node, uint8_t *marks)
 {
     const taper_node *with[3] = {activation_behind(t, node, marks), NULL, NULL};
@@ -227,7 +227,7 @@ static taper_status translate_nodes(taper_translator *t, taper_node *const *node
         marks[i] = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        if (nodes[i]->output_count != 0) { // others are refused in their turn
+        if (nodes[i]->output_count != 0) { // nodes without outputs are refused later
             marks[nodes[i]->outputs[0].id] |= LISTED;
         }
     }
@@ -261,7 +261,7 @@ static taper_status set_faces(taper_translator *t, const taper_ir_value *const *
     network->outputs = taper_arena_array(&network->arena, result_count, sizeof *network->outputs);
     network->output_images = taper_arena_array(&network->arena, result_count, sizeof *network->output_images);
     *scales = taper_arena_array(&network->arena, result_count, sizeof **scales);
-    // What comes in, or is constant, or goes out twice, is nothing that an operation writes for this.
+    // A result that is an input or a constant, or appears twice, needs an operation that writes it.
     bool *computed = taper_arena_array(&network->arena, network->operand_count, sizeof *computed);
     if ((network->outputs == NULL || *scales == NULL || network->output_images == NULL || computed == NULL) &&
         result_count != 0) {
@@ -300,7 +300,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
                           .error = error};
     uint32_t flag;
     TAPER_TRY(make_values(&t, nodes, count));
-    for (int i = 0; options->pytorch && i < 2; i++) { // which its converter always makes
+    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes these
         TAPER_TRY(taper_translate_bool(&t, i != 0, &flag));
     }
     for (size_t i = 0; i < options->input_count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that work element by element, softmax, means, quantizers.
+// Rules for element-wise operators, softmax, means, and quantization.
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@ static bool number_of(const taper_val *constant, double *number)
     return true;
 }
 
-// A constant beside a tensor of `rank` dimensions, an image or not: numbers, vectors along its last dimensions.
+// Makes a constant operand for a tensor with `rank` dimensions, which may be an image. The constant is a number, or is
+// aligned with the last dimensions.
 static taper_status constant_beside(taper_translator *t, const taper_ir_value *value, int rank, bool image,
                                     uint32_t *operand)
 {
@@ -42,7 +43,7 @@ static taper_status constant_beside(taper_translator *t, const taper_ir_value *v
     if (t->asking) {
         return TAPER_OK;
     }
-    // With as many dimensions as the other, in its order.
+    // The constant has as many dimensions as the other operand, in the same order.
     static const uint8_t orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
     taper_tensor from = taper_tensor_local(tensor), *made;
     const int wanted = image ? 4 : tensor->rank == 0 ? 1 : (int)tensor->rank;
@@ -68,8 +69,8 @@ static bool is_fixed(const taper_translator *t, const taper_ir_value *value)
     return taper_read_constant(&t->reader, value) != NULL;
 }
 
-// The operands of a sum or product of two values, in the same order of dimensions. As PyTorch's converter does it,
-// constants follow the other and nothing is turned.
+// Makes the operands of a sum or product of two values, in the same order of dimensions. In the form of PyTorch's
+// converter, constants adapt to the other operand and nothing is transposed.
 static taper_status pair(taper_translator *t, const taper_ir_value *const *values, bool quantized, uint32_t *operands,
                          bool *image)
 {
@@ -88,7 +89,7 @@ static taper_status pair(taper_translator *t, const taper_ir_value *const *value
                        (!t->asking && !t->options->pytorch && shapes[i].rank == 4 &&
                         t->values[values[i]->id].plain == TAPER_NO_OPERAND));
     }
-    // One of them is an image already: better that the other becomes one.
+    // If one of them is already an image, the other one becomes an image too.
     for (size_t i = 0; !images && !t->options->pytorch && i < 2; i++) {
         images = shapes[0].rank == 4 && shapes[1].rank == 4 && taper_translate_has_image(t, values[i]);
     }
@@ -154,7 +155,8 @@ taper_status taper_translate_quantized_binary(taper_translator *t, const taper_n
 
 // ---- one tensor
 
-// The input as floats, and the quantizer that the result is to have: that of arguments by these names, or none.
+// Gets the input as floats, and the quantizer of the result from the output_scale and output_zero_point arguments.
+// *quantizer is NULL without these.
 static taper_status float_input(taper_translator *t, const taper_node *node, taper_result_quantizer *q,
                                 const taper_result_quantizer **quantizer, uint32_t *x, bool *image)
 {
@@ -248,7 +250,7 @@ static taper_status one_number(taper_translator *t, double number, uint32_t *ope
     return TAPER_OK;
 }
 
-// min(max(x + 3, 0), 6) of floats.
+// Adds min(max(x + 3, 0), 6) on floats.
 static taper_status shifted_relu6(taper_translator *t, uint32_t x, bool image, uint32_t *made)
 {
     uint32_t three, fuse;
@@ -280,7 +282,7 @@ taper_status taper_translate_hardswish(taper_translator *t, const taper_node *no
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// Of 8-bit integers the result has the scale of its range.
+// The quantized result has a fixed scale, which covers its range.
 taper_status taper_translate_hardsigmoid(taper_translator *t, const taper_node *node)
 {
     static const taper_result_quantizer fixed = {1.0 / 256, 0};
@@ -327,7 +329,7 @@ taper_status taper_translate_leaky_relu(taper_translator *t, const taper_node *n
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// A slope for each channel stands along the last dimension of an image.
+// A slope for each channel is along the last dimension of an image.
 taper_status taper_translate_prelu(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
@@ -366,16 +368,16 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
     TAPER_TRY(taper_read_int(&t->reader, node, "dim", -1, &number));
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
-    if (t->options->pytorch) { // which does not look how it lies
+    if (t->options->pytorch) { // its converter ignores the memory order
         TAPER_TRY(taper_translate_either(t, x, &in, &image));
         TAPER_REFUSE(t, image, "a softmax of an image, which PyTorch's converter does wrong");
     } else {
-        image = !t->asking && shape.rank == 4 && dim == 1 && taper_translate_has_image(t, x); // along the channels
+        image = !t->asking && shape.rank == 4 && dim == 1 && taper_translate_has_image(t, x); // over channels
         TAPER_TRY(image ? taper_translate_image(t, x, &in) : taper_translate_plain(t, x, &in));
     }
     TAPER_REFUSE(t, t->options->level < 29 && shape.rank >= 0 && (shape.rank != 2 || dim != 1),
                  "a softmax over another than the last of two dimensions before level 29");
-    const bool whole = t->code == ANEURALNETWORKS_SOFTMAX; // PyTorch's converter makes the result first for this one
+    const bool whole = t->code == ANEURALNETWORKS_SOFTMAX; // for softmax, PyTorch's converter makes the result first
     if (whole) {
         TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
     }
@@ -418,8 +420,8 @@ taper_status taper_translate_mean(taper_translator *t, const taper_node *node)
         numbers[i] = t->options->pytorch && !image ? numbers[i] : (int64_t)dim;
     }
     TAPER_REFUSE(t, !keep && shape.rank >= 0 && (size_t)shape.rank == count, "a mean of everything");
-    // Without the dimensions that go, what is left of an image is in PyTorch's order if both that lie before the
-    // channels are gone.
+    // If reduced dimensions are removed, the rest of an image is in PyTorch's order only if height and width are both
+    // removed.
     if (image && !keep && !(reduced[2] && reduced[3]) && !reduced[1]) {
         TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such mean of an image");
         TAPER_TRY(taper_translate_plain(t, x, &in));

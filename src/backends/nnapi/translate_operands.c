@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operands of a translation: values in the form that is wanted, constants, weights laid out anew, results.
+// Operands of a translation: values in the required form, constants, reordered weights, results.
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
@@ -61,7 +61,7 @@ taper_status taper_translate_paddings(taper_translator *t, const int32_t *number
 
 // ---- tensors
 
-// Sizes in the order of the operand.
+// Sets the sizes, in the order of the operand.
 static taper_status set_sizes(taper_translator *t, const taper_shape *shape, const uint8_t *order,
                               taper_network_operand *operand)
 {
@@ -98,7 +98,8 @@ taper_status taper_translate_add_tensor(taper_translator *t, taper_tensor *tenso
     return status;
 }
 
-// The tensor with its dimensions in this order, contiguous; without its quantizer, which the operand has.
+// Makes a contiguous copy of the tensor with its dimensions in this order. It has no quantizer, because the operand has
+// it.
 static taper_status laid_out(taper_translator *t, taper_tensor *tensor, const uint8_t *order, taper_tensor **made)
 {
     taper_tensor from = taper_tensor_local(tensor);
@@ -159,7 +160,7 @@ static taper_status type_of(taper_translator *t, int dtype, bool quantized, int3
     return TAPER_OK;
 }
 
-// What comes from outside: an input of the network, as an image where it may be one.
+// Adds an input of the network for a value from outside, as an image if possible.
 static taper_status add_input(taper_translator *t, const taper_ir_value *value, taper_translated_value *made)
 {
     taper_known_value known = {.shape = taper_shape_unknown()};
@@ -175,7 +176,7 @@ static taper_status add_input(taper_translator *t, const taper_ir_value *value, 
     o.is_image = known.shape.rank == 4 && t->options->images;
     TAPER_TRY(type_of(t, known.shape.dtype, known.quantized, &o.type));
     TAPER_TRY(set_sizes(t, &known.shape, o.is_image ? to_image : NULL, &o));
-    if (t->input_count == t->input_capacity) { // two arrays that grow as one
+    if (t->input_count == t->input_capacity) { // two arrays that grow together
         const size_t capacity = t->input_capacity == 0 ? 8 : 2 * t->input_capacity;
         const taper_ir_value **inputs = taper_arena_array(&t->network->arena, capacity, sizeof *inputs);
         uint32_t *operands = taper_arena_array(&t->network->arena, capacity, sizeof *operands);
@@ -198,7 +199,7 @@ static taper_status add_input(taper_translator *t, const taper_ir_value *value, 
     return TAPER_OK;
 }
 
-// A constant tensor that an operator takes as it takes others.
+// Makes an operand of a constant tensor argument.
 static taper_status add_constant(taper_translator *t, taper_tensor *tensor, const uint8_t *order, uint32_t *operand)
 {
     taper_tensor *made;
@@ -235,7 +236,7 @@ static taper_status state_of(taper_translator *t, const taper_ir_value *value, b
     return TAPER_OK;
 }
 
-// The other form of an operand of four dimensions.
+// Makes the other form of a four-dimensional operand.
 static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_t *turned)
 {
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
@@ -255,7 +256,7 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     return TAPER_OPERATION(t, TRANSPOSE, *turned, from, vector);
 }
 
-// Of what is only asked about: whether it can be an operand, as far as that will be known.
+// While asking: refuses a shape that will certainly not be known.
 static taper_status check_shape(taper_translator *t, const taper_shape *shape)
 {
     TAPER_REFUSE(t, shape->rank < 0 && !taper_translate_may_learn(t), "a tensor whose shape is not known");
@@ -334,7 +335,7 @@ taper_status taper_translate_either(taper_translator *t, const taper_ir_value *v
     return *image ? taper_translate_image(t, value, operand) : taper_translate_plain(t, value, operand);
 }
 
-// ---- what is computed
+// ---- intermediate results
 
 taper_status taper_translate_operation(taper_translator *t, int32_t code, const uint32_t *in, size_t count,
                                        uint32_t out)

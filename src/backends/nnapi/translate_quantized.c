@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers of 8-bit integers.
+// Rules for quantized convolutions and linear layers.
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "ir/tensor.h"
 #include "ops/quantized/quantized_params.h"
 
-// The weight's integers, contiguous in this order.
+// Makes a contiguous copy of the weight's integers in this order.
 static taper_status integer_weight(taper_translator *t, const taper_tensor *weight, const uint8_t *order,
                                    taper_tensor **result)
 {
@@ -28,7 +28,7 @@ static taper_status integer_weight(taper_translator *t, const taper_tensor *weig
     return status;
 }
 
-// PyTorch's weights, -128 to 127, as NNAPI's, 0 to 255.
+// Converts PyTorch's weights, -128 to 127, to NNAPI's range 0 to 255.
 static taper_status unsigned_weight(taper_translator *t, const taper_tensor *weight, const uint8_t *order,
                                     uint32_t *operand)
 {
@@ -54,8 +54,8 @@ static taper_status unsigned_weight(taper_translator *t, const taper_tensor *wei
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, q.scale, q.zero_point, operand);
 }
 
-// Integers in units of input scale x weight scale, rounded as PyTorch does; with a scale for each channel the operand
-// itself has none.
+// Makes the bias as integers in units of input scale x weight scale, rounded as in PyTorch. With a scale for each
+// channel, the operand has no scale.
 static taper_status integer_bias(taper_translator *t, const taper_tensor *bias, int64_t count, double in_scale,
                                  const taper_tensor *weight, bool many, uint32_t *operand)
 {
@@ -73,13 +73,13 @@ static taper_status integer_bias(taper_translator *t, const taper_tensor *bias, 
         const float wanted = nearbyintf(from[i * bias->strides[0]] * inverse);
         to[i] = wanted >= 2147483648.0f   ? INT32_MAX
                 : wanted > -2147483648.0f ? (int32_t)wanted
-                                          : INT32_MIN; // or no number
+                                          : INT32_MIN; // also for NaN
     }
     const double unit = many ? 0 : in_scale * taper_qweight_scale(weight, 0);
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_INT32, unit, 0, operand);
 }
 
-// Whether NNAPI has the weights as they are, with a scale for each channel, and the file, if any, a place for these.
+// Returns true if NNAPI supports the weights with a scale for each channel. Files have no place for such scales.
 static bool has_channel_scales(const taper_translator *t, const taper_tensor *weight, int64_t channels)
 {
     bool fits = t->options->level >= 29 && !t->options->portable && !t->options->pytorch;
@@ -112,7 +112,7 @@ static taper_status channel_weight(taper_translator *t, const taper_tensor *weig
     return TAPER_OK;
 }
 
-// The weight as floats, for layers that NNAPI does not have with such scales.
+// Makes the weight as floats, for layers whose scales NNAPI does not support.
 static taper_status float_weight(taper_translator *t, const taper_tensor *weight, size_t channel_dim,
                                  const uint8_t *order, uint32_t *operand)
 {
@@ -149,7 +149,7 @@ static bool has_many_scales(const taper_tensor *weight)
            weight->quantizer->scheme != TAPER_PER_TENSOR_SYMMETRIC;
 }
 
-// Scale and zero point of the input.
+// Finds scale and zero point of the input.
 static taper_status input_quantizer(taper_translator *t, const taper_ir_value *x, taper_result_quantizer *q)
 {
     *q = (taper_result_quantizer){1, 0};
@@ -169,7 +169,8 @@ static taper_status output_quantizer(taper_translator *t, const taper_node *node
     return taper_read_int(&t->reader, node, zero, 0, &q->zero_point);
 }
 
-// NNAPI's integers need the product of scales below the result's (before level 29), and one scale a tensor in files.
+// Returns true if integers are possible. Before level 29 and in files, NNAPI requires that the product of the scales is
+// less than the scale of the result.
 static bool fits_integers(const taper_translator *t, double unit, double scale)
 {
     return t->options->level >= 29 && !t->options->pytorch ? unit > 0 : unit > 0 && unit < scale;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A draft is converted for NNAPI when its other passes are done: forward is made for the sizes of the given inputs, a
-// device that is none takes what NNAPI would take, and each segment becomes a module of PyTorch's own classes.
+// Converts a draft for NNAPI after its other passes. forward is specialized for the sizes of the given inputs. A device
+// that exists only here takes what NNAPI supports, and each segment becomes a module of PyTorch's own classes.
 #include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>
@@ -21,10 +21,10 @@ static taper_status check(const taper_optimize_options *options, taper_error *er
     return TAPER_OK;
 }
 
-// ---- the device that is none
+// ---- the pretended device
 
 typedef struct quantizer {
-    double scale; // 0: not quantized
+    double scale; // 0 for float
     int64_t zero_point;
 } quantizer;
 
@@ -36,14 +36,14 @@ typedef struct conversion {
     taper_translate_options translate;
     taper_device device;
     taper_memory_owner owner;
-    const taper_shape *inputs; // of forward, by parameter
+    const taper_shape *inputs; // shapes of forward's parameters
     taper_shapes *shapes;
-    quantizer *quantizers; // by value, as many as shapes: of what modules give
+    quantizer *quantizers; // by value, as many as shapes: quantizers of module results
     taper_node *segments[MOST_SEGMENTS];
     size_t segment_count;
     taper_ir_value **images; // results of modules that are images, in PyTorch's order
     size_t image_count, image_capacity;
-    const taper_node *refused; // the first operator that stays with the CPU, and why
+    const taper_node *refused; // first operator that stays on the CPU, and the reason
     const char *why;
 } conversion;
 
@@ -79,7 +79,7 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
     return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_claim_nodes(&claimer, region, claim);
 }
 
-// Room for what is known of values that were made since.
+// Makes room for facts about values that are new.
 static taper_status grow_known(conversion *c)
 {
     const size_t count = (size_t)c->graph->value_count + 1, room = count + count / 2;
@@ -101,7 +101,7 @@ static taper_status grow_known(conversion *c)
     return TAPER_OK;
 }
 
-// What a segment gives has other names outside: the shape goes with it.
+// Gives the outputs of a segment the shapes of the inner values.
 static taper_status name_results(conversion *c, const taper_node *segment)
 {
     TAPER_TRY(grow_known(c));
@@ -115,14 +115,14 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
 {
     conversion *c = device->state;
     (void)arena, (void)error;
-    c->segments[c->segment_count++] = segment->node; // there is room: claim saw to it
+    c->segments[c->segment_count++] = segment->node; // claim has ensured that there is room
     return name_results(c, segment->node);
 }
 
 static const taper_backend converter = {
     .struct_size = sizeof converter, .name = "nnapi", .copies = true, .claim = claim, .plan = plan};
 
-// ---- what is known of values
+// ---- facts about values
 
 static void know(void *user, const taper_ir_value *value, taper_known_value *known)
 {
@@ -132,7 +132,7 @@ static void know(void *user, const taper_ir_value *value, taper_known_value *kno
                                  .shape = taper_shapes_get(c->shapes, value)};
     const taper_optimize_options *options = c->given;
     if (value->node == NULL && value->block == c->graph->body && value->index != 0 &&
-        value->index <= options->input_count) { // of a parameter the quantizer is the sample's
+        value->index <= options->input_count) { // a parameter has the quantizer of its sample
         const taper_val sample = options->inputs[value->index - 1]->val;
         const taper_quantizer *q = sample.tag == TAPER_TENSOR ? sample.as.tensor->quantizer : NULL;
         known->quantized = q != NULL;
@@ -157,7 +157,7 @@ static void put_back(taper_node *segment)
     taper_node_remove(segment);
 }
 
-// PyTorch's converter makes all parameters first, in their order.
+// Makes inputs of all parameters first, in order, as PyTorch's converter does.
 static taper_status parameters_first(conversion *c, const taper_node *segment, taper_arena *arena)
 {
     const taper_block *body = c->graph->body;
@@ -270,7 +270,7 @@ static taper_status convert(conversion *c, taper_node *segment, size_t number, b
     } else {
         count = 0;
         for (taper_node *node = body->first; node != NULL; node = node->next) {
-            if (node->output_count != 0) { // of checks there is one behind the segment too
+            if (node->output_count != 0) { // a copy of each check is after the segment
                 nodes[count++] = node;
             }
         }
@@ -289,7 +289,7 @@ static taper_status convert(conversion *c, taper_node *segment, size_t number, b
     return status;
 }
 
-// ---- all of it
+// ---- the whole conversion
 
 static void tell_rest(conversion *c, const taper_block *block)
 {
@@ -341,8 +341,8 @@ static double work_of(const conversion *c, const taper_block *block)
     return work;
 }
 
-// Going to a device and back has its price: of more than two segments those go back that have hardly anything of the
-// arithmetic.
+// Puts small segments back, because each use of a device has a cost. If there are more than two segments, this applies
+// to those with less than 5 percent of the arithmetic.
 static void drop_small(conversion *c)
 {
     enum { ALWAYS = 2 };
@@ -362,8 +362,8 @@ static void drop_small(conversion *c)
     c->segment_count = kept;
 }
 
-// What one module gives and another takes need not be brought into PyTorch's order and back: what makes its argument
-// contiguous looks through a permutation, whatever the order in memory.
+// The result of a module is permuted into PyTorch's order and made contiguous. If the next module permutes it back and
+// makes it contiguous itself, the first contiguous is removed: the second one works for every memory order.
 static void join_modules(conversion *c)
 {
     for (size_t i = 0; i < c->image_count; i++) {
@@ -409,7 +409,7 @@ static taper_status convert_graph(conversion *c)
             put_back(c->segments[i]);
         }
     }
-    if (number == 0) { // and not a file for these sizes alone that has nothing for NNAPI
+    if (number == 0) { // a file for these sizes without any use of NNAPI would be useless
         TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED,
                    "nothing of forward can be converted for NNAPI (%.*s: %s); for the CPU a model is prepared without "
                    "backend nnapi",

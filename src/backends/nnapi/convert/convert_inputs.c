@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of forward's inputs when it is converted, and the check of it that every run begins with: what was
-// answered for these sizes, inside of modules and outside, holds for no others.
+// Reads the shapes of forward's inputs for a conversion, and adds the check at the start of every run: the converted
+// file is valid only for these sizes.
 #include <stdio.h>
 
 #include "backends/nnapi/convert/convert.h"
@@ -32,7 +32,7 @@ taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_grap
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 0, 0, &holder, compilation->error));
     TAPER_TRY(taper_block_create(graph, holder, 0, &e.block, compilation->error));
     taper_block *const block = e.block;
-    for (size_t i = 1; i < count; i++) { // 0 is self
+    for (size_t i = 1; i < count; i++) { // parameter 0 is self
         int64_t sizes[TAPER_MAX_RANK];
         char text[512];
         bool any = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root, and what its forward does as
-// nodes, as they are after inlining: stock PyTorch runs them, and frontend/nnapi/nnapi.c knows them when it reads them.
+// Makes PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root, and its forward as nodes,
+// in the form that they have after inlining. Stock PyTorch can run them, and frontend/nnapi/nnapi.c recognizes them.
 #include <stdio.h>
 
 #include "backends/nnapi/convert/script_sizes.h"
@@ -17,7 +17,7 @@ enum {
     COMP,
     COMPILATION_PREFERENCE,
     RELAX_F32_TO_F16,
-    SIZES, // of a module whose sizes are flexible: those that it is compiled for
+    SIZES, // only in modules with flexible sizes: the sizes that it is compiled for
     ATTRIBUTES
 };
 static const char *const names[ATTRIBUTES] = {"training",         "ser_model",     "weights", "inp_mem_fmts",
@@ -28,7 +28,7 @@ static const char module_class[] = "__torch__.torch.backends._nnapi.prepare.Nnap
 
 // ---- the object
 
-// output: of the results, otherwise of the inputs.
+// Makes the list of memory formats. output: for the results, otherwise for the inputs.
 static taper_status formats(taper_heap *heap, const taper_network *network, bool output, taper_val *made,
                             taper_error *error)
 {
@@ -74,7 +74,7 @@ static taper_status fill_object(const taper_nnapi_part *part, taper_object *obje
     return TAPER_OK;
 }
 
-// As a new attribute of the root.
+// Adds the object as a new attribute of the root.
 static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, taper_error *error)
 {
     taper_compilation *compilation = part->compilation;
@@ -104,7 +104,7 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
 
 // ---- init
 
-// An empty tensor like result i, in NNAPI's order of dimensions.
+// Adds an empty tensor like result i, in NNAPI's order of dimensions.
 static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part, const taper_script_sizes *open,
                                   size_t i, taper_ir_value **made)
 {
@@ -135,7 +135,7 @@ static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part
     return TAPER_EMIT_CALL(e, TAPER_OP(aten_contiguous), made, zeros);
 }
 
-// Whether init has to run: if self.comp is None, or, where sizes are flexible, is for others than these.
+// Adds the condition for init: self.comp is None, or for flexible sizes, it was compiled for other sizes.
 static taper_status must_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module,
                               taper_script_sizes *open, taper_ir_value **now, taper_ir_value **must)
 {
@@ -151,7 +151,7 @@ static taper_status must_init(taper_emitter *e, const taper_nnapi_part *part, ta
     return TAPER_EMIT_CALL(e, TAPER_OP(aten___is__), must, have, none);
 }
 
-// Templates, and the compilation.
+// Adds the templates and the compilation.
 static taper_status add_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module)
 {
     taper_ir_value *must, *now, *templates, *made, *args[5], **items;
@@ -224,7 +224,7 @@ static taper_status add_run(taper_emitter *e, const taper_nnapi_part *part, tape
     return taper_script_call(e, "run", args, 3);
 }
 
-// Images among the results are [N, C, H, W] again.
+// Permutes images among the results to [N, C, H, W].
 static taper_status add_formats(taper_emitter *e, taper_ir_value *module, taper_ir_value *outs)
 {
     taper_ir_value *modes, *templates, *index, *mode, *one, *image, *item, *set_item;
@@ -267,7 +267,7 @@ taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_val
     for (uint32_t i = 0; i < segment->output_count; i++) {
         TAPER_TRY(taper_emit_constant(&e, taper_val_int(i), &number));
         TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten___getitem___t), &results[i], outs, number));
-        if (part->network->output_images[i]) { // views and the app would notice how they lie
+        if (part->network->output_images[i]) { // views and the app would notice the memory order
             TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten_contiguous), &results[i], results[i]));
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings of a conversion for NNAPI: read from text, and checked.
+// The settings of a conversion for NNAPI: reads them from text, and checks them.
 #include <string.h>
 
 #include <taper/taper_compile.h>
@@ -83,7 +83,7 @@ taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given, ta
                                          taper_error *error)
 {
     TAPER_TRY(taper_struct_read(given, "taper_nnapi_conversion", conversion, sizeof *conversion, error));
-    conversion->level = conversion->level != 0 ? conversion->level : 29; // as PyTorch's converter has it
+    conversion->level = conversion->level != 0 ? conversion->level : 29; // the level of PyTorch's converter
     if (conversion->preference == TAPER_NNAPI_DEFAULT) {
         conversion->preference = TAPER_NNAPI_SUSTAINED_SPEED;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statements as nodes.
+// Makes nodes for statements of a script.
 #include "backends/nnapi/convert/script_nodes.h"
 
 taper_status taper_script_get(taper_emitter *e, taper_ir_value *object, int64_t slot, taper_ir_value **made)

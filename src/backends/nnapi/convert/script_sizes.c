@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sizes as integers of the script.
+// Computes sizes as integers in the script.
 #include "backends/nnapi/convert/script_sizes.h"
 
 #include "backends/nnapi/serialize.h"
@@ -111,7 +111,8 @@ taper_status taper_script_sized_model(taper_emitter *e, const taper_script_sizes
     for (uint32_t i = 0; i < network->operand_count; i++) {
         count += put_sizes(sizes, network, i, items + count);
     }
-    const int64_t slice[4] = {zero, begin, begin + (int64_t)count, 1}; // dimension, begin, end, step
+    // Arguments of slice: dimension, begin, end, step.
+    const int64_t slice[4] = {zero, begin, begin + (int64_t)count, 1};
     for (size_t i = 0; i < 4; i++) {
         TAPER_TRY(taper_emit_constant(e, taper_val_int(slice[i]), &args[i]));
     }
