@@ -5,8 +5,8 @@
 
 #include "base/charge.h"
 #include "format/pt2_program.h"
-#include "ops/call/emit.h"
 #include "frontend/export/export.h"
+#include "ops/call/emit.h"
 
 typedef struct taper_export_lowering {
     taper_emitter emit;
