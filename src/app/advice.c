@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Explains why a model refused its inputs. The model runs again, with one input changed in a way that people forget,
-// and then as it was saved, up to the operator that fails.
+// Explains why a model refused its inputs. The model runs again with one input changed, by a conversion that people
+// often forget. Then the model as it was saved runs up to the operator that fails.
 #include <taper/taper_app.h>
 #include <taper/taper_inspect.h>
 
@@ -11,13 +11,13 @@
 
 typedef struct advice {
     taper_context *context;
-    taper_session *session; // of its own: nothing that the host's session keeps is changed
-    double until;           // on taper_clock, when the runs must have ended
+    taper_session *session; // session of its own, so that the state of the host's session does not change
+    double until;           // time on taper_clock at which the runs must have ended
     const char *method;
-    taper_value **inputs; // the array is of its own
-    taper_value **twins;  // room for as many
+    taper_value **inputs; // the array is owned
+    taper_value **twins;  // room for `count` twins
     size_t count;
-    taper_error *error; // of the run that failed
+    taper_error *error; // error of the failed run
 } advice;
 
 static void say_nothing(void *user, taper_log_level level, const char *text, size_t length)
@@ -25,9 +25,9 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
-enum { MOST_SECONDS = 10 }; // of all runs: the program waits for its error
+enum { MOST_SECONDS = 10 }; // for all runs together, because the program waits for its error
 
-// A session whose runs are limited and print nothing.
+// Creates a session whose runs are limited and print nothing.
 static taper_status open_session(taper_model *model, taper_session **session)
 {
     const taper_session_options limits = {.struct_size = sizeof limits, .time_budget = MOST_SECONDS};
@@ -38,7 +38,7 @@ static taper_status open_session(taper_model *model, taper_session **session)
     return status;
 }
 
-// Twins of the inputs, so that a run which writes to them, or appends to a list, leaves the originals as they are.
+// Makes twins of the inputs, so that a run that writes to them, or appends to a list, does not change the originals.
 static taper_status make_twins(const advice *a, taper_session *session, size_t *made)
 {
     taper_clone_memo *memo;
@@ -83,8 +83,8 @@ static taper_status try_run(const advice *a, taper_session *session)
 
 // ---- one change to one tensor
 
-// Each makes the tensor that may have been meant, over the memory of the one that was given or over its own; NULL: it
-// does not apply.
+// Makes the tensor that the user may have meant, in the memory of the given one or in its own. Returns NULL if the
+// change does not apply.
 typedef taper_value *(*change)(const advice *a, const taper_tensor_info *old, taper_value *given);
 
 static taper_value *make_view(const advice *a, const taper_tensor_info *old, size_t rank, const int64_t *sizes,
@@ -113,7 +113,7 @@ static taper_value *add_batch(const advice *a, const taper_tensor_info *old, tap
 
 static taper_value *channels_first(const advice *a, const taper_tensor_info *old, taper_value *given)
 {
-    static const size_t order[] = {2, 0, 1}; // of height, width and channels
+    static const size_t order[] = {2, 0, 1}; // from height, width, channels
     const size_t rank = old->rank, first = rank == 4 ? 1 : 0;
     int64_t sizes[4] = {1, 0, 0, 0}, strides[4] = {0};
     (void)given;
@@ -148,7 +148,7 @@ static const struct {
     {to_float, "converted"},
 };
 
-// "float32 [1, 3, 96, 96]"
+// Writes a description such as "float32 [1, 3, 96, 96]".
 static void describe(const taper_tensor_info *info, taper_text *text)
 {
     taper_text_format(text, "%s [", taper_dtype_name(info->dtype));
@@ -185,11 +185,11 @@ static bool try_change(const advice *a, size_t index, size_t number)
     return found;
 }
 
-// ---- the layer that refused
+// ---- the failing layer
 
 typedef struct failing {
     const char *method;
-    const taper_node *last; // that gave a result
+    const taper_node *last; // last node with a result
     taper_text module;
 } failing;
 
@@ -207,7 +207,7 @@ static void take_module(void *user, const char *text, size_t length)
     taper_text_append(&((failing *)user)->module, text, length);
 }
 
-// The node after the one that gave the last result failed.
+// Finds the node after the last one with a result. That node failed.
 static void find_module(failing *f, const taper_model *model)
 {
     const taper_function *function = taper_model_find(model, taper_model_name(model), f->method);
@@ -221,7 +221,7 @@ static void find_module(failing *f, const taper_model *model)
     }
 }
 
-// The model as it was saved, run once more up to the operator that fails.
+// Runs the model as it was saved, up to the operator that fails.
 static void find_layer(const advice *a, failing *f)
 {
     const taper_blob *blob = (const taper_blob *)a->session->model->module.blob;
@@ -268,7 +268,7 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
     TAPER_NEED(session, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     if (taper_error_status(error) != TAPER_ERROR_ARGUMENT) {
-        return TAPER_OK; // time, memory, or what the model itself says
+        return TAPER_OK; // time, memory, or an error that the model itself raises
     }
     const taper_allocator *allocator = &session->model->context->allocator;
     advice a = {.context = session->model->context,

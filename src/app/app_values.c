@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values for apps (taper_app.h): entries of dicts, copies of tensors in memory that runs on.
+// Values for apps (taper_app.h): entries of dicts, and copies of tensors in contiguous memory.
 #include "app/app_values.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { KEYS_TOLD = 64 };
 
-// "there is no key K", with the keys that there are.
+// Sets an error about a missing key, with the existing keys.
 static TAPER_COLD taper_status missing(const taper_dict *dict, const char *key, taper_error *error)
 {
     (void)taper_fail(error, TAPER_ERROR_ARGUMENT, "the dict has no key %s", key);
@@ -27,7 +27,7 @@ static TAPER_COLD taper_status missing(const taper_dict *dict, const char *key, 
     return TAPER_ERROR_ARGUMENT;
 }
 
-// name: of the key, as messages have it.
+// name: the key as text for messages.
 static taper_status find(const taper_value *dict, taper_val key, const char *name, taper_value **item,
                          taper_error *error)
 {
@@ -89,7 +89,7 @@ static taper_status check_tensor(const taper_value *value, taper_tensor **tensor
     return taper_tensor_settle(*tensor, error);
 }
 
-// A contiguous tensor of the dtype with the elements of another one, without a quantizer.
+// Makes a contiguous tensor of this dtype with the elements of another tensor, without a quantizer.
 static taper_status copy_of(taper_context *context, const taper_tensor *from, taper_dtype dtype, taper_tensor **copy,
                             taper_error *error)
 {
@@ -129,7 +129,7 @@ taper_status taper_value_contiguous(taper_context *context, const taper_value *t
     return box(context, made, copy, error);
 }
 
-// numbers hold the integers of q; they become what these stand for.
+// Converts integers of q in `numbers` to the real values that they represent.
 static taper_status dequantize(const taper_tensor *q, float *numbers, taper_error *error)
 {
     const taper_quantizer *quantizer = q->quantizer;

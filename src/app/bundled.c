@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs that a model carries (taper_app.h): torch.utils.bundled_inputs gives it a method
-// get_all_bundled_inputs_for_NAME for each method that has some, and get_all_bundled_inputs for forward. Older files
-// have the latter alone.
+// Inputs in a model's file (taper_app.h). torch.utils.bundled_inputs adds a method get_all_bundled_inputs_for_NAME for
+// each method that has inputs, and get_all_bundled_inputs for forward. Older files have only the latter.
 #include <taper/taper_app.h>
 
 #include <stdio.h>
@@ -37,7 +36,7 @@ const char *taper_bundled_method(const taper_model *model, size_t index)
     return NULL;
 }
 
-// All samples of a method: a list; *all is NULL where the model has none.
+// Gets all samples of a method, as a list. *all is NULL if the model has none.
 static taper_status samples(taper_session *session, const char *method, taper_value **all, taper_error *error)
 {
     char getter[512];
@@ -45,7 +44,7 @@ static taper_status samples(taper_session *session, const char *method, taper_va
     const int length = snprintf(getter, sizeof getter, "%s%s", prefix, method != NULL ? method : "forward");
     const taper_model *model = session->model;
     if (length < 0 || (size_t)length >= sizeof getter) {
-        return TAPER_OK; // nobody's name
+        return TAPER_OK; // no method has such a name
     }
     const char *name = getter;
     if (!has_method(model, name)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_picture_tensor (taper_app.h): bytes of a camera or a decoder to the tensor that a network of pictures takes.
+// taper_picture_tensor (taper_app.h): converts the bytes of a camera or decoder to the tensor that a network takes.
 #include <taper/taper_app.h>
 
 #include <math.h>
@@ -13,8 +13,8 @@
 // ---- formats
 
 typedef struct pixel_layout {
-    uint8_t planes, step; // of the first plane: bytes from a pixel to the next
-    uint8_t at[3];        // where red, green and blue lie in a pixel
+    uint8_t planes, step; // step: bytes from a pixel to the next in the first plane
+    uint8_t at[3];        // offsets of red, green and blue in a pixel
 } pixel_layout;
 
 static const pixel_layout layouts[] = {
@@ -25,7 +25,7 @@ static const pixel_layout layouts[] = {
     [TAPER_PIXELS_I420] = {3, 1, {0, 0, 0}},
 };
 
-// The picture as given, or an error.
+// Reads and checks the picture.
 static taper_status check(const taper_picture *given, taper_picture *p, taper_error *error)
 {
     TAPER_TRY(taper_struct_read(given, "taper_picture", p, sizeof *p, error));
@@ -55,12 +55,12 @@ static taper_status check(const taper_picture *given, taper_picture *p, taper_er
     return TAPER_OK;
 }
 
-static unsigned char clamp(int number) // of ten binary places
+static unsigned char clamp(int number) // number: in units of 1/1024
 {
     return (unsigned char)(number < 0 ? 0 : number > 262143 ? 255 : number >> 10);
 }
 
-// BT.601 with its range of 16 to 235, in the whole numbers that PyTorch Mobile's classes for Android had.
+// Converts BT.601 with range 16 to 235, in the integer arithmetic of PyTorch Mobile's Android classes.
 static void put_ycbcr(int y, int cb, int cr, unsigned char rgb[3])
 {
     const int light = 1192 * (y - 16 > 0 ? y - 16 : 0);
@@ -94,8 +94,7 @@ static void unpack_row(const taper_picture *p, int y, unsigned char *rgb)
     }
 }
 
-// Where pixel 0, 0 of the turned picture's source stands, and what a step right and a step down are: of EXIF's eight
-// orientations, whether x and y change places, and which of the two then runs backwards.
+// One of EXIF's eight orientations: whether x and y are swapped, and then which of them are reversed.
 typedef struct turn {
     bool swap, flip_x, flip_y;
 } turn;
@@ -105,7 +104,7 @@ static const turn turns[9] = {
     {true, false, false},  {true, true, false},   {true, true, true},   {true, false, true},
 };
 
-// A row of the picture as it is given, to its place in the turned one.
+// Copies a row of the given picture to its place in the turned one.
 static void put_turned(const turn *t, const unsigned char *row, int width, int y, taper_rgb *to)
 {
     for (int x = 0; x < width; x++, row += 3) {
@@ -165,14 +164,14 @@ static taper_status read_preparation(const taper_preparation *given, taper_prepa
     return TAPER_OK;
 }
 
-// Where a centred crop begins; halves round to even, as Python's round() does.
+// Returns the begin of a centred crop. Halves round to even, as in Python's round().
 static int crop_begin(int whole, int part)
 {
     const int rest = whole - part, half = rest / 2;
     return rest % 2 == 0 || half % 2 == 0 ? half : half + 1;
 }
 
-// The part of the resized picture that the tensor has; what it stands on is in `sized`.
+// Resizes the picture and crops it to the part for the tensor. `sized`: the result.
 static taper_status resize(const taper_allocator *allocator, const taper_rgb *rgb, const taper_preparation *p,
                            taper_rgb *sized, taper_error *error)
 {

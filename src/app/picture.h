@@ -8,17 +8,18 @@
 typedef struct taper_rgb {
     int width, height;
     size_t stride;               // bytes from a row to the next
-    const unsigned char *pixels; // the caller's, or in `block`
-    unsigned char *block;        // NULL: borrowed
-    size_t size;                 // of block
+    const unsigned char *pixels; // pixels of the caller, or in `block`
+    unsigned char *block;        // owned memory, or NULL if the pixels are borrowed
+    size_t size;                 // bytes of block
 } taper_rgb;
 
-// Uninitialized, its rows follow each other. Sides beyond TAPER_PICTURE_SIDE are refused.
+// Creates a picture with uninitialized, contiguous rows. Fails for sides longer than TAPER_PICTURE_SIDE.
 TAPER_MUST_USE taper_status taper_rgb_create(const taper_allocator *allocator, int width, int height,
                                              taper_rgb *picture, taper_error *error);
 void taper_rgb_free(const taper_allocator *allocator, taper_rgb *picture);
 
-// PIL's Image.resize(size, BILINEAR), to the bit. `to` may be the picture itself, borrowed, where it has that size.
+// Resizes like PIL's Image.resize(size, BILINEAR), with the same bits. If the picture already has that size, `to`
+// borrows its pixels.
 TAPER_MUST_USE taper_status taper_rgb_resize(const taper_allocator *allocator, const taper_rgb *picture, int width,
                                              int height, taper_rgb *to, taper_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each rounding to 8 bits, with fixed-point
-// weights of a triangle that is as wide as the scale asks for.
+// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each of which rounds to 8 bits. The weights are
+// fixed-point numbers of a triangle whose width depends on the scale.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 enum { WEIGHT_BITS = 32 - 8 - 2 };
 
-// For each output position the inputs [first, first + count) and their weights.
+// For each output position, the inputs [first, first + count) and their weights.
 typedef struct filter {
     int *first, *count;
-    int32_t *weights; // `width` for each position
+    int32_t *weights; // `width` weights for each position
     int width;
     taper_arena arena;
 } filter;
@@ -44,7 +44,7 @@ static void set_position(filter *f, int position, int from, double scale, double
     f->count[position] = end - first;
 }
 
-// Everything in the arena, which the caller frees.
+// Computes the filter. All of its memory is in the arena, which the caller frees.
 static taper_status set_filter(filter *f, const taper_allocator *allocator, int from, int to, taper_error *error)
 {
     const double scale = (double)from / to, stretch = scale < 1 ? 1 : scale;
@@ -115,7 +115,7 @@ static taper_status resize_columns(const taper_rgb *from, filter *f, taper_rgb *
     return TAPER_OK;
 }
 
-// One of the two passes: where wide, to another width, else to another height.
+// Makes one of the two passes: to another width if `wide`, otherwise to another height.
 static taper_status resize_one(const taper_allocator *allocator, const taper_rgb *from, bool wide, int side,
                                taper_rgb *to, taper_error *error)
 {

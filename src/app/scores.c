@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scores for apps (taper_app.h): which tensor of a result has them, as probabilities, and the best of them.
+// Scores for apps (taper_app.h): finds the tensor of scores in a result, converts it to probabilities, and finds the
+// best.
 #include <taper/taper_app.h>
 
 #include <math.h>
@@ -9,9 +10,9 @@
 #include "base/arguments.h"
 #include "runtime/context.h"
 
-// ---- in a result
+// ---- the tensor in a result
 
-// The position of the entry that holds the scores.
+// Returns the index of the entry that contains the scores.
 static size_t choose_entry(const taper_dict *dict)
 {
     static const char *const names[] = {"out", "logits"};
@@ -102,7 +103,7 @@ taper_status taper_scores_softmax(taper_context *context, const taper_value *sco
 
 // ---- the best
 
-// Whether score a is better; NaN is the worst.
+// Returns true if score a is better. NaN is the worst score.
 static bool better(float a, float b)
 {
     return isnan(b) ? !isnan(a) : a > b;

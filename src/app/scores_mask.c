@@ -12,7 +12,7 @@
 
 enum { CLASS_LIMIT = 4096 };
 
-// Scores in C order: classes planes of height rows of width.
+// Scores in C order: `classes` planes of `height` rows of `width`.
 typedef struct score_planes {
     const float *scores;
     size_t classes, height, width;
@@ -20,10 +20,11 @@ typedef struct score_planes {
 
 typedef struct class_map {
     int16_t *classes;
-    size_t width, height, count; // of classes
+    size_t width, height, count; // number of classes
 } class_map;
 
-// For each output position the input before it and how far it lies towards the next one (half-pixel centres).
+// Computes for an output position the input position before it, and the fraction of the way to the next one (half-pixel
+// centres).
 static void place(size_t position, size_t from, size_t to, size_t *before, float *part)
 {
     const double at = ((double)position + 0.5) * (double)from / (double)to - 0.5;
@@ -41,7 +42,7 @@ typedef struct column {
     float part;
 } column;
 
-// One row of one class, upsampled in both directions.
+// Makes one row of one class, interpolated in both directions.
 static void upsample_row(const score_planes *s, size_t c, size_t before, float part, const column *columns,
                          size_t width, float *narrow, float *row)
 {
@@ -95,7 +96,7 @@ static taper_status choose_classes(taper_context *context, const score_planes *s
     return TAPER_OK;
 }
 
-// A single plane of probabilities is cut at one half, of logits at 0.
+// Returns the threshold for a single plane: one half for probabilities, 0 for logits.
 static float single_threshold(const float *scores, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.json (taper_app.h): what is said of a model's pictures and classes. All of it stands in one arena of the
-// settings; the last of several members of one name counts.
+// taper.json (taper_app.h): describes the pictures and classes of a model. All data is in one arena of the settings. If
+// a member occurs several times, the last one applies.
 #include <taper/taper_app.h>
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct taper_settings {
     taper_context *context;
     taper_arena arena;
     const char *task;
-    int size[2], resize; // 0: not said
+    int size[2], resize; // 0 if missing
     bool has_resize, has_mean, has_std;
     float mean[3], std[3];
     const char **labels;
@@ -49,7 +49,7 @@ static TAPER_COLD taper_status wrong(const reading *r, const char *words)
 
 // ---- members
 
-// How many items an array has that begins here; the reader stays where it is.
+// Counts the items of the array that starts here. The reader does not move.
 static taper_status count_items(const reading *r, size_t *count)
 {
     taper_json ahead = *r->json;
@@ -65,7 +65,7 @@ static taper_status count_items(const reading *r, size_t *count)
     return *count <= ITEM_LIMIT ? TAPER_OK : wrong(r, "an array has more than a million items");
 }
 
-// Whether a value of that kind comes next.
+// Sets *is to true if a value of that kind comes next.
 static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
 {
     taper_json_kind found;
@@ -74,7 +74,7 @@ static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
     return TAPER_OK;
 }
 
-// An array of exactly `wanted` numbers, or what `words` says.
+// Reads an array of exactly `wanted` numbers, or fails with `words`.
 static taper_status take_numbers(const reading *r, size_t wanted, taper_json_number *numbers, const char *words)
 {
     bool is;
@@ -147,7 +147,7 @@ static taper_status take_triple(const reading *r, float triple[3], bool *has, co
     return TAPER_OK;
 }
 
-// A string in the arena, without control characters: it must not drive a terminal.
+// Reads a string into the arena, without control characters, because it must not control a terminal.
 static taper_status take_string(const reading *r, const char **string)
 {
     taper_json_text text;
@@ -255,7 +255,7 @@ static TAPER_COLD taper_status wrong_input(const reading *r, size_t index)
                       r->name, index);
 }
 
-// {"dtype": "quint8", "scale": S, "zero_point": Z}, or null.
+// Reads {"dtype": "quint8", "scale": S, "zero_point": Z}, or null.
 static taper_status take_input(const reading *r, size_t index, input_settings *input)
 {
     bool is, dtype = false, scale = false, point = false, more;
@@ -347,7 +347,7 @@ static taper_status take_all(const reading *r)
     return taper_json_end(r->json);
 }
 
-// ---- making
+// ---- creation
 
 static taper_status create(taper_context *context, taper_settings **settings, taper_error *error)
 {
@@ -430,7 +430,7 @@ void taper_settings_release(taper_settings *settings)
     }
 }
 
-// ---- asking
+// ---- access
 
 const char *taper_settings_task(const taper_settings *settings)
 {

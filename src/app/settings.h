@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The limit that pictures and what is said of them share.
+// The limit on sizes of pictures and in settings.
 #ifndef TAPER_APP_SETTINGS_H
 #define TAPER_APP_SETTINGS_H
 
-enum { TAPER_PICTURE_SIDE = 16384 }; // pixels, 256 million in all
+enum { TAPER_PICTURE_SIDE = 16384 }; // pixels of a side; a picture has at most 2^28
 
 #endif

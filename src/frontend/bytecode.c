@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of lite-interpreter bytecode to graphs, by running the stack machine symbolically.
+// Turns functions of lite-interpreter bytecode into graphs by symbolic execution of the stack machine.
 #include "frontend/bytecode.h"
 
 #include "frontend/bytecode_arguments.h"
@@ -14,7 +14,7 @@ typedef struct register_change {
 
 enum { RECENT_ROWS = 64 };
 
-// A row found by these very texts, which the module or the library keeps.
+// A row that was found for these texts. The module or the library owns them, so their addresses identify them.
 typedef struct recent_row {
     const char *name, *overload;
     const taper_op *op;
@@ -28,13 +28,13 @@ typedef struct lowering {
     taper_graph *graph;
     taper_error *error;
     taper_ir_value **registers;
-    taper_ir_value **constants; // by constant number, made on first use
+    taper_ir_value **constants; // by number of the constant, made at first use
     taper_ir_value **stack;
     size_t height, stack_capacity;
-    register_change *trail; // what blocks did to the registers, undone at their end
+    register_change *trail; // changes of registers in blocks, undone at the end of the block
     size_t trail_count, trail_capacity;
     size_t nodes;
-    recent_row recent[RECENT_ROWS]; // by the texts' addresses
+    recent_row recent[RECENT_ROWS]; // by the addresses of the texts
 } lowering;
 
 static TAPER_COLD taper_status bad_at(const lowering *l, size_t pc, const char *what)
@@ -96,7 +96,7 @@ static taper_status add_node(lowering *l, taper_block *block, size_t pc, taper_n
     return TAPER_OK;
 }
 
-// Constants stand at the head of the body, so that every block sees them. Takes over the reference.
+// Adds a constant at the start of the body, so that every block can use it. Takes over the reference.
 static taper_status add_constant(lowering *l, taper_val value, taper_ir_value **made)
 {
     taper_node *node;
@@ -126,7 +126,8 @@ static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, 
     return TAPER_OK;
 }
 
-// How many values an operator without a fixed number of results leaves: its results are stored at once.
+// Returns the number of results of an operator without a fixed number. They are stored by the next instruction, which
+// has the number.
 static size_t results_by_store(const lowering *l, size_t pc)
 {
     if (pc + 1 < l->function->instruction_count && l->function->instructions[pc + 1].op == TAPER_LITE_STOREN) {
@@ -135,7 +136,8 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
-// An operator call. given: how many values on the stack are its arguments, as the file says; -1: it does not say.
+// Adds a call of an operator. given: number of arguments on the stack according to the file, or -1 if it does not
+// contain this.
 static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op,
                                    int64_t given)
 {
@@ -160,7 +162,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
     taper_node_set_op(node, op, schema);
     l->height -= (size_t)given;
     taper_ir_value **args = l->stack + l->height;
-    // From bytecode 7 on the trailing out arguments are passed after the defaults were left out.
+    // From bytecode 7 on, out arguments follow even if defaults before them are omitted.
     const size_t outs = l->module->bytecode_version >= 7 ? taper_min_size(schema->out_count, (size_t)given) : 0;
     const size_t plain = (size_t)given - outs;
     for (size_t i = 0; i < count; i++) {
@@ -198,7 +200,7 @@ static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t
     return lower_operator(l, block, pc, floor, recent->op, given);
 }
 
-// An instruction that stands for an operator.
+// Adds a call for an instruction that stands for an operator.
 static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size_t floor)
 {
     const taper_lite_instruction *in = &l->function->instructions[pc];
@@ -213,7 +215,8 @@ static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size
 
 static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, int depth);
 
-// Lowers [pc, end) into block, which must leave exactly `want` values (SIZE_MAX: any number) above floor: its results.
+// Lowers [pc, end) into block, which must leave exactly `want` values (SIZE_MAX: any number) above floor. These are its
+// results.
 static taper_status lower_block(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, size_t want,
                                 int depth)
 {
@@ -242,7 +245,7 @@ static taper_status lower_if(lowering *l, taper_block *block, size_t *pc, size_t
     }
     TAPER_TRY(need(l, start, floor, 1));
     taper_ir_value *condition = l->stack[--l->height];
-    // Outputs are known after the blocks were lowered; the node is made with as many as the first one leaves.
+    // The number of outputs is known only after the blocks are lowered. It is that of the first block.
     taper_block *blocks[2];
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[0], l->error));
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[1], l->error));
@@ -366,7 +369,7 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
         l->height--;
         return TAPER_OK;
     case TAPER_LITE_DROPR:
-        return TAPER_OK; // the planner knows when a value is dead
+        return TAPER_OK; // the planner computes when a value is dead
     case TAPER_LITE_LOADC:
         TAPER_TRY(constant_at(l, pc, in->x, &value));
         return push(l, value);
@@ -496,7 +499,7 @@ static taper_status lower_function(lowering *l)
     return taper_graph_verify(l->graph, l->error);
 }
 
-// Without a schema (bytecode 3 and some of 4) the first instruction tells: STOREN 1, inputs.
+// Without a schema (bytecode 3 and some of 4), the number of parameters is in the first instruction: STOREN 1, inputs.
 static size_t count_params(const taper_module_function *f)
 {
     if (f->has_schema) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many arguments a call of old bytecode has, by the types on the stack.
+// Finds the number of arguments of a call in old bytecode by the types on the stack.
 #include "frontend/bytecode_arguments.h"
 #include "ops/list/op_names.h"
 
-// How far types are sought through blocks.
+// Largest depth of blocks and values in which types are searched.
 #define SEARCH_DEPTH 16
 
-// ---- what is known of a value
+// ---- facts about a value
 
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth);
 
-// The module's object that self, or an attribute of it and so on, is at first.
+// Returns the initial value of self, or of an attribute reached from self, in the module's objects, or NULL.
 static const taper_val *attribute_of(const taper_module *module, const taper_module_function *function,
                                      const taper_ir_value *value, int depth)
 {
@@ -51,12 +51,12 @@ static const taper_type *type_of_param(const taper_module_function *f, const tap
         return f->has_schema && value->index < f->argument_count ? f->arguments[value->index].type : NULL;
     }
     if (value->index == 0) {
-        return &taper_type_int; // the trip's number
+        return &taper_type_int; // the number of the trip
     }
     return value->index + 1 < loop->input_count ? type_of(f, taper_node_in(loop, value->index + 1), depth) : NULL;
 }
 
-// NULL: not known.
+// Returns the type of the value, or NULL if it is not known.
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;
@@ -90,7 +90,7 @@ static const taper_type *type_of(const taper_module_function *f, const taper_ir_
     }
 }
 
-// ---- whether an argument may be given it
+// ---- comparison of types
 
 static bool is_number(const taper_type *type)
 {
@@ -104,7 +104,7 @@ static bool is_open(const taper_type *type)
            type->kind == TAPER_TYPE_UNION || type->kind == TAPER_TYPE_OPAQUE;
 }
 
-// False only where it cannot be; numbers of every kind pass for one another.
+// Returns false only if the value cannot have the type. All kinds of numbers are compatible.
 static bool may_be(const taper_type *actual, const taper_type *formal)
 {
     if (is_open(actual) || is_open(formal)) {
@@ -147,7 +147,7 @@ static bool value_may_be(taper_val value, const taper_type *formal)
         return may_be(&taper_type_number, formal);
     case TAPER_STRING:
         return may_be(&taper_type_string, formal);
-    case TAPER_LIST: // an empty one has no type of its own
+    case TAPER_LIST: // an empty list has no type of its own
         formal = formal->kind == TAPER_TYPE_OPTIONAL ? formal->items[0] : formal;
         return is_open(formal) || formal->kind == TAPER_TYPE_LIST || formal->kind == TAPER_TYPE_ANY_LIST;
     default:
@@ -163,7 +163,7 @@ static bool argument_may_be(const taper_module *module, const taper_module_funct
         return value_may_be(constant->constant, formal);
     }
     const taper_val *attribute = attribute_of(module, function, value, 0);
-    return attribute != NULL && attribute->tag != TAPER_NONE // which may be something later
+    return attribute != NULL && attribute->tag != TAPER_NONE // None may become something else later
                ? value_may_be(*attribute, formal)
                : may_be(type_of(function, value, 0), formal);
 }
@@ -218,7 +218,7 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
     if (given < 0) {
         return schema->vararg ? schema->arg_count : count_by_types(stack, schema, dropped);
     }
-    // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
+    // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) has one argument, but load both.
     if (given == 1 && stack->count >= 2 && top_is_none(stack) &&
         strcmp(schema->name, TAPER_NAME_RAISE_EXCEPTION) == 0) {
         return 2;
@@ -226,10 +226,10 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
     return given > schema->arg_count && !schema->vararg ? schema->arg_count : given;
 }
 
-// ---- before writing
+// ---- checks before writing
 
-// Whether a call is read with all its arguments though they do not all fit, as fewer fit no better: what never runs is
-// called on None. Nothing lies below them on the stack, where it is written.
+// Returns true if the call will be read with all its arguments although some do not fit, because fewer fit no better.
+// Code that never runs may have None as arguments. Written calls have nothing below their arguments on the stack.
 static bool is_read_whole(const taper_module *module, const taper_module_function *function, const taper_node *node)
 {
     enum { MOST = 32 };

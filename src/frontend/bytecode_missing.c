@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which operators and classes a file needs and this build lacks: all of them at once, with how often each is called.
+// Finds all operators and classes that a file needs and this build lacks, with the number of calls of each.
 #include "frontend/bytecode.h"
 #include "frontend/needs.h"
 #include "ops/list/op_table.h"
 
-// Leaves what this build lacks.
+// Keeps only the items that this build lacks.
 static void keep_missing(taper_needs *needs)
 {
     size_t kept = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models within models: what a file holds as bytes of another format, made for a device, and hands to an object of the
-// device's own when it runs.
+// Models inside models: bytes of another format in a file, made for a device, which the file gives to an object of the
+// device when it runs.
 #ifndef TAPER_FRONTEND_EMBEDDED_H
 #define TAPER_FRONTEND_EMBEDDED_H
 
 #include "frontend/nnapi/nnapi.h"
 #include "ops/list/op_config.h"
 
-// Whether this build knows any.
+// Returns true if this build supports any.
 static inline bool taper_knows_embedded(void)
 {
 #ifdef TAPER_WITHOUT_NNAPI
@@ -17,7 +17,7 @@ static inline bool taper_knows_embedded(void)
 #endif
 }
 
-// The graphs that run such models compute with operators instead, as far as they can.
+// Rewrites graphs that run such models to compute with operators instead, if possible.
 static inline TAPER_MUST_USE taper_status taper_lower_embedded(taper_module *module, taper_val root,
                                                                taper_registry *registry, taper_graph *const *graphs,
                                                                size_t count, taper_error *error)

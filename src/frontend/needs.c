@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators and classes that a file needs of a build.
+// Collects the operators and classes that a file needs. See needs.h.
 #include "frontend/needs.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ void taper_needs_merge(taper_needs *needs)
         }
     }
     needs->count = kept;
-    taper_pointer_free(needs->allocator, &needs->rows); // they moved
+    taper_pointer_free(needs->allocator, &needs->rows); // the indices are outdated
 }
 
 static taper_status add_row(taper_needs *needs, const taper_node *node, taper_error *error)

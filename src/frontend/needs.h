@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a file needs of a build: the operators that it calls or names, those that its instructions and the upgraders of
-// its version stand for, and the classes that it makes objects of. All functions of a file count: a method that is
-// called through an interface is one of them.
+// The operators and classes that a file needs from a build: the operators that it calls or names, those of its
+// instructions and of the upgraders for its version, and the classes of its objects. All functions of a file count,
+// because a method may be called through an interface.
 #ifndef TAPER_FRONTEND_NEEDS_H
 #define TAPER_FRONTEND_NEEDS_H
 
@@ -11,28 +11,30 @@
 
 typedef struct taper_need {
     const char *name;
-    const char *overload; // "": none; NULL: name is a class
-    size_t calls;         // 0: only named
+    const char *overload; // "" without an overload; NULL if name is a class
+    size_t calls;         // 0 if it is only named
 } taper_need;
 
 typedef struct taper_needs {
     const taper_allocator *allocator;
-    taper_need *items; // each once, sorted
+    taper_need *items; // sorted, without duplicates
     size_t count, capacity;
-    taper_pointer_map rows; // of graphs: where an operator stands in items, until they are merged
+    taper_pointer_map rows; // for graphs: row of an operator to its index in items, until they are merged
 } taper_needs;
 
-// *needs is filled as far as it came also when it fails; always taper_needs_free it. The texts are the module's.
+// Collects the needs of a module. *needs is partly filled if this fails, so the caller always frees it. The texts
+// belong to the module.
 TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error);
-// The same of functions that have no bytecode, from a graph of theirs at a time; then taper_needs_merge. *needs starts
-// with its allocator alone.
+// Adds the needs of a graph, for functions without bytecode. Call taper_needs_merge after the last graph. At first,
+// *needs contains only its allocator.
 TAPER_MUST_USE taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error);
-// The classes of torch.classes that the module's objects and types name and this build lacks; then taper_needs_merge.
+// Adds the classes of torch.classes that the module's objects and types name and this build lacks. Call
+// taper_needs_merge afterwards.
 TAPER_MUST_USE taper_status taper_needs_add_missing_classes(taper_needs *needs, const taper_module *module,
                                                             taper_error *error);
 void taper_needs_merge(taper_needs *needs);
 void taper_needs_free(taper_needs *needs);
-// The error of a model that needs what this build lacks, operators and classes, with the list.
+// Sets the error for a model that needs operators or classes that this build lacks. The error contains the list.
 TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error);
 
 #endif

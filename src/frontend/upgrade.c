@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of upgraders. gelu needs none here: the argument that was added since has a default with the old meaning.
-// So have linspace and logspace where steps are left out; a None for them is 100 (one that only the run shows is read
-// so by the operator).
+// The table of upgraders. gelu needs none: its new argument has a default with the old meaning. The same holds for
+// linspace and logspace if steps is omitted. If steps is None, it means 100; the operator itself handles a None that is
+// known only at run time.
 //
-// div, versions 0 to 3: true division if anything is floating, otherwise division that truncates:
-//   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other,
-//   rounding_mode="trunc")
+// div, versions 0 to 3: true division if any operand is floating point, otherwise division that truncates:
+//   if is_floating_point(self) or is_floating_point(other): div(self, other)
+//   else: div(self, other, rounding_mode="trunc")
 #include "frontend/upgrade.h"
 #include "ir/effects.h"
 
 typedef struct upgrader {
     const char *schema_start;
     int64_t last_version;
-    const char *overload; // of the variant with rounding_mode
+    const char *overload; // overload with rounding_mode
     const char *name;
 } upgrader;
 
@@ -37,7 +37,7 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
     return TAPER_OK;
 }
 
-// first or second, as the upgraders have it: an if.
+// Adds `first or second` as an If, as PyTorch's upgraders do.
 static taper_status either(taper_graph *graph, taper_node *before, taper_ir_value *first, taper_node *second,
                            taper_ir_value **result, taper_error *error)
 {
@@ -57,7 +57,7 @@ static taper_status either(taper_graph *graph, taper_node *before, taper_ir_valu
     return TAPER_OK;
 }
 
-// is_floating_point of every tensor, isinstance(…, float) of every number, and whether one is true; before node.
+// Adds is_floating_point of every tensor, isinstance(…, float) of every number, and their disjunction, before node.
 static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node,
                                  taper_ir_value **result, taper_error *error)
 {
@@ -101,7 +101,7 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     taper_node_insert_before(branch, node);
     for (size_t i = 0; i < inputs; i++) {
         taper_node_set_input(truncated, i < 2 ? i : i + 1,
-                             taper_node_in(node, i)); // self, other, *, rounding_mode, out
+                             taper_node_in(node, i)); // the order is self, other, rounding_mode, out
     }
     taper_node_set_input(truncated, 2, &mode->outputs[0]);
     taper_node_set_input(branch, 0, floating);
@@ -127,7 +127,7 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     return TAPER_OK;
 }
 
-// Where argument `asked` of node is None, what `instead` computes becomes argument `replaced`.
+// Replaces argument `replaced` of node by the result of `instead` if argument `asked` is None.
 static taper_status when_none(taper_graph *graph, taper_node *node, taper_registry *registry, size_t asked,
                               size_t replaced, taper_node *instead, taper_error *error)
 {
@@ -167,7 +167,7 @@ static bool may_be_none(const taper_node *node, size_t input)
     return known != NULL ? known->constant.tag == TAPER_NONE : value->type == NULL || value->type != &taper_type_int;
 }
 
-// full, versions 0 to 4 of TorchScript: without a dtype the result is floating, whatever the value:
+// full, versions 0 to 4 of TorchScript: without a dtype the result is floating point for every value:
 //   if dtype is None: fill_value = float(fill_value)
 static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
 {
@@ -194,8 +194,8 @@ static taper_status upgrade_steps(taper_graph *graph, taper_node *node, taper_re
     return when_none(graph, node, registry, STEPS, STEPS, hundred, error);
 }
 
-// Quantized convolutions of PyTorch 1.5 and before carried stride, padding, dilation and groups, which their parameters
-// know as well. PyTorch calls the form without them when it reads TorchScript.
+// Quantized convolutions of PyTorch 1.5 and before had arguments for stride, padding, dilation and groups, which their
+// packed parameters also contain. PyTorch calls the overload without them when it reads TorchScript.
 static const char *const old_convs[] = {"quantized::conv2d(", "quantized::conv2d_relu(", "quantized::conv3d(",
                                         "quantized::conv3d_relu("};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Upgraders: what an operator meant in the version of PyTorch that wrote the file, as rewrites of the graph.
+// Upgraders: they rewrite the graph so that an operator has the meaning of the PyTorch version that wrote the file.
 #ifndef TAPER_FRONTEND_UPGRADE_H
 #define TAPER_FRONTEND_UPGRADE_H
 
@@ -7,16 +7,16 @@
 #include "ir/graph.h"
 #include "ops/list/registry.h"
 
-// Rewrites node, an operator call with all its arguments, when the operator version and kind of the file want it.
-// outputs: where the caller keeps the node's results; they are replaced by the rewritten ones.
+// Rewrites node, a call of an operator with all its arguments, if the operator version and the kind of the file require
+// it. outputs: the caller's pointers to the node's results, which are updated.
 TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry,
                                                const taper_module *module, taper_ir_value **outputs,
                                                taper_error *error);
 
-// The overload that an upgrader of that version calls besides the operator itself and TAPER_UPGRADE_TESTS; NULL when
-// there is no upgrader for it.
+// Returns the overload that the upgrader for that version calls besides the operator itself and TAPER_UPGRADE_TESTS, or
+// NULL if there is no upgrader.
 const char *taper_upgrade_overload(const char *name, const char *overload, int64_t version);
-// The operators that ask whether an argument is floating: X(name, overload).
+// The operators that test if an argument is floating point: X(name, overload).
 #define TAPER_UPGRADE_TESTS(X) X("aten::is_floating_point", "")
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The module that programs become: its root with the weights, and a method for each, forward where there is one.
+// The module for the programs: its root with the weights, and a method for each program, such as forward.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@ enum { MOST_DEPTH = 64 };
 
 static const char class_name[] = "__torch__.ExportedProgram";
 
-// ---- the root: an object for each part of the names
+// ---- the root: an object for each part of the weights' names
 
 typedef struct building {
     taper_export_lowering *l;
     const taper_pt2_weight *weights; // sorted by name, program by program
-    uint32_t **slots;                // of each weight: those on the way from the root, as many as its name has parts
+    uint32_t **slots; // for each weight: the slots on the path from the root, one for each part of its name
 } building;
 
 static size_t part_length(const char *name)
@@ -22,7 +22,7 @@ static size_t part_length(const char *name)
     return strcspn(name, ".");
 }
 
-// Where the weights end, of those from `first` on, that have the same next part of their names.
+// Returns the end of the group of weights from `first` on whose names have the same next part.
 static size_t group_end(const building *b, size_t first, size_t end, size_t skip)
 {
     const char *name = b->weights[first].name + skip;
@@ -35,8 +35,8 @@ static size_t group_end(const building *b, size_t first, size_t end, size_t skip
     return i;
 }
 
-// Refuses a weight whose name a module has too. Names between theirs may sort, "a", "a-b", "a.c", so that they are no
-// group.
+// Refuses a weight whose name is also that of a submodule. Other names may be between them in the order, such as "a",
+// "a-b", "a.c", so the two are not in one group.
 static taper_status check_alone(building *b, size_t at, size_t end, size_t skip)
 {
     const char *name = b->weights[at].name + skip;
@@ -78,7 +78,7 @@ static taper_status fill_object(building *b, size_t first, size_t end, size_t sk
     return TAPER_OK;
 }
 
-// Room for the slots of all weights.
+// Makes room for the slots of all weights.
 static taper_status make_slots(building *b, size_t count)
 {
     taper_arena *arena = &b->l->module->arena;
@@ -116,7 +116,7 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
         return taper_fail_memory(l->emit.error);
     }
     memcpy(name, class_name, prefix);
-    if (skip != 0) { // "__torch__.ExportedProgram.layer1.0"
+    if (skip != 0) { // such as "__torch__.ExportedProgram.layer1.0"
         name[prefix] = '.';
         memcpy(name + prefix + 1, b->weights[first].name, skip - 1);
     }
@@ -144,8 +144,8 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
 
 // ---- methods
 
-// Prints a type without the names of tuples. PyTorch's lite interpreter does not find a named tuple that a declared
-// type names within another type, even in files of its own.
+// Prints a type without the names of tuples. PyTorch's lite interpreter does not find a named tuple inside a declared
+// type, even in files that it wrote itself.
 static void print_declared(const taper_type *type, taper_text *text)
 {
     const char *head = type->kind == TAPER_TYPE_TUPLE      ? "Tuple"
@@ -251,9 +251,9 @@ static taper_status declare_method(taper_export_lowering *l, taper_module_functi
     return TAPER_OK;
 }
 
-// ---- its graph
+// ---- the graph of a method
 
-// The value of a weight: of an attribute of self, of the objects in between.
+// Gets a weight, by the attributes on the path from self.
 static taper_status get_weight(taper_export_lowering *l, const taper_pt2_weight *weight, const uint32_t *slots,
                                taper_ir_value **value)
 {
@@ -296,7 +296,8 @@ static taper_status bind_inputs(taper_export_lowering *l, uint32_t *const *slots
     return TAPER_OK;
 }
 
-// What was written to in the program it was made of gets its new content, in the end, as PyTorch does it.
+// Copies new contents to buffers, parameters and inputs that the original program writes to, at the end of the run, as
+// PyTorch does.
 static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *inputs, taper_ir_value *const *outputs)
 {
     const taper_pt2_program *p = l->program;
@@ -347,7 +348,7 @@ static taper_status lower_method(taper_export_lowering *l, taper_module_function
     return taper_block_set_results(l->emit.graph->body, &result, 1, l->emit.error);
 }
 
-// slots: of the program's weights.
+// slots: those of the program's weights.
 static taper_status load_method(taper_export_lowering *l, taper_module_function *f, uint32_t *const *slots,
                                 taper_graph **graph)
 {
@@ -373,7 +374,7 @@ static taper_status load_method(taper_export_lowering *l, taper_module_function 
     return l->missing->count != 0 ? TAPER_OK : taper_graph_verify(*graph, l->emit.error);
 }
 
-// The weights of all programs, one behind the other.
+// Collects the weights of all programs, one program after the other.
 static taper_status gather_weights(taper_export_lowering *l, building *b, size_t *count)
 {
     *count = 0;

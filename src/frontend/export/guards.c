@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Guards: what PyTorch took for granted of the arguments when it exported the program, "L['x'].size()[0] % 2 == 0".
-// They are read as the expressions that torch.export prints, and become assertions. One that is not understood is an
-// error: the program may be wrong for other arguments than it was made for.
+// Guards: PyTorch's assumptions about the arguments during export, such as "L['x'].size()[0] % 2 == 0". They are parsed
+// as the expressions that torch.export prints, and become assertions. A guard that is not understood is an error,
+// because the program may be wrong for other arguments.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
 typedef struct guard {
     taper_export_lowering *l;
     taper_ir_value *const *inputs;
-    const taper_name_map *leaves; // numbers of inputs by what guards call them
+    const taper_name_map *leaves; // by name in guards: number of the input
     const char *text, *at;
     int depth;
 } guard;
@@ -29,7 +29,7 @@ static void skip_space(guard *g)
     g->at += strspn(g->at, " \t\n");
 }
 
-// Whether the text goes on with this sign, which is then behind.
+// Returns true, and skips the sign, if the text continues with it.
 static bool take(guard *g, const char *sign)
 {
     skip_space(g);
@@ -91,7 +91,7 @@ static taper_status read_index(guard *g, char *path, size_t *length)
     return take(g, "]") ? TAPER_OK : not_understood(g);
 }
 
-// Guards leave out "kwargs.". Of two inputs that a guard could mean it is the first.
+// Guards omit "kwargs.". If two inputs match a name, the guard means the first.
 static taper_status name_leaves(taper_export_lowering *l, const char *const *names, taper_name_map *leaves)
 {
     static const char keyword[] = "kwargs.";
@@ -151,7 +151,7 @@ static taper_status read_member(guard *g, taper_ir_value **value)
     return take(g, "]") ? TAPER_OK : not_understood(g);
 }
 
-// ---- expressions, from the innermost to the outermost
+// ---- expressions, from the highest precedence to the lowest
 
 static taper_status read_call(guard *g, taper_ir_value **value)
 {
@@ -181,7 +181,7 @@ static taper_status read_call(guard *g, taper_ir_value **value)
 
 static taper_status read_number(guard *g, taper_ir_value **value)
 {
-    enum { MOST_DIGITS = 18 }; // of an integer of 64 bits
+    enum { MOST_DIGITS = 18 }; // digits that always fit in 64 bits
     const size_t digits = strspn(g->at, "0123456789");
     size_t length = digits;
     while (g->at[length] != '\0' &&
@@ -249,7 +249,7 @@ typedef struct sign {
     const char *text, *target;
 } sign;
 
-// Operators of one rank, from the left.
+// Parses operators of one precedence, from left to right.
 static taper_status read_chain(guard *g, const sign *signs, size_t count,
                                taper_status (*read)(guard *g, taper_ir_value **value), taper_ir_value **value)
 {
@@ -280,7 +280,7 @@ static taper_status read_sum(guard *g, taper_ir_value **value)
     return read_chain(g, signs, 2, read_product, value);
 }
 
-// a < b <= c is a < b and b <= c.
+// Parses comparisons: a < b <= c means a < b and b <= c.
 static taper_status read_comparison(guard *g, taper_ir_value **value)
 {
     static const sign signs[] = {{"==", "_operator.eq"}, {"!=", "_operator.ne"}, {"<=", "_operator.le"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs, their nodes, and the operators that the list has.
+// Lowers graphs, their nodes, and calls of operators in the list.
 #include "frontend/export/parts.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "ir/effects.h"
 
-enum { MOST_LISTS = 3 }; // within each other, in arguments
+enum { MOST_LISTS = 3 }; // nested lists in arguments
 
 static const char operators[] = "torch.ops.", higher_order[] = "torch.ops.higher_order.";
 
@@ -58,8 +58,8 @@ static bool is_number(const taper_export_scope *scope, const taper_pt2_argument 
            argument->kind == TAPER_PT2_COMPLEX;
 }
 
-// Where an overload takes a tensor and the node gives a number, the one that takes a number there, if there is one:
-// add.Tensor(x, 2) is add.Scalar(x, 2).
+// If the node has a number for a tensor argument, this finds the overload with a number there, if it exists:
+// add.Tensor(x, 2) becomes add.Scalar(x, 2).
 static taper_status overload_for_numbers(taper_export_lowering *l, const taper_export_scope *scope, const taper_op **op,
                                          const taper_schema **schema)
 {
@@ -90,7 +90,7 @@ static taper_status overload_for_numbers(taper_export_lowering *l, const taper_e
     return TAPER_OK;
 }
 
-// That the schema has all the arguments that the node gives.
+// Checks that the schema has all arguments of the node.
 static taper_status check_names(taper_export_lowering *l, const taper_schema *schema)
 {
     const taper_pt2_node *node = l->node;
@@ -106,7 +106,7 @@ static taper_status check_names(taper_export_lowering *l, const taper_schema *sc
     return TAPER_OK;
 }
 
-// A list of tensors that the file takes apart.
+// Unpacks a list of tensors whose items have names in the file.
 static taper_status name_items(taper_export_lowering *l, taper_export_scope *scope, const taper_pt2_argument *list,
                                taper_ir_value *value)
 {
@@ -142,7 +142,7 @@ taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *sco
         const taper_schema_arg *formal = &schema->args[i];
         const bool renamed = formal_name != NULL && strcmp(formal->name, formal_name) == 0;
         const taper_pt2_argument *given = taper_export_argument(l->node, renamed ? given_name : formal->name, i);
-        // What became optional since is None where the file leaves it out.
+        // An argument that became optional later is None if the file omits it.
         const bool none = given == NULL && !formal->has_default && formal->type->kind == TAPER_TYPE_OPTIONAL;
         if (given == NULL && !formal->has_default && !none) {
             return taper_export_refuse(l, "argument %s is missing", formal->name);
@@ -174,7 +174,7 @@ taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *sco
     return TAPER_OK;
 }
 
-// "torch.ops.aten.add.Tensor" as "aten::add" and "Tensor".
+// Splits "torch.ops.aten.add.Tensor" into "aten::add" and "Tensor".
 static bool split_target(const char *target, char *name, size_t room, const char **overload)
 {
     const char *space = target + sizeof operators - 1, *dot = strchr(space, '.');
@@ -187,7 +187,7 @@ static bool split_target(const char *target, char *name, size_t room, const char
     return true;
 }
 
-// What a missing operator would give is nothing; who takes it is missing too, but for its listing.
+// Gives the results of a missing operator a placeholder, so that a listing can continue.
 static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *scope)
 {
     for (size_t i = 0; i < l->node->output_count; i++) {
@@ -204,7 +204,7 @@ static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *s
     return TAPER_OK;
 }
 
-// op: its row, or NULL.
+// op: row of the operator, or NULL.
 static taper_status lower_operator(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
                                    const char *name, const char *overload)
 {
@@ -264,7 +264,7 @@ taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *sco
 
 // ---- graphs
 
-// Where the node comes from, for errors of the run: its module, its operator and the lines of Python that made it.
+// Records where the node comes from, for errors of a run: its module, its operator, and the lines of Python.
 static taper_status place(taper_export_lowering *l)
 {
     taper_module *module = l->module;

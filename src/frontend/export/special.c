@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Targets that stand for something else than a row of the list: what PyTorch 2 names anew, what asks for sizes, what
-// asserts.
+// Targets without a row in the list: new names of PyTorch 2, questions about sizes, and assertions.
 #include <stdio.h>
 
 #include "frontend/export/parts.h"
@@ -47,7 +46,7 @@ static taper_status lower_assert(taper_export_lowering *l, taper_export_scope *s
                                                                                   : "an assertion of the model failed");
 }
 
-// ---- numbers of tensors
+// ---- tensors as numbers
 
 static taper_status lower_item(taper_export_lowering *l, taper_export_scope *scope)
 {
@@ -64,7 +63,7 @@ static taper_status lower_item(taper_export_lowering *l, taper_export_scope *sco
     return taper_export_name(l, scope, 0, number);
 }
 
-// What a tensor is asked for, of one of its dimensions or of the whole.
+// Asks for a property of a tensor, or of one of its dimensions.
 static taper_status ask(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op, bool of_dim)
 {
     taper_ir_value *args[2], *answer;
@@ -107,7 +106,7 @@ static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_s
 
 // ---- layers
 
-// Its statistics are not asked for where it does not train: the layer that others fuse with.
+// Batch norm outside training, whose statistics are not used: the plain layer, which other passes can fuse.
 static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};
@@ -121,7 +120,7 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(true), &v[8]));
     TAPER_TRY(taper_emit_call(&l->emit, TAPER_OP(aten_batch_norm), v, 9, &y));
     TAPER_TRY(taper_export_name(l, scope, 0, y));
-    // Empty, as PyTorch's are.
+    // Empty tensors, as in PyTorch.
     for (size_t i = 1; i < 3; i++) {
         taper_tensor *empty;
         const int64_t none[] = {0};
@@ -132,11 +131,11 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     return TAPER_OK;
 }
 
-// ---- operators whose other results are for training: the layer itself, where nobody takes them
+// ---- operators whose other results are for training: the plain layer, if these are unused
 
 typedef struct layer_row {
-    const char *target, *layer; // without "torch.ops.", without "aten::"
-    const char *formal, *given; // an argument that the layer names otherwise; NULL: none
+    const char *target, *layer; // target without "torch.ops."; layer without "aten::"
+    const char *formal, *given; // an argument that has another name in the layer, or NULL
 } layer_row;
 
 static const layer_row layers[] = {
@@ -153,7 +152,7 @@ static const layer_row layers[] = {
 static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
 {
     const taper_pt2_node *node = l->node;
-    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // arguments go by their names
+    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // arguments have names
     for (size_t i = 1; alone && i < node->output_count; i++) {
         alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];
     }
@@ -165,13 +164,13 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
         }
         (void)snprintf(name, sizeof name, "aten::%s", row->layer);
         const taper_op *op = taper_row_find(name, "");
-        *done = op != NULL; // a selective build may have the other form alone
+        *done = op != NULL; // a selective build may contain only the other form
         return op != NULL ? taper_export_call(l, scope, op, row->formal, row->given, true) : TAPER_OK;
     }
     return TAPER_OK;
 }
 
-// ---- what functionalized assertions give: the token that they take
+// ---- functionalized assertions: they return their token
 
 static taper_status lower_functional(taper_export_lowering *l, taper_export_scope *scope)
 {

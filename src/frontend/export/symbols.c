@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic of symbolic sizes: Python's operators and PyTorch's sym_ functions on integers, floats and bools.
+// Arithmetic on symbolic sizes: Python's operators and PyTorch's sym_ functions on integers, floats and bools.
 #include "frontend/export/parts.h"
 
 typedef struct symbol_row {
-    const char *target, *name; // Python's, and the operator of which some overload fits
+    const char *target, *name; // Python's name; operator that has a matching overload
     uint8_t operands;
 } symbol_row;
 
@@ -38,7 +38,7 @@ static const taper_type *type_of(const taper_ir_value *value)
                                                      : &taper_type_int;
 }
 
-// The overload that takes just these types, or with `floats` all operands as floats.
+// Finds the overload for these types, or with `floats` the one for floats.
 static taper_status find_overload(taper_export_lowering *l, const char *name, taper_ir_value *const *operands,
                                   size_t count, bool floats, const taper_op **found)
 {
@@ -125,7 +125,7 @@ static taper_status sum(taper_export_lowering *l, const taper_export_scope *scop
     return TAPER_OK;
 }
 
-// Whether a power of these is whole in Python, which the operator's never is.
+// Returns true if the power is an integer in Python. The operator always returns a float.
 static bool whole_power(const char *target, taper_ir_value *const *operands)
 {
     if (strcmp(target, "_operator.pow") != 0 || type_of(operands[0])->kind != TAPER_TYPE_INT ||
@@ -133,10 +133,11 @@ static bool whole_power(const char *target, taper_ir_value *const *operands)
         return false;
     }
     const taper_node *exponent = taper_value_constant(operands[1]);
-    return exponent == NULL || exponent->constant.as.i >= 0; // PyTorch has a guard that the others are not negative
+    // A guard of PyTorch ensures that other exponents are not negative.
+    return exponent == NULL || exponent->constant.as.i >= 0;
 }
 
-// What a target makes of these operands; *result stays NULL where it is none of these.
+// Applies a target to these operands. *result remains NULL if it is none of the supported ones.
 taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands, size_t count,
                                 taper_ir_value **result)
 {
@@ -144,7 +145,7 @@ taper_status taper_export_apply(taper_export_lowering *l, const char *target, ta
         if (strcmp(rows[i].target, target) != 0 || rows[i].operands != count) {
             continue;
         }
-        // Whole numbers are what they are rounded to.
+        // Rounding does not change integers.
         const bool whole = count == 1 && type_of(operands[0])->kind == TAPER_TYPE_INT &&
                            (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
                             strcmp(target, "builtins.round") == 0) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _nnapi.Compilation, where a model uses it in another way than PyTorch's NnapiModule, or with a serialized model that
-// is known only now: that becomes a graph and a program here, in the first run, and then runs as a part of the run
-// that calls it. Slot 0 of the object is None, then the tuple (serialized model, buffers), a plain value that is copied
-// with its session; slot 1 the program, once there is one.
+// _nnapi.Compilation, for a model that uses it in another way than PyTorch's NnapiModule, or whose serialized model is
+// known only in a run. In the first run the model becomes a graph and a program, which then runs as a part of the
+// calling run. Slot 0 of the object is None, then the tuple (serialized model, buffers), a plain value that is copied
+// with its session. Slot 1 is the program, after it is made.
 #include "frontend/nnapi/lowering.h"
 #include "ir/storage.h"
 #include "ops/call/made_program.h"
@@ -38,7 +38,7 @@ static taper_status parse(taper_run *run, const taper_tensor *serialized, taper_
     return taper_nnapi_parse(arena, taper_tensor_data(serialized), bytes, model, run->error);
 }
 
-// init(model, buffers), init2(model, buffers, preference, relax): the last two have no meaning on the CPU.
+// init(model, buffers) and init2(model, buffers, preference, relax). The last two arguments have no meaning on the CPU.
 static taper_status initialize(taper_run *run, taper_object *object, const taper_val *args, size_t count)
 {
     taper_list *buffers = NULL;
@@ -71,7 +71,7 @@ typedef struct source {
     const taper_list *buffers;
 } source;
 
-// Parameter 1 of the graph is the list of inputs, its result the list of results.
+// Makes the graph. Parameter 1 is the list of inputs, and the result is the list of results.
 static taper_status make_graph(const void *user, const taper_emitter *e)
 {
     const source *from = user;

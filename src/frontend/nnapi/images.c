@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling, resizing, and moving elements between the channels of images.
+// Lowers pools, resizing, and moves of elements between channels and pixels.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
-// 8-bit results of the input's quantizer come from the integers; others by way of floats.
+// Gets the input for an operation. If an 8-bit result has the quantizer of the input, integers are used directly,
+// otherwise floats.
 static taper_status input_as_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, bool *integers,
                                     taper_ir_value **x)
 {
@@ -27,9 +28,9 @@ static taper_status give_result(taper_nnapi_lowering *l, const taper_nnapi_opera
 
 // ---- pooling
 
-// PyTorch's pools have the same padding on both sides, at most half the kernel. More behind the image comes of rounding
-// up the result's size, where that makes as many results; with stride 1, of one more on both sides, leaving out the
-// first result. False: neither does.
+// Returns true if one of PyTorch's pools computes this window. PyTorch has equal padding on both sides, of at most half
+// the kernel. More padding at the end can be expressed by rounding up the size of the result, if that gives the same
+// number of results. With stride 1, the padding can be one larger on both sides, and the first result is dropped.
 static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t *padding)
 {
     bool fits = true;
@@ -39,7 +40,7 @@ static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t
         fits = fits && padding[i] <= w->kernel[i] / 2;
         if (stride == 1) {
             fits = fits && (more == 0 || more == 1);
-        } else { // PyTorch leaves out a last window that begins behind the image
+        } else { // PyTorch drops a last window that starts after the image
             const int64_t span = sizes[i] + 2 * padding[i] - w->kernel[i];
             const int64_t wanted = (span + more) / stride, up = (span + stride - 1) / stride;
             fits = fits && sizes[i] != 0 && span >= 0 && span + more >= 0 &&
@@ -49,7 +50,7 @@ static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t
     return fits;
 }
 
-// A pool of floats, or of 8-bit integers that stay such.
+// Adds a pool on floats, or on 8-bit integers that remain quantized.
 static taper_status pool(taper_nnapi_lowering *l, const taper_nnapi_window *w, bool max, bool up,
                          const int64_t *padding, taper_ir_value *x, taper_ir_value **y)
 {
@@ -67,7 +68,7 @@ static taper_status pool(taper_nnapi_lowering *l, const taper_nnapi_window *w, b
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_avg_pool2d), y, x, kernel, stride, pads, ceil_mode, count_padding);
 }
 
-// A pool with more padding on one side than on the other, or by a scheme.
+// Adds a pool with unequal padding, or with padding by a scheme.
 static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_nnapi_window *w,
                                 bool max, taper_ir_value *x, taper_ir_value **y)
 {
@@ -75,7 +76,7 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
     int64_t padding[2];
     if (!fits_pool(w, &in->sizes[w->nchw ? 2 : 1], padding)) {
-        // Nothing is larger than what is put around the image.
+        // The padding has the least possible value, so it is never the maximum.
         const double least =
             taper_nnapi_is_quantized(l, op->in[0]) ? (double)in->scale * -(double)in->zero_point : -(double)INFINITY;
         if (!max || w->before[0] >= w->kernel[0] || w->before[1] >= w->kernel[1] || w->after[0] >= w->kernel[0] ||
@@ -86,8 +87,8 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
         TAPER_TRY(taper_nnapi_pad_image(l, w, least, x, &x));
         return pool(l, w, max, false, none, x, y);
     }
-    // Rounding up also where the paddings are the same has 8-bit averages leave the padding out: rounding down, PyTorch
-    // counts it whatever is asked.
+    // Rounding up is used also for equal paddings, because then 8-bit averages omit the padding. With rounding down,
+    // PyTorch counts the padding in all cases.
     TAPER_TRY(pool(l, w, max, w->after[0] != 0 || w->after[1] != 0, padding, x, y));
     for (size_t i = 0; i < 2; i++) {
         if (padding[i] != w->before[i]) {
@@ -97,8 +98,8 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
     return TAPER_OK;
 }
 
-// With paddings as numbers the average counts them, as that of the model which was converted (PyTorch's converter takes
-// no other). By a scheme it does not, as NNAPI has it.
+// With explicit paddings, the average counts them, as in the model that was converted (PyTorch's converter supports no
+// other). With a scheme it does not, as in NNAPI.
 taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -112,7 +113,7 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
     TAPER_TRY(taper_nnapi_image(l, op->in[0], w.nchw, &x));
     TAPER_TRY(input_as_result(l, op, &integers, &x));
     if (!max && bare && w.kernel[0] == in->sizes[w.nchw ? 2 : 1] && w.kernel[1] == in->sizes[w.nchw ? 3 : 2]) {
-        static const int64_t one[2] = {1, 1}; // all there is
+        static const int64_t one[2] = {1, 1}; // the whole image
         TAPER_TRY(taper_nnapi_int_list(l, one, 2, &k));
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_adaptive_avg_pool2d), &y, x, k));
     } else if (bare || (even && !w.scheme && w.before[0] <= w.kernel[0] / 2 && w.before[1] <= w.kernel[1] / 2)) {
@@ -129,7 +130,7 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
 
 // ---- resizing
 
-// The number that a single was written as: 1.3, not 1.2999999523162842.
+// Returns the shortest decimal number that gives this float32: 1.3 instead of 1.2999999523162842.
 static double shortest(double single)
 {
     char text[32];
@@ -148,7 +149,7 @@ typedef struct resizing {
     bool scales, nchw, aligned, half;
 } resizing;
 
-// x, width and height (ints: sizes, floats: scales), nchw, whether corners are aligned, whether centers are at halves
+// Reads the inputs: x, width and height (ints: sizes, floats: scales), nchw, align corners, half-pixel centers.
 static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     int64_t flags[3] = {0};
@@ -173,8 +174,8 @@ static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_OK;
 }
 
-// NNAPI computes sizes of scales, and where elements come from of the sizes; PyTorch takes the scales for both. So
-// known sizes are said, and scales only where there is no difference.
+// NNAPI computes sizes from scales, and source positions from the sizes. PyTorch uses the scales for both. Known sizes
+// are therefore passed as sizes, and scales only if there is no difference.
 static taper_status use_sizes(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -237,7 +238,7 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
 
 // ---- channels
 
-// x seen in these sizes, its dimensions then in this order, and that seen in other sizes.
+// Reshapes x to these sizes, permutes its dimensions, and reshapes it to the final sizes.
 static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const int64_t *apart, const int64_t *order,
                               size_t count, const int64_t *sizes, size_t rank, taper_ir_value **y)
 {
@@ -250,7 +251,7 @@ static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const 
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), y, x, list);
 }
 
-// The operand's sizes; one that is left to the run is -1, which a reshape can work out.
+// Reads the operand's sizes. A size that is left to the run is -1, which a reshape can infer.
 static taper_status sizes_of(taper_nnapi_lowering *l, uint32_t at, size_t needed, int64_t *sizes)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
@@ -265,7 +266,7 @@ static taper_status sizes_of(taper_nnapi_lowering *l, uint32_t at, size_t needed
     return TAPER_OK;
 }
 
-// x, the side of a block, nchw. The channels are [block, block, channels of the result].
+// Inputs: x, block size, nchw. The channels are [block, block, channels of the result].
 taper_status taper_nnapi_lower_depth_to_space(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     int64_t block, nchw = 0, s[TAPER_MAX_RANK];
@@ -298,7 +299,7 @@ taper_status taper_nnapi_lower_depth_to_space(taper_nnapi_lowering *l, const tap
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
-// x, groups, the dimension: what is [groups, elements] becomes [elements, groups].
+// Inputs: x, groups, axis. [groups, elements] becomes [elements, groups].
 taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -311,7 +312,7 @@ taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnap
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements in %lld groups", (long long)in->sizes[axis],
                    (long long)groups);
     }
-    if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has it for channels
+    if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has an operator for channels
         TAPER_TRY(taper_nnapi_image(l, op->in[0], axis == 1, &x));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(groups), &number));
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_channel_shuffle), &y, x, number));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a serialized model takes and gives: its inputs out of a list, checked against what it says of them, its results
-// as new tensors in another.
+// Inputs and outputs of a serialized model: inputs come from a list and are checked; results are new tensors in another
+// list.
 #include <math.h>
 #include <stdio.h>
 
@@ -9,13 +9,13 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-#define SCALE_ERROR 0x1p-23 // of a scale that was rounded to a single, relative
+#define SCALE_ERROR 0x1p-23 // relative error of a scale that was rounded to float32
 
 // PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
 enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 
-// NNAPI sees bytes: those of another quantizer would be other numbers. A single's scale is as near to the tensor's as
-// singles come.
+// Adds the check of an input's quantizer, because NNAPI uses the raw bytes. The scales may differ by rounding to
+// float32.
 static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number,
                                     taper_ir_value *x)
 {
@@ -34,7 +34,7 @@ static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_o
     return taper_emit_expect(&l->emit, TAPER_OP(aten_le_float), have, want, text);
 }
 
-// That x has the operand's dtype and sizes, where those are not left to the run (0).
+// Adds the check that x has the operand's dtype and its known sizes (0: left to the run).
 static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
                                 taper_ir_value *x)
 {
@@ -100,8 +100,8 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
     return TAPER_OK;
 }
 
-// Whether nobody else has the memory of operand `at`: no input, no constant, no result before this one; from now on
-// this one has it.
+// Returns true if the memory of operand `at` has no other owner: it is not an input, a constant, or an earlier result.
+// Marks it as owned.
 static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
 {
     const uint32_t storage = l->values[at].storage;
@@ -111,7 +111,7 @@ static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
     return own;
 }
 
-// The list of results: new tensors, contiguous in NNAPI's order of dimensions.
+// Makes the list of results: new tensors, contiguous in NNAPI's order of dimensions.
 static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_interface *face, taper_ir_value **list)
 {
     taper_ir_value **items;

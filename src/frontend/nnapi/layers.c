@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers.
+// Lowers convolutions and linear layers.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 
-// A constant weight with its dimensions in PyTorch's order, and its elements too: kernels for depthwise layers want
-// them so, and the copy is what is packed once.
+// Makes a constant weight with its dimensions in PyTorch's order, and a contiguous copy in this order, which kernels of
+// depthwise layers require. The copy is packed once.
 static taper_status ordered_weight(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order, taper_tensor **weight)
 {
     taper_tensor *view;
@@ -19,7 +19,7 @@ static taper_status ordered_weight(taper_nnapi_lowering *l, uint32_t at, const u
 
 // ---- 8-bit layers
 
-// NNAPI's weights, 0 to 255, as PyTorch's, -128 to 127.
+// Converts NNAPI's weights, 0 to 255, to PyTorch's range -128 to 127.
 static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order, taper_tensor **made)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
@@ -45,7 +45,7 @@ static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const ui
     return status;
 }
 
-// The bias of an 8-bit layer, integers in units of input scale x weight scale, as floats.
+// Converts the bias of an 8-bit layer, integers in units of input scale x weight scale, to floats.
 static taper_status float_bias(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_tensor **made)
 {
     taper_tensor *whole;
@@ -84,14 +84,13 @@ static taper_status number_list(taper_nnapi_lowering *l, const int64_t *numbers,
     return TAPER_OK;
 }
 
-// How PyTorch has a convolution. Pairs are of height and width.
+// The parameters of a convolution in PyTorch. Pairs are height, width.
 typedef struct geometry {
-    int64_t stride[2], padding[2], more[2], dilation[2], groups; // more: output_padding of a transposed one
+    int64_t stride[2], padding[2], more[2], dilation[2], groups; // more: output_padding of a transposed convolution
     bool transposed;
 } geometry;
 
-// Packed weights: what PyTorch's own prepack operator makes of them, which checks that they fit together. g NULL: of a
-// linear layer.
+// Makes packed weights by PyTorch's own prepack operator, which checks that they fit. g: NULL for a linear layer.
 static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
                          const geometry *g, taper_ir_value **packed)
 {
@@ -139,7 +138,7 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
     return status == TAPER_OK ? taper_nnapi_constant(l, object, packed) : status;
 }
 
-// A layer on packed weights; `relu`: its row has one already.
+// Adds a layer on packed weights. relu: the operator includes a relu.
 static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_op *row,
                                  taper_ir_value *x, taper_ir_value *packed, int64_t fuse, bool relu, taper_ir_value **y)
 {
@@ -151,14 +150,14 @@ static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_oper
 
 // ---- layers
 
-// Weight and bias of a layer of floats, constants or not; the weight's dimensions in this order.
+// Gets weight and bias of a float layer, constant or computed, with the weight's dimensions in this order.
 static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
                                   taper_ir_value **weight, taper_ir_value **bias)
 {
     TAPER_TRY(taper_nnapi_plain(l, op->in[2], bias));
     if (taper_nnapi_is_constant(l, op->in[1])) {
         taper_tensor *tensor;
-        // Dense ones are packed in any order: they stay where the file has them.
+        // Dense weights can be packed from any order, so they remain in the memory of the file.
         TAPER_TRY(op->code == TAPER_NNAPI_CONV_2D || order == NULL ? taper_nnapi_tensor(l, op->in[1], order, &tensor)
                                                                    : ordered_weight(l, op->in[1], order, &tensor));
         return taper_nnapi_constant(l, TAPER_VAL(tensor), weight);
@@ -174,7 +173,7 @@ static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), weight, plain, dims);
 }
 
-// How many groups there are, and that the weights are for them.
+// Finds the number of groups, and checks the weights against it.
 static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_nnapi_window *w,
                                 int64_t *groups)
 {
@@ -199,7 +198,7 @@ static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_opera
     return TAPER_OK;
 }
 
-// What is left of a transposed convolution's result. It was made with the smaller one of both paddings on both sides.
+// Crops the result of a transposed convolution, which was computed with the smaller of the two paddings on both sides.
 static taper_status cut_result(taper_nnapi_lowering *l, const taper_nnapi_window *w, const geometry *g,
                                taper_ir_value **y)
 {
@@ -212,7 +211,7 @@ static taper_status cut_result(taper_nnapi_lowering *l, const taper_nnapi_window
     return TAPER_OK;
 }
 
-// The layer itself, with its activation.
+// Adds the layer and its activation.
 static taper_status convolve(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
                              const geometry *g, int64_t fuse, taper_ir_value *x, taper_ir_value **y)
 {
@@ -243,8 +242,8 @@ static taper_status convolve(taper_nnapi_lowering *l, const taper_nnapi_operatio
 
 taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
-    // [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed [out, H, W, in] to
-    // [in, out, H, W].
+    // The weight changes from [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed
+    // [out, H, W, in] to [in, out, H, W].
     static const uint8_t plain[4] = {0, 3, 1, 2}, turned[4] = {3, 0, 1, 2};
     const bool dense = op->code == TAPER_NNAPI_CONV_2D || op->code == TAPER_NNAPI_GROUPED_CONV_2D;
     const taper_nnapi_operand *weight = taper_nnapi_operand_of(l, op->in[1]);
@@ -280,7 +279,7 @@ taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_o
     return taper_nnapi_give(l, op->out[0], y, !quantized, !w.nchw);
 }
 
-// An input of any rank is rows of as many numbers as the weight has columns.
+// An input of any rank is seen as rows, with one number for each column of the weight.
 taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *weight = taper_nnapi_operand_of(l, op->in[1]);

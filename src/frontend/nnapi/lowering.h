@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the parts of this front end: the state of one serialized model that becomes nodes, and how nodes are made.
+// Declarations shared by the parts of this front end: the state of one serialized model during its lowering, and
+// functions that make nodes.
 #ifndef TAPER_FRONTEND_NNAPI_LOWERING_H
 #define TAPER_FRONTEND_NNAPI_LOWERING_H
 
 #include "frontend/nnapi/serialized.h"
 #include "ops/call/emit.h"
 
-// What is known of an operand so far. Images that NNAPI has as [N, H, W, C] are [N, C, H, W] in PyTorch's eyes, in
-// channels-last strides: layers make them so, and whoever wants NNAPI's order of dimensions permutes.
+// The state of an operand. An image that is [N, H, W, C] in NNAPI is [N, C, H, W] in PyTorch, with channels-last
+// strides. Layers produce this form, and operations that need NNAPI's order of dimensions permute it.
 typedef struct taper_nnapi_value {
-    taper_ir_value *plain; // with NNAPI's dimensions; NULL: not made yet
-    taper_ir_value *image; // of four dimensions [N, H, W, C]: as [N, C, H, W]; NULL: not made yet
-    uint32_t storage;      // the operand whose memory it may be a view of; its own number: none other's
-    bool shared;           // as a storage: somebody else has it, so a result may not
-    double wanted, scale;  // of an 8-bit operand: its scale as a result, what the value has; NAN: what an input has
+    taper_ir_value *plain; // value with NNAPI's dimensions; NULL until made
+    taper_ir_value *image; // value as [N, C, H, W] of a four-dimensional [N, H, W, C]; NULL until made
+    uint32_t storage;      // operand whose memory it may share, or its own number
+    bool shared;           // true if the storage has another owner, so it must not become a result
+    // For an 8-bit operand: scale as a result, and scale of the value; NAN means the scale of an input.
+    double wanted, scale;
 } taper_nnapi_value;
 
 typedef struct taper_nnapi_lowering {
     taper_emitter emit;
     const taper_nnapi_model *model;
     const taper_list *buffers;
-    bool copies;               // constants are the graph's own: their memory may go
+    bool copies;               // true if the graph has its own copies of constants, because their memory may be freed
     taper_nnapi_value *values; // by operand
 } taper_nnapi_lowering;
 
 // ---- nodes
 
-// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is. As the functions of ops/call/emit.h.
+// These functions are like those of ops/call/emit.h. On TAPER_ERROR_UNSUPPORTED, the serialized model is not replaced.
 static inline TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value,
                                                                taper_ir_value **made)
 {
@@ -66,62 +68,65 @@ static inline bool taper_nnapi_is_constant(const taper_nnapi_lowering *l, uint32
 {
     return l->model->operands[at].source != TAPER_NNAPI_NOTHING;
 }
-bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at); // 8 bits
-// Of a tensor that stands for an operand outside: 16-bit ones are tensors of int16, and floats inside, of which each
-// result is rounded to what 16 bits can say.
+bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at); // true for 8 bits
+// taper_nnapi_dtype returns the dtype of a tensor outside. 16-bit operands are int16 tensors outside, but floats
+// inside, and each result is rounded to 16 bits. The next two functions convert between these forms.
 taper_dtype taper_nnapi_dtype(uint32_t type);
 TAPER_MUST_USE taper_status taper_nnapi_from_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *tensor,
                                                     taper_ir_value **value);
 TAPER_MUST_USE taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
                                                   taper_ir_value **tensor);
-// That its type is known here, and its quantizer possible.
+// Checks that the type of the operand is supported and its quantizer is valid.
 TAPER_MUST_USE taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at);
-// That nothing has given it a value yet.
+// Checks that the operand has no value yet.
 TAPER_MUST_USE taper_status taper_nnapi_check_free(const taper_nnapi_lowering *l, uint32_t at);
 bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint32_t b);
-// The value, with NNAPI's dimensions; images of nchw false as [N, C, H, W].
+// Gets the value with NNAPI's dimensions. The next function gets an image as [N, C, H, W]; nchw: NNAPI has this order
+// too.
 TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 TAPER_MUST_USE taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value);
-// A constant of fewer than four dimensions, which are an image's last: as [N, C, H, W].
+// Gets a constant of fewer than four dimensions, which are the last of an image, as [N, C, H, W].
 TAPER_MUST_USE taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
-// The same as floats.
+// Converts a value of the operand to floats.
 TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
                                                taper_ir_value **floats);
-// An operation's result: quantized where the operand is, and it is not yet.
+// Sets the result of an operation. Quantizes it if the operand is quantized and the value is still float.
 TAPER_MUST_USE taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, bool is_float,
                                              bool is_image);
-// An 8-bit one with the quantizer of operand `of`, which is its own but for what singles lose of a scale.
+// Sets an 8-bit result with the quantizer of operand `of`, which equals its own except for rounding of the scale to
+// float32.
 void taper_nnapi_give_kept(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
-// Its quantizer, as constants.
+// Makes constants for scale and zero point of the operand.
 TAPER_MUST_USE taper_status taper_nnapi_quantizer(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **scale,
                                                   taper_ir_value **zero_point);
-// One that may share memory with another operand's.
+// Sets a result that may share memory with operand `of`.
 void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
-// value, made of the first input without computing anything, as result number `out`.
+// Sets result number `out`, made from the first input without computation.
 TAPER_MUST_USE taper_status taper_nnapi_give_moved(taper_nnapi_lowering *l, const taper_nnapi_operation *op,
                                                    uint32_t out, taper_ir_value *value, bool is_image);
-// The operand in whichever form it has; *image: [N, C, H, W] of [N, H, W, C].
+// Gets the operand in an existing form. *image: it is [N, C, H, W] for [N, H, W, C].
 TAPER_MUST_USE taper_status taper_nnapi_either(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value,
                                                bool *image);
-// A constant's tensor, with these of its dimensions in this order (NULL: as they are); a reference.
+// Makes the tensor of a constant with its dimensions in this order (NULL: unchanged). The result is a reference.
 TAPER_MUST_USE taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order,
                                                taper_tensor **tensor);
-// A constant's ints, at most limit; one int; one number of any kind.
+// Reads constants: ints, at most `limit`; one int; one number of any kind.
 TAPER_MUST_USE taper_status taper_nnapi_ints_of(taper_nnapi_lowering *l, uint32_t at, size_t limit, int64_t *numbers,
                                                 size_t *count);
 TAPER_MUST_USE taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t at, int64_t *number);
 TAPER_MUST_USE taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double *number);
-// An axis, 0 to rank - 1.
+// Reads an axis, 0 to rank - 1.
 TAPER_MUST_USE taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, size_t *axis);
-// Dimensions, each from -rank to rank - 1: which they are.
+// Reads dimensions, each from -rank to rank - 1, as flags.
 TAPER_MUST_USE taper_status taper_nnapi_axes_of(taper_nnapi_lowering *l, uint32_t at, size_t rank,
                                                 bool axes[TAPER_MAX_RANK], size_t *count);
-// Whether what is left of an image without these dimensions is in NNAPI's order: its channels come first or alone.
+// Returns true if an image without these dimensions is in NNAPI's order: the channels are removed, or they are all that
+// remains after N.
 static inline bool taper_nnapi_keeps_order(const bool *gone)
 {
     return gone[3] || (gone[1] && gone[2]);
 }
-// Dimension d of NNAPI's [N, H, W, C] in [N, C, H, W].
+// Returns the position of dimension d of NNAPI's [N, H, W, C] in [N, C, H, W].
 static inline size_t taper_nnapi_image_dim(size_t d)
 {
     return d == 0 ? 0 : d == 3 ? 1 : d + 1;
@@ -129,27 +134,27 @@ static inline size_t taper_nnapi_image_dim(size_t d)
 
 // ---- windows (windows.c)
 
-// What a convolution or pool says of its window. Pairs are of height and width.
+// The window of a convolution or pool. Pairs are height, width.
 typedef struct taper_nnapi_window {
-    int64_t before[2], after[2]; // paddings; a transposed convolution's after may say that the result has more (< 0)
+    int64_t before[2], after[2]; // paddings; after may be negative in a transposed convolution, for a larger result
     int64_t stride[2], dilation[2], kernel[2];
-    int64_t number; // of groups, or the channel multiplier
+    int64_t number; // number of groups, or channel multiplier
     int64_t fuse;
-    bool nchw, scheme; // scheme: paddings are those that NNAPI works out
+    bool nchw, scheme; // scheme: true if NNAPI computes the paddings
 } taper_nnapi_window;
-// kernel: of weights; pools have their own.
+// Reads a window. kernel: sizes of the weights; NULL for pools, which have arguments for it.
 TAPER_MUST_USE taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_operation *op,
                                                   const int64_t *kernel, taper_nnapi_window *w);
-// An image with the window's paddings around it.
+// Pads an image with the window's paddings.
 TAPER_MUST_USE taper_status taper_nnapi_pad_image(taper_nnapi_lowering *l, const taper_nnapi_window *w, double filling,
                                                   taper_ir_value *x, taper_ir_value **made);
-// A slice of dimension dim; end INT64_MAX: to its own end.
+// Makes a slice of dimension dim. end: INT64_MAX for the whole rest.
 TAPER_MUST_USE taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_value *x, size_t dim, int64_t start,
                                             int64_t end, int64_t step, taper_ir_value **made);
 
 // ---- operations
 
-// The activation behind an operation (numbers.c), of NNAPI's fuse codes: none, relu, relu1, relu6.
+// Adds the activation after an operation (numbers.c), by NNAPI's fuse codes: none, relu, relu1, relu6.
 TAPER_MUST_USE taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value,
                                              taper_ir_value **made);
 typedef taper_status taper_nnapi_lower(taper_nnapi_lowering *l, const taper_nnapi_operation *op);
@@ -160,20 +165,20 @@ taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_
     taper_nnapi_lower_strided_slice, taper_nnapi_lower_slice, taper_nnapi_lower_split, taper_nnapi_lower_pad,
     taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
 
-// A whole model.
+// Inputs and outputs of a whole model.
 typedef struct taper_nnapi_interface {
-    taper_ir_value *args;         // the list of inputs; NULL: they are
-    taper_ir_value *const *items; // these
+    taper_ir_value *args;         // list of inputs, or NULL to use items
+    taper_ir_value *const *items; // inputs
     size_t item_count;
-    const int64_t *in_formats, *out_formats; // PyTorch's; NULL: NNAPI's dimensions for all
+    const int64_t *in_formats, *out_formats; // PyTorch's memory formats, or NULL if all have NNAPI's dimensions
     size_t in_format_count, out_format_count;
-    const double *out_scales; // of results, where they are known as doubles, otherwise 0; NULL: of none
+    const double *out_scales; // scales of results as doubles, 0 if unknown; or NULL
     size_t out_scale_count;
-    const taper_type *type; // of the list of results
+    const taper_type *type; // type of the list of results
 } taper_nnapi_interface;
 TAPER_MUST_USE taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena,
                                                     const taper_nnapi_interface *face, taper_ir_value **list);
-// All operations, one after the other.
+// Lowers all operations, in order.
 TAPER_MUST_USE taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l);
 
 #endif

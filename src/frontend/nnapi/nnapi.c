@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a graph runs the Compilation of an NnapiModule. What PyTorch's module does (torch/backends/_nnapi/prepare.py):
+// Finds the code of a graph that runs the Compilation of an NnapiModule. The code of PyTorch's module
+// (torch/backends/_nnapi/prepare.py)
 //   if self.comp is None: … comp.init2(self.ser_model, self.weights, …); self.comp = comp
 //   outs = [empty_like(out) for out in self.out_templates]
 //   fixed_args = [contiguous args, with NNAPI's order of dimensions where inp_mem_fmts says 1]
 //   comp.run(fixed_args, outs)
 //   outs[i] = outs[i].permute(0, 3, 1, 2) where out_mem_fmts says 1
-// becomes: outs = [results of the operators], and the object is not written to any more.
+// becomes
+//   outs = [results of the operators]
+// and the object is no longer written to.
 #include "frontend/nnapi/nnapi.h"
 
 #include "base/charge.h"
@@ -19,27 +22,27 @@ typedef struct site {
     taper_graph *const *graphs;
     size_t graph_count;
     taper_error *error;
-    // of one call of run
-    taper_node *run, *comp, *init; // comp: the If that asserts it is there; NULL: none
+    // The following members describe one call of run.
+    taper_node *run, *comp, *init; // comp: the If that asserts that it exists, or NULL
     taper_object *object;          // the NnapiModule
-    taper_node *outs, *fixed;      // the lists
-    taper_ir_value *args;          // what fixed is made of
+    taper_node *outs, *fixed;      // lists of results and of arguments
+    taper_ir_value *args;          // source of `fixed`
 } site;
 
-// Attributes from the root to an object; inputs where they are put into their list one by one; operators around a
+// Limits: attributes from the root to an object; inputs that are appended to their list one by one; operators around a
 // template's quantize_per_tensor.
 enum { STEPS = 64, MOST_ITEMS = 64, TEMPLATE_STEPS = 4 };
 
-// ---- which object a value is
+// ---- the object that a value is
 
-// The class's name is the function's without the method.
+// Returns true if the graph is a method of the class, whose name is the function's without the method.
 static bool is_method_of(const taper_graph *graph, const char *name)
 {
     const char *dot = strrchr(graph->name, '.');
     return dot != NULL && strlen(name) == (size_t)(dot - graph->name) && strncmp(graph->name, name, strlen(name)) == 0;
 }
 
-// The object that a chain of attributes from the root leads to; NULL: not known.
+// Returns the object that a chain of attributes from the root leads to, or NULL if it is not known.
 static taper_object *object_of(const site *s, const taper_ir_value *value, int steps)
 {
     const taper_graph *graph = value->block->graph;
@@ -65,7 +68,7 @@ static taper_object *object_of(const site *s, const taper_ir_value *value, int s
                : NULL;
 }
 
-// Whether a node of the block may set attribute `slot` of the object, other than `except` and what is in it.
+// Returns true if a node of the block, except `except` and its blocks, may set attribute `slot` of the object.
 static bool block_sets(const site *s, const taper_block *block, const taper_object *object, int64_t slot,
                        const taper_node *except)
 {
@@ -100,8 +103,7 @@ static bool is_set(const site *s, const taper_object *object, int64_t slot, cons
     return set;
 }
 
-// A constant, or an attribute of an object that is known, which nobody sets (but in the part that goes); NULL
-// otherwise.
+// Returns a constant, or an attribute of a known object that is never set outside the code to be removed, or NULL.
 static const taper_val *known_value(const site *s, const taper_ir_value *value, uint32_t tag)
 {
     const taper_val *known = NULL;
@@ -117,9 +119,9 @@ static const taper_val *known_value(const site *s, const taper_ir_value *value, 
     return known != NULL && known->tag == tag ? known : NULL;
 }
 
-// ---- the shape of forward
+// ---- the code of forward
 
-// The node of block that is, or holds, node; NULL: it is elsewhere.
+// Returns the node of block that is node or contains it, or NULL.
 static taper_node *node_in(const taper_block *block, taper_node *node)
 {
     while (node != NULL && node->block != block) {
@@ -128,7 +130,8 @@ static taper_node *node_in(const taper_block *block, taper_node *node)
     return node;
 }
 
-// The only loop beside run, before it or behind, that calls op on the list; NULL: there is none, or several.
+// Returns the only loop in the block of run, before or after it, that calls op on the list. Returns NULL if there is
+// none, or several.
 static taper_node *loop_with(const site *s, const taper_node *list, const taper_op *op, bool behind)
 {
     taper_node *found = NULL;
@@ -154,7 +157,7 @@ static bool is_new_list(const site *s, const taper_node *list)
     return list != NULL && list->kind == TAPER_NODE_LIST && list->input_count == 0 && list->block == s->run->block;
 }
 
-// Whether the node, or one in its blocks, takes the value.
+// Returns true if the node, or a node in its blocks, uses the value.
 static bool takes(const taper_node *node, const taper_ir_value *value)
 {
     for (uint32_t i = 0; i < node->input_count; i++) {
@@ -178,12 +181,12 @@ static bool takes(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// The tensors that are put into the list one by one between it and run, where a loop over them was unrolled. False:
-// something else takes the list too.
+// Finds the tensors that are appended to the list between its creation and run, if a loop was unrolled. Returns false
+// if the list has other uses.
 static bool appended(const site *s, const taper_node *list, taper_ir_value **items, size_t room, size_t *count)
 {
     const taper_ir_value *value = &list->outputs[0];
-    bool before = true; // run
+    bool before = true; // before run
     *count = 0;
     for (const taper_node *node = list->next; node != NULL; node = node->next) {
         before = before && node != s->run;
@@ -204,7 +207,7 @@ static bool appended(const site *s, const taper_node *list, taper_ir_value **ite
     return true;
 }
 
-// Removes the calls that put something into the list, and the list.
+// Removes the append calls on the list, and the list.
 static void remove_appended(taper_node *list)
 {
     for (taper_node *node = list->next, *next; node != NULL && list->outputs[0].uses != NULL; node = next) {
@@ -216,7 +219,7 @@ static void remove_appended(taper_node *list)
     taper_node_remove(list);
 }
 
-// Whether nothing takes the list but `loop` and run; with or_after, nothing before run.
+// Returns true if only `loop` and run use the list. With or_after, uses after run are allowed.
 static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
 {
     const taper_ir_value *value = &list->outputs[0];
@@ -239,7 +242,8 @@ static bool same_attribute(const taper_ir_value *a, const taper_ir_value *b)
            a->node->own.slot == b->node->own.slot && taper_node_in(a->node, 0) == taper_node_in(b->node, 0);
 }
 
-// The lists whose items a block takes by number: formats are an attribute or a constant, arguments are neither.
+// Finds the lists whose items a block reads by index. The formats are an attribute or a constant; the arguments are
+// neither.
 static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir_value **formats)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -265,7 +269,7 @@ static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir
     return true;
 }
 
-// The call of init or init2 on a compilation, in the part that runs once; *count says how many there are.
+// Returns the call of init or init2 on a compilation, in the code that runs once. *count: number of such calls.
 static const taper_node *find_init(const taper_block *block, size_t *count)
 {
     const taper_node *found = NULL;
@@ -299,7 +303,7 @@ static bool holds_set(const site *s, const taper_block *block, int64_t slot)
     return false;
 }
 
-// The compilation that run is called on: an attribute that is known not to be None.
+// Finds the compilation of run: an attribute that is known not to be None.
 static bool find_object(site *s)
 {
     const taper_ir_value *value = taper_node_in(s->run, 0);
@@ -319,7 +323,7 @@ static bool find_object(site *s)
     }
     s->object = object_of(s, taper_node_in(value->node, 0), STEPS);
     const int64_t slot = value->node->own.slot;
-    // That class alone, as what else its code might do in the part that goes would be lost.
+    // Only this class is accepted, because other effects of the code to be removed would be lost.
     if (s->object == NULL || strstr(s->object->klass->name, ".torch.backends._nnapi.prepare.") == NULL ||
         slot != taper_object_slot(s->object, "comp") || (size_t)slot >= s->object->count ||
         s->object->slots[slot].tag != TAPER_NONE) {
@@ -343,8 +347,8 @@ static void remove_all(taper_block *block)
     }
 }
 
-// The scales of results, out of the templates that init makes of them: [quantize_per_tensor(zeros(1), scale, …) …]. In
-// the serialized model they are singles.
+// Reads the scales of results from the templates that init makes: [quantize_per_tensor(zeros(1), scale, …) …]. The
+// serialized model has them only in float32.
 static size_t result_scales(const site *s, const taper_block *block, double *scales, size_t room)
 {
     const int64_t slot = taper_object_slot(s->object, "out_templates");
@@ -380,7 +384,8 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
     return 0;
 }
 
-// The numbers of a list that is known: an attribute, a constant, or one of constants. NULL: it is not, or no memory.
+// Returns the numbers of a known list: an attribute, a constant, or a list of constants. Returns NULL if it is not
+// known, or without memory.
 static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_value *value, size_t *count)
 {
     const taper_node *list = value->node;
@@ -399,8 +404,8 @@ static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_
     return numbers;
 }
 
-// What init gives the compilation: the attribute, or a copy of it into which the sizes of operands are written that it
-// leaves to the run; of these the graph knows without it. *patch: the slice they are written to; NULL: none.
+// Returns the serialized model that init gives the compilation: the attribute, or a copy into which the unknown sizes
+// of operands are written. The graph computes these sizes itself. *patch: the slice that is written, or NULL.
 static const taper_val *serialized_value(const site *s, const taper_node *init, const taper_node **patch)
 {
     const taper_ir_value *value = taper_node_in(init, 1);
@@ -430,7 +435,7 @@ static bool is_number(const taper_ir_value *value, int64_t want)
     return constant != NULL && constant->constant.tag == TAPER_INT && constant->constant.as.i == want;
 }
 
-// Whether nothing but sizes is written, and those that the model has stay as they are.
+// Returns true if only sizes are written, and known sizes are not changed.
 static bool patches_sizes(const taper_node *patch, const taper_nnapi_model *model)
 {
     const int64_t slice[4] = {0, (int64_t)model->sizes_begin, (int64_t)model->sizes_end, 1};
@@ -474,7 +479,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         out_formats == NULL) {
         return TAPER_OK;
     }
-    const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init sets it: to contiguous ones
+    const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init replaces it by contiguous tensors
     const taper_node *patch;
     const taper_val *serialized = serialized_value(s, init, &patch);
     size_t in_count = 0, out_count = 0;
@@ -554,7 +559,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
 static taper_status rewrite(site *s, taper_node *run)
 {
     s->run = run;
-    for (size_t i = 0; i < s->graph_count; i++) { // all that may be looked at
+    for (size_t i = 0; i < s->graph_count; i++) { // charge for all nodes that may be visited
         TAPER_TRY(taper_charge(s->module->allocator, s->graphs[i] != NULL ? s->graphs[i]->node_count : 0, s->error));
     }
     if (run->input_count != 3 || run->output_count > 1 || (run->output_count == 1 && run->outputs[0].uses != NULL) ||
@@ -570,7 +575,7 @@ static taper_status rewrite(site *s, taper_node *run)
     taper_arena_init(&arena, s->module->allocator);
     taper_status status = rewrite_with(s, &arena);
     taper_arena_free(&arena);
-    if (status == TAPER_ERROR_UNSUPPORTED) { // left to the run
+    if (status == TAPER_ERROR_UNSUPPORTED) { // the Compilation remains and runs the model
         taper_error_clear(s->error);
         status = TAPER_OK;
     }
@@ -582,7 +587,7 @@ typedef struct calls {
     size_t count;
 } calls;
 
-// Every call of a method run, as it is said of compilations; nodes NULL: only counts.
+// Finds every call of a method run, which may be on a compilation. If found->nodes is NULL, calls are only counted.
 static void find_calls(const taper_block *block, calls *found)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -606,7 +611,7 @@ static taper_status rewrite_calls(site *s, taper_graph *graph)
     if (found.count == 0) {
         return TAPER_OK;
     }
-    const size_t bytes = found.count * sizeof *found.nodes; // fewer than there are nodes
+    const size_t bytes = found.count * sizeof *found.nodes; // at most one per node
     found.nodes = taper_alloc(s->module->allocator, bytes);
     if (found.nodes == NULL) {
         return taper_fail_memory(s->error);

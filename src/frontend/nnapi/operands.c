@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operands as values of the graph: constants out of the serialized model and its buffers, both orders of an image's
+// Operands as values of the graph: constants from the serialized model and its buffers, both orders of an image's
 // dimensions, floats and 8-bit integers.
 #include <math.h>
 
@@ -99,7 +99,7 @@ taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_i
     return TAPER_OK;
 }
 
-// What 16 bits can say of x.
+// Rounds x to the values that 16 bits can represent.
 static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, taper_ir_value *x,
                                      taper_ir_value **made)
 {
@@ -115,7 +115,8 @@ static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_
 
 // ---- constants
 
-// Its bytes; *owner is the tensor they are part of, NULL: the serialized model itself. Contiguous or not.
+// Finds the bytes of a constant. *owner: the tensor that contains them, contiguous or not, or NULL for the serialized
+// model.
 static taper_status constant_bytes(const taper_nnapi_lowering *l, uint32_t at, const uint8_t **data,
                                    taper_tensor **owner)
 {
@@ -159,7 +160,7 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->emit.error));
     size_t bytes = item;
     for (uint32_t d = 0; d < operand->rank; d++) {
-        bytes *= (size_t)operand->sizes[d]; // checked
+        bytes *= (size_t)operand->sizes[d]; // the product was checked
     }
     if (bytes != operand->bytes) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has %zu bytes, its sizes are %s", at, operand->bytes,

@@ -14,7 +14,7 @@ static taper_status read_words(taper_reader *reader, uint32_t *words, size_t cou
     return TAPER_OK;
 }
 
-// Room for count items, each of which takes at least least_bytes of what is left of the blob.
+// Allocates `count` items, each of which has at least least_bytes in the rest of the blob.
 static taper_status room_for(taper_arena *arena, const taper_reader *reader, uint32_t count, size_t least_bytes,
                              size_t item_size, void **room)
 {
@@ -50,7 +50,7 @@ static taper_status read_operands(taper_arena *arena, taper_reader *reader, uint
     return TAPER_OK;
 }
 
-// The heads of the values; their data follows later.
+// Reads the heads of the values; their data follows later.
 static taper_status read_values(taper_arena *arena, taper_reader *reader, uint32_t count, taper_nnapi_model *model,
                                 uint32_t **which)
 {

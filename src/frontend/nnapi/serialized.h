@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The serialized model that PyTorch's NNAPI converter writes into an int32 tensor, all little-endian 32-bit words:
-//   1. version (1), numbers of operands, values, operations, inputs, outputs
-//   2. operands: type, number of dimensions, scale (float), zero point
-//   3. values: operand, source (0 immediate, 2 numbered buffer), bytes
-//   4. operations: code, numbers of inputs and outputs
-//   5. the dimensions of every operand (0: known at run time)
-//   6. the data of every value, padded to 4 bytes; a buffer's is: number, offset, length
-//   7. operands of every operation, inputs first
-//   8. operands that are the model's inputs, then its outputs
+// The serialized model that PyTorch's NNAPI converter writes into an int32 tensor, as little-endian 32-bit words:
+// 1. version (1), numbers of operands, values, operations, inputs, outputs
+// 2. operands: type, number of dimensions, scale (float), zero point
+// 3. values: operand, source (0 immediate, 2 numbered buffer), bytes
+// 4. operations: code, numbers of inputs and outputs
+// 5. the dimensions of every operand (0: known at run time)
+// 6. the data of every value, padded to 4 bytes; for a buffer: number, offset, length
+// 7. operands of every operation, inputs first
+// 8. operands that are the model's inputs, then its outputs
 #ifndef TAPER_FRONTEND_NNAPI_SERIALIZED_H
 #define TAPER_FRONTEND_NNAPI_SERIALIZED_H
 
@@ -41,15 +41,15 @@ typedef struct taper_nnapi_operand {
     float scale;
     int32_t zero_point;
     int source;              // taper_nnapi_source
-    const uint8_t *data;     // of an immediate, borrowed from the blob
-    size_t bytes;            // of the value
-    uint32_t buffer, offset; // of a buffer
+    const uint8_t *data;     // data of an immediate, borrowed from the blob
+    size_t bytes;            // bytes of the value
+    uint32_t buffer, offset; // for a buffer
 } taper_nnapi_operand;
 
 typedef struct taper_nnapi_operation {
     uint32_t code;
     uint32_t in_count, out_count;
-    const uint32_t *in, *out; // operands
+    const uint32_t *in, *out; // numbers of operands
 } taper_nnapi_operation;
 
 typedef struct taper_nnapi_model {
@@ -57,10 +57,10 @@ typedef struct taper_nnapi_model {
     taper_nnapi_operation *operations;
     uint32_t *inputs, *outputs;
     uint32_t operand_count, operation_count, input_count, output_count;
-    size_t sizes_begin, sizes_end; // words: the sizes of all operands
+    size_t sizes_begin, sizes_end; // range of words with the sizes of all operands
 } taper_nnapi_model;
 
-// Everything is allocated from arena; the blob's bytes must outlive the model. Checks all indices and sizes.
+// Parses a model and checks all indices and sizes. Everything is allocated from arena. The blob must outlive the model.
 TAPER_MUST_USE taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size,
                                               taper_nnapi_model *model, taper_error *error);
 

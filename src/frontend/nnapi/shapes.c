@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations that move elements. Where the result has another quantizer than the input, it is quantized anew.
+// Lowers operations that move elements. If the result has another quantizer than the input, it is quantized again.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 #include "ops/engine/matmul.h"
@@ -27,7 +27,7 @@ taper_status taper_nnapi_lower_expand_dims(taper_nnapi_lowering *l, const taper_
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
-// x, begins, ends, steps, masks: whose begin, whose end is the dimension's own, which dimensions go
+// Inputs: x, begins, ends, steps, and masks for begins and ends to ignore and for dimensions to remove.
 taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const size_t rank = taper_nnapi_operand_of(l, op->in[0])->rank;
@@ -67,7 +67,7 @@ taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const tape
     return taper_nnapi_give_moved(l, op, 0, x, image);
 }
 
-// x, begins, sizes (-1: all that follow)
+// Inputs: x, begins, sizes (-1: all that follow).
 taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -84,7 +84,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     for (size_t d = 0; d < in->rank; d++) {
         const int64_t known = in->sizes[d], size = sizes[d] == -1 ? known - begins[d] : sizes[d];
-        // What is not known ends where it ends, if it goes on to there; otherwise the run sees what there is.
+        // An unknown size is allowed if the slice extends to its end. Otherwise the sizes are checked in the run.
         const bool open = known == 0 && sizes[d] == -1;
         if (begins[d] < 0 || (!open && size < 1) || (known != 0 && begins[d] + size > known)) {
             TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],
@@ -98,7 +98,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     return taper_nnapi_give_moved(l, op, 0, x, image);
 }
 
-// x, the dimension, how many parts of the same size
+// Inputs: x, axis, number of equal parts.
 taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -125,7 +125,7 @@ taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_
     return TAPER_OK;
 }
 
-// x, the dimensions of size 1 that go (none: all that are)
+// Inputs: x, dimensions of size 1 to remove (default: all of them).
 taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -148,7 +148,7 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
         image = false;
     }
-    for (size_t d = in->rank; d-- > 0;) { // of [N, C, H, W] from behind
+    for (size_t d = in->rank; d-- > 0;) { // from the last dimension of [N, C, H, W] to the first
         const size_t from = image ? (d == 0 ? 0 : d == 1 ? 3 : d - 1) : d;
         if (gone[from]) {
             TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)d), &dim));
@@ -158,7 +158,7 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
     return taper_nnapi_give_moved(l, op, 0, x, false);
 }
 
-// What a PAD fills with, as the number that elements stand for.
+// Reads the number with which a PAD fills, as a real value.
 static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_val *value)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -179,7 +179,7 @@ static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_oper
     return TAPER_OK;
 }
 
-// x, [rank, 2] paddings, what they are filled with
+// Inputs: x, [rank, 2] paddings, number to fill with.
 taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -197,7 +197,7 @@ taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_op
     }
     TAPER_TRY(find_filling(l, op, &filling));
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
-    for (size_t d = 0; d < in->rank; d++) { // PyTorch has the last dimension first
+    for (size_t d = 0; d < in->rank; d++) { // in PyTorch, the last dimension is first
         const size_t to = 2 * (in->rank - 1 - (image ? taper_nnapi_image_dim(d) : d));
         if (numbers[2 * d] < 0 || numbers[2 * d + 1] < 0) {
             TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)numbers[2 * d],

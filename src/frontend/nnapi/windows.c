@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows that move over images: how convolutions and pools say which, with paddings or with a scheme for them.
+// Windows that move over images: reads those of convolutions and pools, with explicit paddings or with a scheme.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
 enum { SCHEME_SAME = 1, SCHEME_VALID = 2 };
 
-// Where an operation has its arguments. Behind the paddings (4 ints, or a scheme) come strides, kernel, one number more
-// and an activation; an NCHW flag and then dilations may follow.
+// The layout of an operation's arguments. After the paddings (4 ints, or a scheme) come strides, kernel, one more
+// number, and an activation. An NCHW flag and then dilations may follow.
 typedef struct layout {
-    uint32_t paddings; // the first of them
+    uint32_t paddings; // index of the first padding
     bool scheme, kernel, number, flag, dilations;
 } layout;
 
@@ -20,14 +20,16 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
     const bool number = grouped || op->code == TAPER_NNAPI_DEPTHWISE_CONV_2D;
     const uint32_t behind = 3u + (pool ? 2 : 0) + number;
     for (uint32_t scheme = 0; scheme < 2; scheme++) {
-        const uint32_t paddings = pool ? 1 : transposed ? 3 + scheme : 3; // a transposed one's scheme is behind sizes
+        // In a transposed convolution, the scheme follows the sizes.
+        const uint32_t paddings = pool ? 1 : transposed ? 3 + scheme : 3;
         const uint32_t least = paddings + (scheme != 0 ? 1 : 4) + behind;
         const uint32_t more = op->in_count < least ? UINT32_MAX : op->in_count - least;
         const bool flag = more == 1 || (more == 3 && !pool && !transposed && !grouped);
         if (!flag && (more != 0 || transposed || grouped)) {
             continue;
         }
-        // As many as with dilations and a scheme there are with paddings and no flag; where the flag would be tells.
+        // A scheme with dilations has as many arguments as paddings without a flag. The type of the argument in the
+        // flag's place decides.
         if (more == 3 && scheme != 0 && taper_nnapi_operand_of(l, op->in[least])->type != TAPER_NNAPI_BOOL) {
             continue;
         }
@@ -41,7 +43,7 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
     return false;
 }
 
-// What NNAPI's schemes mean of a side of size in; 0: not known.
+// Computes the paddings of a scheme for one side of the image. in: its size, or 0 if unknown.
 static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64_t in, size_t side,
                                   taper_nnapi_window *w)
 {
@@ -58,7 +60,7 @@ static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64
     return TAPER_OK;
 }
 
-// least: of a kernel. Weights that are computed may have sizes that are not known, 0.
+// least: least size of a kernel. Computed weights may have unknown sizes, 0.
 static taper_status check_window(const taper_nnapi_lowering *l, const taper_nnapi_window *w, int64_t least)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -78,7 +80,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
                                    taper_nnapi_window *w)
 {
     layout at;
-    int64_t n[16] = {0}; // from the paddings on
+    int64_t n[16] = {0}; // arguments from the paddings on
     if (!find_layout(l, op, &at)) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%u inputs are not possible", op->in_count);
     }
@@ -113,7 +115,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
     const int64_t sizes[2] = {in->sizes[first], in->sizes[first + 1]};
     const bool transposed = op->code == TAPER_NNAPI_TRANSPOSE_CONV_2D;
     if (!at.scheme) {
-        for (size_t i = 0; i < 2; i++) { // the others' operators see that themselves
+        for (size_t i = 0; i < 2; i++) { // other operators check this themselves
             if (transposed && sizes[i] != 0 && w->kernel[i] != 0 &&
                 (sizes[i] - 1) * w->stride[i] + w->kernel[i] <= w->before[i] + w->after[i]) {
                 TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld leave nothing",
@@ -129,7 +131,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
         TAPER_TRY(pad_by_scheme(l, n[0], sizes[0], 0, w));
         return pad_by_scheme(l, n[0], sizes[1], 1, w);
     }
-    // The result has these sizes; padding is what a convolution of such an image would have.
+    // The argument is the size of the result. The padding is that of the forward convolution on an image of this size.
     int64_t wanted[4];
     size_t count;
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[3], 4, wanted, &count));
