@@ -26,8 +26,8 @@ PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
 # Folders whose C files are read, without the folders below them.
 ROOMS = ["src", "src/app", "src/backends", "src/backends/common", "src/backends/cpu", "src/backends/gpu", "src/backends/gpu/metal",
          "src/backends/gpu/shaders", "src/backends/gpu/vulkan", "src/backends/nnapi", "src/backends/nnapi/convert", "src/base",
-         "src/compiler", "src/format", "src/frontend", "src/frontend/export", "src/frontend/nnapi", "src/ir", "src/ops/call",
-         "src/ops/list", "src/platform", "src/runtime"]
+         "src/compiler", "src/format", "src/frontend", "src/frontend/export", "src/frontend/nnapi", "src/frontend/torchscript",
+         "src/ir", "src/ops/call", "src/ops/list", "src/platform", "src/runtime"]
 
 C_FILES = (".c", ".h", ".inc")
 

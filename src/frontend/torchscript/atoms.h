@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of TorchScript sources as small numbers: equal names have equal numbers, and those that the language or the
-// front end knows have numbers of their own.
+// Names of TorchScript sources as small numbers (atoms). Equal names have equal atoms. Names that the language or this
+// front end uses have constants.
 #ifndef TAPER_TORCHSCRIPT_ATOMS_H
 #define TAPER_TORCHSCRIPT_ATOMS_H
 
@@ -100,7 +100,7 @@ typedef struct taper_ts_atoms {
     size_t count, capacity;
     uint32_t *index; // atom + 1; open addressing
     size_t index_size;
-    uint64_t probes; // of all lookups: names chosen to collide cannot make loading slow
+    uint64_t probes; // probes of all lookups; their limit prevents that colliding names make loading slow
 } taper_ts_atoms;
 
 TAPER_MUST_USE taper_status taper_ts_atoms_create(taper_ts_atoms *atoms, const taper_allocator *allocator,

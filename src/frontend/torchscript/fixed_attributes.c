@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attributes that are as the file has them for good: those that no statement of the sources assigns to. `training` most
-// of all, and what layers were made with: batch norm is a page of branches of which one is ever taken, and what is not
+// Attributes that never change, because no statement of the sources assigns to them: above all `training`, and the
+// parameters of layers. Batch norm, for example, has many branches, of which only one is taken. Branches that are not
 // lowered need not be optimized away.
 #include "frontend/torchscript/lower.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tokens, and indentation as tokens.
+// Makes tokens, including those for indentation.
 #include "frontend/torchscript/lexer.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static char peek(const taper_ts_lexer *lexer, size_t ahead)
     return at < lexer->parse->length ? lexer->parse->text[at] : '\0';
 }
 
-// Skips blanks, comments and, where they mean nothing, ends of lines. True at the end of a line of code.
+// Skips blanks, comments and meaningless line ends. Returns true at the end of a logical line.
 static bool skip(taper_ts_lexer *lexer)
 {
     const taper_ts_parse *p = lexer->parse;
@@ -77,7 +77,7 @@ static bool skip(taper_ts_lexer *lexer)
     return line;
 }
 
-// The first token of a line: its indentation against that of the lines above.
+// Makes a token for the indentation of a new line, compared with the lines above.
 static taper_status indentation(taper_ts_lexer *lexer)
 {
     const taper_ts_parse *p = lexer->parse;

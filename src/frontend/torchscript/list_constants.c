@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: what constants tell, as PyTorch's propagation of constants finds it. Tensors and lists are none.
+// For `taper ops`: simplifies by constants, as PyTorch's constant propagation does. Tensors and lists do not count as
+// constants.
 #include "frontend/torchscript/list.h"
 #include "ops/call/fold.h"
 
@@ -22,7 +23,7 @@ static bool branch_is_known(const taper_node *node)
     return condition != NULL && condition->constant.tag == TAPER_BOOLEAN;
 }
 
-// Of a branch whose condition is known, or of a loop that never runs.
+// Takes a branch with a known condition, or removes a loop that never runs.
 static void take_branch(taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_LOOP && i < node->output_count; i++) {
@@ -49,7 +50,7 @@ static bool is_same_constant(const taper_ir_value *a, const taper_ir_value *b)
                        (one->constant.tag == TAPER_INT && one->constant.as.i == other->constant.as.i)));
 }
 
-// What both branches give, if they do not make it.
+// Replaces results of an If that are equal in both branches, if the branches do not make them.
 static void same_results(folding *f, taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -85,7 +86,7 @@ static taper_status fold(folding *f, taper_node *node)
                : TAPER_OK;
 }
 
-// isinstance of a constant.
+// Decides isinstance of a constant.
 static taper_status fold_instance(folding *f, taper_node *node)
 {
     const taper_type *type = taper_ts_type_in_graph(taper_node_in(node, 0));
@@ -99,7 +100,7 @@ static taper_status fold_instance(folding *f, taper_node *node)
     return replace(f, node, taper_val_bool(is));
 }
 
-// A tuple of constants is one, once that was found (own.all_constant), and so are its items.
+// Returns true for a tuple that is known to contain only constants (own.all_constant), whose items are then known too.
 
 static bool is_known_tuple(const taper_ir_value *value)
 {
@@ -139,7 +140,7 @@ static taper_status visit_from(folding *f, taper_node *node)
             taper_block *const block = node->block;
             take_branch(node);
             f->changed = true;
-            next = before != NULL ? before->next : block->first; // what the branch has is looked at, too
+            next = before != NULL ? before->next : block->first; // visit the nodes of the branch too
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: what is left of a function, as PyTorch's elimination of dead code finds it. Calls stay.
+// For `taper ops`: removes unused nodes, as PyTorch's dead code elimination does. Calls remain.
 #include "frontend/torchscript/list.h"
 #include "ir/alias.h"
 #include "ir/effects.h"
 
-enum { DEAD = 0, EFFECT = 1, LIVE = 2 }; // `instruction` of a node
+enum { DEAD = 0, EFFECT = 1, LIVE = 2 }; // values of a node's member `instruction`
 
 typedef struct marking {
     taper_ts_lowering *lowering;
     taper_aliases *aliases;
-    uint8_t *values, *sets; // live: by id; by set of values that may share memory
-    uint8_t *anywhere;      // sets with a value that an operator took out of a container, wherever that is from
+    uint8_t *values, *sets; // marks of live values by id; of live sets of values that may share memory
+    uint8_t *anywhere;      // sets with a value that an operator took out of a container of unknown origin
     bool grown;
     bool writes_stay;
 } marking;
@@ -54,7 +54,8 @@ static bool is_made_here(const taper_ir_value *value)
            (ret->type->kind == TAPER_TYPE_LIST || ret->type->kind == TAPER_TYPE_DICT);
 }
 
-// Whether the user looks at, or changes, what the object, list or dict holds, and hands on no more than that.
+// Returns true if the user only reads or changes the contents of the object, list or dict, and returns nothing except
+// these contents.
 static bool looks_inside(const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -73,7 +74,8 @@ static bool looks_inside(const taper_value_use *use)
     return inside;
 }
 
-// An object, list or dict that the function makes for itself: what is written to it is nobody else's.
+// Returns true for an object, list or dict that the function makes for itself, so that writes to it have no other
+// effect.
 static bool is_own(const taper_ir_value *value)
 {
     int count = 0;
@@ -84,7 +86,7 @@ static bool is_own(const taper_ir_value *value)
     return own;
 }
 
-// What others can see: also a write to what they may hold.
+// Returns true if the node has an effect outside, which includes a write to something that others may reach.
 static bool has_effect(const marking *m, const taper_node *node)
 {
     if (node->kind == TAPER_NODE_CALL) {
@@ -103,7 +105,7 @@ static bool has_effect(const marking *m, const taper_node *node)
     return node->kind == TAPER_NODE_OP && taper_op_has(node->op, TAPER_OP_EFFECT);
 }
 
-// A tuple of what nobody can change is no more than that.
+// Returns true for a tuple of immutable items.
 static bool is_plain(const taper_ir_value *value)
 {
     const taper_type *type = value->type;
@@ -116,7 +118,7 @@ static bool is_plain(const taper_ir_value *value)
     return plain || taper_value_is_plain(value);
 }
 
-// Which sets have values from anywhere.
+// Marks the sets with values of unknown origin.
 static void mark_anywhere(marking *m, const taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -132,7 +134,7 @@ static void mark_anywhere(marking *m, const taper_block *block)
     }
 }
 
-// Marks nodes that have effects, or nodes in them that have. Returns whether there are any.
+// Marks nodes that have effects, also inside their blocks. Returns true if there are any.
 static bool mark_effects(const marking *m, const taper_block *block)
 {
     bool any = false;
@@ -166,7 +168,7 @@ static bool is_live(const marking *m, const taper_node *node)
     return false;
 }
 
-// Of a loop, carried values that its body looks at stay, even if only to compute themselves.
+// In a loop, carried values that its body reads remain, even if they are used only to compute themselves.
 static void mark_results(marking *m, const taper_block *block)
 {
     const taper_node *parent = block->parent;
@@ -194,7 +196,7 @@ static taper_status mark_block(marking *m, const taper_block *block)
     TAPER_TRY(taper_ts_charge(m->lowering, nodes));
     for (taper_node *node = block->last; node != NULL; node = node->previous) {
         const bool grown = m->grown;
-        do { // a loop's body until nothing new is found
+        do { // repeat the body of a loop until nothing new is found
             m->grown = false;
             for (size_t b = 0; b < node->block_count; b++) {
                 TAPER_TRY(mark_block(m, node->blocks[b]));
@@ -217,7 +219,7 @@ static void sweep(const taper_block *block, taper_ir_value *nothing)
         }
         if (node->instruction != LIVE && node != nothing->node) {
             for (size_t i = 0; i < node->output_count; i++) {
-                taper_value_replace_uses(&node->outputs[i], nothing); // results that nobody looks at
+                taper_value_replace_uses(&node->outputs[i], nothing); // unused results
             }
             taper_node_remove(node);
         }
@@ -244,7 +246,7 @@ taper_status taper_ts_list_live(taper_ts_lowering *l, bool writes_stay)
     if (status == TAPER_OK) {
         sweep(l->graph->body, nothing);
     }
-    memset(l->pooled, 0, sizeof l->pooled); // they may be gone
+    memset(l->pooled, 0, sizeof l->pooled); // these constants may be removed
     taper_free(l->unit->allocator, m.values, count);
     taper_free(l->unit->allocator, m.sets, count);
     taper_free(l->unit->allocator, m.anywhere, count);

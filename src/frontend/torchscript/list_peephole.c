@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: what PyTorch's peephole pass finds out about a function with what it calls inlined: what types tell,
-// the length, items, sums and parts of lists and dicts that it makes and nobody changes, and numbers that add nothing.
+// For `taper ops`: simplifies a function with inlined calls as PyTorch's peephole pass does. It uses types; the length,
+// items, sums and slices of lists and dicts that the function makes and never changes; and neutral numbers.
 #include "frontend/torchscript/list.h"
 #include "ir/alias.h"
 #include "ir/effects.h"
@@ -22,7 +22,7 @@ static void replace(peephole *p, taper_node *node, taper_ir_value *with)
     p->changed = true;
 }
 
-// ---- what types tell
+// ---- simplification by types
 
 static taper_status none_test(peephole *p, taper_node *node, bool is)
 {
@@ -37,7 +37,7 @@ static taper_status none_test(peephole *p, taper_node *node, bool is)
     return TAPER_OK;
 }
 
-// int(tensor(n)), as traces have it.
+// Replaces int(tensor(n)), which traces contain, by n.
 static void number_behind(peephole *p, taper_node *node)
 {
     static const char *const casts[] = {
@@ -57,7 +57,7 @@ static void number_behind(peephole *p, taper_node *node)
     }
 }
 
-// Results of a branch that are its condition.
+// Replaces a result of an If that is true or false exactly as its condition.
 static void of_branch(peephole *p, taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -93,7 +93,7 @@ static taper_status visit_types(peephole *p, taper_node *node)
 
 // ---- lists and dicts
 
-// A LIST or DICT of the function which is only looked at.
+// Returns a LIST or DICT of the function that is never changed, or NULL.
 static const taper_node *made_here(peephole *p, const taper_ir_value *value, taper_node_kind kind)
 {
     const taper_node *made = value->node;
@@ -132,7 +132,7 @@ static bool int_in(const taper_node *node, size_t index, int64_t otherwise, int6
     return true;
 }
 
-// A list of items of one list and then of another, NULL: none; from `start` on in steps.
+// Makes a list of items of list a and then of list b (which may be NULL), from `start` on in steps.
 static taper_status list_of(peephole *p, taper_node *node, const taper_node *a, const taper_node *b, int64_t start,
                             int64_t step, size_t count)
 {
@@ -188,7 +188,7 @@ static bool same_key(taper_val a, taper_val b)
                                     memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
 }
 
-// The length, or the item of a constant key, where all keys are constant ints or texts and no two the same.
+// Finds the length, or the item of a constant key, if all keys are different constant ints or texts.
 static taper_status of_dict(peephole *p, taper_node *node, const taper_node *dict, bool length)
 {
     const taper_node *wanted = length ? NULL : taper_value_constant(taper_node_in(node, 1));
@@ -245,7 +245,8 @@ static taper_status visit_lists(peephole *p, taper_node *node)
 
 // ---- numbers
 
-// Of an operator on two ints the constant one, which is made the second where that is the same.
+// Returns the constant operand of an operator on two ints, or NULL. If the operator commutes, the constant becomes the
+// second operand.
 static const taper_node *int_constant(taper_node *node, bool commutes)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -261,7 +262,7 @@ static const taper_node *int_constant(taper_node *node, bool commutes)
     return taper_value_constant(taper_node_in(node, 1));
 }
 
-// (n + a) - b, and so on: one of the two.
+// Merges two sums into one, such as (n + a) - b.
 static taper_status merge_sums(peephole *p, taper_node *node, int64_t number)
 {
     taper_node *before = taper_node_in(node, 0)->node;
@@ -283,7 +284,7 @@ static taper_status merge_sums(peephole *p, taper_node *node, int64_t number)
     return TAPER_OK;
 }
 
-// n + 0, n - 0, n * 1, n // 1
+// Replaces n + 0, n - 0, n * 1 and n // 1 by n.
 static taper_status known_numbers(peephole *p, taper_node *node)
 {
     static const struct {
@@ -309,7 +310,7 @@ static taper_status known_numbers(peephole *p, taper_node *node)
     return merge_sums(p, node, constant->constant.as.i);
 }
 
-// The rank of what a convolution gives.
+// Replaces the rank of a convolution's result by a constant.
 static taper_status known_rank(peephole *p, taper_node *node)
 {
     const taper_node *made = taper_node_in(node, 0)->node;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Literals: defaults of parameters, Finals, members of enums.
+// Evaluates literals: defaults of parameters, Finals, members of enums.
 #include "format/saved_value.h"
 #include "frontend/torchscript/unit.h"
 
@@ -16,7 +16,7 @@ static void parts(taper_val value, double *re, double *im)
     *im = value.tag == TAPER_COMPLEX ? value.as.complex->im : 0;
 }
 
-// a + b and a - b of which one is imaginary: how complex numbers are written.
+// Evaluates a + b or a - b with one imaginary operand, which is the notation for complex numbers.
 static taper_status complex_sum(taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, taper_val *value)
 {
     taper_val a, b;
@@ -56,7 +56,7 @@ static taper_status negative(taper_ts_unit *unit, uint32_t file, const taper_ts_
         value->as.f = -value->as.f;
         return TAPER_OK;
     }
-    if (value->tag == TAPER_COMPLEX) { // fresh, so it may be changed
+    if (value->tag == TAPER_COMPLEX) { // new, so it may be changed
         value->as.complex->re = -value->as.complex->re;
         value->as.complex->im = -value->as.complex->im;
         return TAPER_OK;
@@ -141,7 +141,7 @@ static taper_status dotted(taper_ts_unit *unit, uint32_t file, const taper_ts_no
     return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
 }
 
-// torch.device("cpu")
+// Evaluates torch.device("cpu").
 static taper_status device(taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, taper_val *value)
 {
     const taper_ts_node *argument = node->child->next;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An object that only its own block looks at, as `with torch.no_grad():` makes one, is the values of its attributes.
-// PyTorch's lite interpreter reads no zip archive whose functions make objects.
+// Replaces an object that is used only in its own block, for example by `with torch.no_grad():`, by the values of its
+// attributes. PyTorch's lite interpreter cannot read zip archives whose functions make objects.
 #include "frontend/torchscript/lower.h"
 
 enum { MOST_SLOTS = 8 };
 
-// Whether node reads or sets an attribute of the object.
+// Returns true if the node gets or sets an attribute of the object.
 static bool is_access(const taper_node *node, const taper_node *object)
 {
     return (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) &&
            taper_node_in(node, 0) == &object->outputs[0];
 }
 
-// Whether nothing is done with the object but reading attributes, each after it was set, and setting them, in its
-// block.
+// Returns true if the only uses of the object, in its block, set its attributes, and get attributes that were set
+// before.
 static bool is_local(const taper_node *object, size_t *looks)
 {
     size_t left = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes, variables, inlining, and which functions of a module are lowered: the methods of the root's class, every
-// __setstate__ that objects wait for, and what may be called through an interface.
+// Nodes, variables, inlining, and the choice of functions to lower: the methods of the root's class, every __setstate__
+// that objects wait for, and all methods that may be called through an interface.
 #include "frontend/torchscript/lower.h"
 
 #include <stdio.h>
@@ -71,8 +71,8 @@ static taper_status keep_name(taper_ts_lowering *l, uint32_t atom, const char **
     return *kept != NULL ? TAPER_OK : taper_fail_memory(l->unit->error);
 }
 
-// The place of what is being lowered: one for all nodes of an expression. Two calls in one expression that are of one
-// method of two objects have instances of their own.
+// Gets the place of the code being lowered: one place for all nodes of an expression. If one expression calls a method
+// on two objects, each call has its own instance.
 static taper_status place(taper_ts_lowering *l, uint32_t *number)
 {
     taper_module *module = l->unit->module;
@@ -118,7 +118,7 @@ taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_
     return TAPER_OK;
 }
 
-// Constants stand at the head of the body, so that every block sees them.
+// Adds the constant at the start of the body, so that every block can use it.
 taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made)
 {
     enum { NONE, NO, YES, FIRST_INT, INTS = sizeof l->pooled / sizeof l->pooled[0] - FIRST_INT };
@@ -162,7 +162,7 @@ taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t slot, taper_ts_bi
 
 // ---- functions
 
-// The body of a function in a frame of its own; args by parameter.
+// Lowers the body of a function in its own frame. args: by parameter.
 static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, uint32_t called_from,
                              const char *instance, const taper_ts_binding *args, taper_ts_binding *out)
 {
@@ -197,13 +197,13 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     function->active = false;
     l->frame = outer;
     l->at = at;
-    l->trail_count = mark; // the locals they are about are gone
+    l->trail_count = mark; // the locals of these changes are gone
     taper_free(l->unit->allocator, frame.locals, bytes);
     *out = frame.result;
     return status;
 }
 
-// What the method is called on, in PyTorch's words: the attribute's name, or SELF.
+// Gets the name of the object on which the method is called, as PyTorch prints it: the attribute, or SELF.
 static taper_status instance_of(taper_ts_lowering *l, const taper_ir_value *object, const char **instance)
 {
     const taper_ts_frame *frame = l->frame;
@@ -299,7 +299,7 @@ static taper_status describe_function(taper_ts_lowering *l, const taper_ts_funct
     return TAPER_OK;
 }
 
-// Hooks of the root: before forward and behind it, as PyTorch calls them.
+// Runs the hooks of the root, before or after forward, as PyTorch calls them.
 static taper_status run_hooks(taper_ts_lowering *l, taper_ts_definition *class, const taper_ts_node *names, bool before,
                               taper_ts_binding *args, size_t count, taper_ts_binding *result)
 {
@@ -377,7 +377,7 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     TAPER_TRY(taper_graph_create(allocator, name, f->parameter_count, &made, l->unit->error));
     l->prepared[l->prepared_count++] = (taper_ts_prepared){.graph = made};
     const uint32_t number = (uint32_t)l->prepared_count;
-    // The caller goes on where it was.
+    // Save the caller's state, which is restored afterwards.
     taper_graph *const graph = l->graph;
     taper_block *const block = l->block;
     taper_ts_frame *const frame = l->frame;
@@ -401,8 +401,8 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     return TAPER_OK;
 }
 
-// What nobody looks at, from the end backwards: tuples made to be taken apart, attributes read for branches not taken.
-// raising: operators that may raise, too.
+// Removes unused nodes, from the end backwards, such as tuples that are only unpacked, and attributes for branches that
+// were not taken. raising: also operators that may raise.
 static void drop_unused(taper_block *block, bool raising)
 {
     for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
@@ -453,7 +453,7 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     } else {
         size_t looks = 1000000;
         drop_unused(l->graph->body, true);
-        // What was an attribute of an object may be nobody's now, and raises nevertheless.
+        // Former attributes of an object may be unused now. Operators that make them may still raise, so they remain.
         taper_ts_dissolve_objects(l->graph->body, &looks);
         drop_unused(l->graph->body, false);
     }
@@ -476,10 +476,11 @@ static taper_status class_of(taper_ts_lowering *l, const taper_object *object, t
     return taper_ts_find_text(l->unit, object->klass->name, strlen(object->klass->name), class);
 }
 
-// The class of every object that can be reached from value. A container is looked at once, however many hold it.
+// Collects the classes of all objects that can be reached from value. A container is visited once, even if it is
+// shared.
 static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int depth)
 {
-    enum { SEEN = -2 }; // the heap's own marks are others
+    enum { SEEN = -2 }; // differs from the heap's own marks
     if (value.tag == TAPER_OBJECT) {
         taper_ts_definition *class;
         TAPER_TRY(class_of(l, value.as.object, &class));
@@ -525,7 +526,7 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     }
     l->of_root = false;
     TAPER_TRY(collect_classes(l, module->root, 0));
-    // What is found here may call further interfaces and make objects of further classes.
+    // These functions may call more interfaces and make objects of more classes.
     for (bool grown = true; grown;) {
         const size_t before = l->result->count;
         for (size_t c = 0; c < l->created_count; c++) {
@@ -564,8 +565,7 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     return taper_ts_lower_module(l);
 }
 
-// Nothing is known of a class that this build lacks, so what is wrong may be told of what is done with it: that it is
-// missing is told instead.
+// Nothing is known of a missing class, so the error may be about its use. This reports the missing class instead.
 static taper_status tell_missing(taper_ts_lowering *l, taper_status status)
 {
     taper_needs *missing = &l->result->missing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls: functions and methods of the sources, constructors, operators, and the forms that only look like calls.
+// Calls: functions and methods of the sources, constructors, operators, and special forms with the syntax of a call.
 #include "frontend/torchscript/list.h"
 #include "ops/list/op_names.h"
 
@@ -20,7 +20,7 @@ static taper_status default_of(taper_ts_lowering *l, const taper_ts_function *f,
     return TAPER_OK;
 }
 
-// self is bound when the function is a method.
+// Calls a function. self: the object if it is a method, or NULL.
 static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_function *f,
                                   const taper_ts_binding *self, const taper_ts_arguments *args, taper_ts_binding *out)
 {
@@ -70,7 +70,8 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
             status = taper_ts_convert(l, node, *given, type, -1, &values[i]);
         }
         if (status == TAPER_OK && type != NULL && values[i].value != NULL) {
-            // Overloads are chosen by the declared types; what is passed for an Optional is known all the same.
+            // Overloads are chosen by the declared types. The actual type of an argument for an Optional is known in
+            // addition.
             const taper_type *given_type = values[i].type;
             values[i].type = given->type == NULL ? NULL : type->kind == TAPER_TYPE_CLASS ? given_type : type;
             if (type->kind == TAPER_TYPE_OPTIONAL && values[i].actual == NULL) {
@@ -102,7 +103,7 @@ static taper_status remember_interface(taper_ts_lowering *l, uint32_t method)
     return TAPER_OK;
 }
 
-// A call that is decided at run time.
+// Adds a call whose method is found at run time.
 static taper_status call_late(taper_ts_lowering *l, taper_ts_binding object, const char *method,
                               const taper_ts_arguments *args, const taper_type *type, taper_ts_binding *out)
 {
@@ -164,7 +165,7 @@ taper_status taper_ts_call_method(taper_ts_lowering *l, const taper_ts_node *nod
     return method_call(l, node, object, method, &all, out);
 }
 
-// __torch__.torch.classes.ns.C.__new__(…): an object of a native class.
+// __torch__.torch.classes.ns.C.__new__(…): makes an object of a native class.
 static taper_status new_native(taper_ts_lowering *l, taper_ts_node *name, taper_ts_binding *out)
 {
     taper_node *node;
@@ -211,7 +212,7 @@ static taper_status construct(taper_ts_lowering *l, const taper_ts_node *node, t
                                                            : TAPER_OK;
 }
 
-// ---- forms
+// ---- special forms
 
 static taper_status wrong_form(const taper_ts_lowering *l, const taper_ts_node *node)
 {
@@ -243,7 +244,8 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     return TAPER_OK;
 }
 
-// For listing: whether types, or a constant, tell what isinstance gives, as PyTorch's compiler finds. -1: they do not.
+// For listing: returns the result of isinstance if types or a constant decide it, as PyTorch's compiler does, otherwise
+// -1.
 static int known_instance(taper_ts_lowering *l, const taper_ts_binding *value, const taper_type *const *types,
                           size_t count)
 {
@@ -304,7 +306,7 @@ static taper_status is_instance(taper_ts_lowering *l, taper_ts_node *node, taper
     return TAPER_OK;
 }
 
-// x.tolist(), always with the type that the list is to have around it.
+// x.tolist(), which is always inside an annotation with the type of the list.
 static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding tensor,
                             const taper_type *hint, taper_ts_binding *out)
 {
@@ -331,7 +333,7 @@ static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, tap
     return TAPER_OK;
 }
 
-// fork runs in place: the future is the value.
+// Runs a fork in place: the future is the value.
 static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_ts_arguments *args,
                          taper_ts_binding *out)
 {
@@ -346,7 +348,7 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
         const taper_ts_binding result = frame->result;
         const size_t mark = l->trail_count;
         frame->returned = false;
-        frame->closed = true; // what is returned is the nested function's
+        frame->closed = true; // return leaves only the nested function
         frame->result = (taper_ts_binding){.value = NULL};
         TAPER_TRY(taper_ts_deeper(l, node));
         TAPER_TRY(taper_ts_statements(l, callee.nested->body));
@@ -372,13 +374,13 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     return TAPER_OK;
 }
 
-// They lie on the heap: with calls within calls they would be most of the stack.
+// Arguments are on the heap, because nested calls would need too much of the stack otherwise.
 static void free_arguments(taper_ts_lowering *l, taper_ts_arguments *args)
 {
     taper_free(l->unit->allocator, args, sizeof *args);
 }
 
-// args is the caller's to free.
+// Reads the arguments of a call. The caller frees *args.
 static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_node *first,
                                    taper_ts_arguments **args)
 {
@@ -403,7 +405,7 @@ static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *no
     return TAPER_OK;
 }
 
-// int(x), float(x), …: nothing where it is one already.
+// int(x), float(x), …: no operation if x already has the type.
 static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)
 {
     static const struct {
@@ -437,7 +439,7 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
     return status;
 }
 
-// name(…) where name is no variable.
+// name(…), if name is not a variable.
 static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)
 {
     taper_ts_node *first = node->child->next;
@@ -467,7 +469,7 @@ static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_t
     }
 }
 
-// ---- the call proper
+// ---- calls in general
 
 static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_definition *d,
                                     taper_ts_binding *out)
@@ -483,7 +485,7 @@ static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, t
 static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, const char *text, size_t length,
                                   taper_ts_binding *out)
 {
-    // torch.add is aten::add; ops.prim.dtype is prim::dtype
+    // torch.add is aten::add; ops.prim.dtype is prim::dtype.
     char name[256];
     const bool torch = memcmp(text, "torch.", 6) == 0;
     const char *rest = text + (torch ? 6 : 4);
@@ -564,7 +566,8 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     }
     TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
     if (callee->atom == TAPER_ATOM_TOLIST && (object.type == NULL || object.type->kind == TAPER_TYPE_TENSOR)) {
-        TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object)); // twice, as PyTorch does: it may draw or write
+        // Evaluated twice, as in PyTorch, because it may have effects.
+        TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
         return to_list(l, node, object, hint, out);
     }
     taper_ts_arguments *args;

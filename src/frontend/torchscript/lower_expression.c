@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Expressions to values.
+// Lowers expressions to values.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
@@ -27,7 +27,7 @@ taper_status taper_ts_make_container(taper_ts_lowering *l, taper_node_kind kind,
 {
     taper_node *node;
     TAPER_TRY(taper_ts_add_node(l, kind, count, 1, &node));
-    node->type = kind == TAPER_NODE_TUPLE ? NULL : type; // a tuple's node has a type when it is a named one
+    node->type = kind == TAPER_NODE_TUPLE ? NULL : type; // the node of a tuple has a type only if the tuple is named
     for (size_t i = 0; i < count; i++) {
         taper_node_set_input(node, i, items[i].value);
     }
@@ -57,7 +57,7 @@ taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *i
     return status == TAPER_OK ? taper_ts_make_container(l, TAPER_NODE_TUPLE, type, items, count, out) : status;
 }
 
-// Reads the children of node; *items is the caller's to free (count + 1 of them).
+// Reads the children of node. The caller frees *items, which has room for count + 1.
 static taper_status read_items(taper_ts_lowering *l, const taper_ts_node *node, const taper_type *const *hints,
                                size_t hint_count, taper_ts_binding **items, size_t *count)
 {
@@ -90,7 +90,7 @@ static const taper_type *wanted(const taper_type *hint, taper_type_kind kind)
     return hint != NULL && hint->kind == kind ? hint : NULL;
 }
 
-// The number that a constant expression is; false when it is none.
+// Gets the number of a constant expression. Returns false if it is not a constant int.
 static bool constant_int(const taper_ts_binding *b, int64_t *number)
 {
     const taper_node *node = taper_value_constant(b->value);
@@ -98,7 +98,8 @@ static bool constant_int(const taper_ts_binding *b, int64_t *number)
     return node != NULL && node->constant.tag == TAPER_INT;
 }
 
-// PyTorch writes floats of 1e10 and more that are whole without a point. Among floats they are told from ints so.
+// PyTorch writes integral floats of 1e10 and more without a decimal point. They are recognized by other floats in the
+// same list.
 static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from,
                                       size_t step, bool floats)
 {
@@ -114,7 +115,7 @@ static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *it
     return TAPER_OK;
 }
 
-// The type of a list or dict from its items; strides 1 or 2. NULL stays unknown.
+// Finds the type of a list or dict from its items, in strides of 1 or 2. The type is NULL if an item's is not known.
 static taper_status common_type(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from, size_t step,
                                 const taper_type **type)
 {
@@ -258,7 +259,7 @@ static taper_status enum_part(taper_ts_lowering *l, taper_ts_node *node, taper_t
     if (node->atom != TAPER_ATOM_VALUE || d->attribute_count == 0) {
         return taper_ts_refuse(l, node, "a member of an enum has a name and a value only");
     }
-    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all values are of one type
+    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all values have the same type
     TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_ENUM_VALUE, &object, NULL, 1, out));
     out->type = taper_ts_value_type(l, member.as.object->slots[1]);
     return TAPER_OK;
@@ -294,7 +295,8 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     return TAPER_OK;
 }
 
-// Of a named tuple's type: the number of a field, UINT32_MAX: it has none of that name. The source may tell at once.
+// Finds the index of a field in a named tuple's type, or UINT32_MAX if it has no field of that name. The definition, if
+// known, makes this fast.
 static taper_status find_field(taper_ts_lowering *l, const taper_type *type, const taper_ts_definition *d,
                                uint32_t atom, uint32_t *field)
 {
@@ -450,7 +452,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     if (type != NULL && type->kind == TAPER_TYPE_TUPLE) {
         int64_t index;
         if (!constant_int(&args[1], &index)) {
-            // Items that are all of one type may be chosen at run time.
+            // If all items have the same type, the index may be known only at run time.
             TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_TUPLE_INDEX, args, NULL, 2, out));
             out->type = type->count != 0 ? type->items[0] : NULL;
             return TAPER_OK;
@@ -459,7 +461,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     }
     taper_ts_definition *class;
     TAPER_TRY(taper_ts_find_type(l->unit, type, &class));
-    if (class != NULL) { // a list or dict of modules, of one interface
+    if (class != NULL) { // a list or dict of modules with one interface
         TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_MODULE_CONTAINER_INDEX, args, NULL, 2, out));
         out->type = NULL;
         return TAPER_OK;
@@ -472,7 +474,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     return taper_ts_builtin(l, node, TAPER_NAME_GETITEM, args, NULL, 2, out);
 }
 
-// ---- the expression proper
+// ---- expressions in general
 
 static bool is_literal(const taper_ts_node *node)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An if that returns. PyTorch writes none, since it turns them into flags; sources of others may have them. What
-// follows the if is lowered in each branch that goes on, so that both return, and the if's output is what the function
-// returns.
+// Lowers an if that contains a return. PyTorch writes none, because it converts them to flags, but other sources may
+// contain them. The statements after the if are lowered in each branch that does not return. Then both branches return,
+// and the output of the if is the result of the function.
 #include "frontend/torchscript/lower.h"
 
 bool taper_ts_returns(const taper_ts_node *node, size_t *things)
@@ -19,7 +19,7 @@ bool taper_ts_returns(const taper_ts_node *node, size_t *things)
     return false;
 }
 
-// The statements behind the if, in one of its branches, whose result becomes one of the declared type.
+// Lowers the statements after the if in one of its branches, and converts the result to the declared type.
 static taper_status run_rest(taper_ts_lowering *l, const taper_ts_node *node)
 {
     taper_ts_frame *f = l->frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which types fit where others are asked for: subtypes, unions, implicit conversions, the best overload.
+// Compatibility of types: subtypes, unions, implicit conversions, the best overload.
 #include "frontend/torchscript/lower.h"
 #include "ir/effects.h"
 #include "ops/list/op_names.h"
@@ -85,7 +85,7 @@ static taper_status make(taper_ts_lowering *l, taper_type_kind kind, const char 
     return taper_type_make(l->unit->module->types, kind, name, items, fields, count, type, l->unit->error);
 }
 
-// The Union of both types, or of their members; NULL when it has too many.
+// Makes the Union of both types, or of their members. *type is NULL if there are too many members.
 static taper_status either(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
 {
     const taper_type *items[16], *const both[2] = {a, b};
@@ -153,7 +153,7 @@ taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, con
 
 // ---- conversions
 
-// A value that is there, for an Optional.
+// Returns true for a value that is not None, where an Optional is required.
 static bool is_bare(const taper_type *from, const taper_type *to)
 {
     return to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE &&
@@ -224,7 +224,7 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
     return status;
 }
 
-// A number that was made a tensor only to become a number again, as traces do: that number.
+// Finds the number from which a tensor was made, if the tensor only becomes a number again, as in traces.
 bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
                             taper_ts_binding *out)
 {
@@ -339,7 +339,7 @@ taper_status taper_ts_bind_variables(taper_ts_lowering *l, const taper_type *for
             TAPER_TRY(taper_ts_bind_variables(l, formal->items[i], actual->items[i], variables, fits));
         }
     }
-    return TAPER_OK; // whether the rest fits is seen once the variables are known
+    return TAPER_OK; // the remaining arguments are checked when the variables are known
 }
 
 static bool has_variables(const taper_type *type)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The attributes, fields, members and methods of a class by name. A class may have thousands, and a file thousands of
-// mentions of the last one: large ones have a sorted table, made when the class was read.
+// Finds attributes, fields, members and methods of a class by name. A class may have thousands of them, and a file may
+// mention the last one thousands of times. Large classes therefore have a sorted table, made when the class is read.
 #include "format/name_sort.h"
 #include "frontend/torchscript/ast.h"
 
 enum { FEW = 8 };
 
-// An attribute or method by its name.
+// An attribute or method, by name.
 struct taper_ts_named {
     uint32_t atom, index;
     taper_ts_function *method; // NULL in a table of attributes
@@ -18,7 +18,7 @@ static int compare_named(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Of several of one name the first; NULL: there is none.
+// Returns the first entry with this name, or NULL.
 static const taper_ts_named *find(const taper_ts_named *table, uint32_t count, uint32_t atom)
 {
     uint32_t low = 0, high = count;
@@ -86,7 +86,7 @@ taper_ts_attribute *taper_ts_attribute_named(const taper_ts_definition *class, u
 const taper_ts_attribute *taper_ts_attribute_in(const taper_ts_definition *class, int64_t slot)
 {
     uint32_t low = 0,
-             high = class->attribute_count; // the last of those that have this slot: Finals before it have none
+             high = class->attribute_count; // finds the last one with this slot, because Finals before it have none
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (class->attributes[middle].slot <= slot) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The objects of data.pkl: their attributes come in the order in which their class declares them, and containers that
-// have no types of their own (archive versions 1 and 2) get those that the class declares.
+// Sets attributes of the objects in data.pkl, in the order in which their class declares them. Containers without types
+// (archive versions 1 and 2) get the types that the class declares.
 #include "base/charge.h"
 #include "format/archive.h"
 #include "format/saved_value.h"
@@ -8,8 +8,8 @@
 
 enum { DEEPEST = 16, MOST_LOOKS = 1 << 22, STEPS_AN_ATTRIBUTE = 20 };
 
-// Gives containers without types those of their declaration. What does not fit is left alone: the operators will tell.
-// looks: at values so far; tuples that share what is in them would be looked through time and again.
+// Gives containers without types those of their declaration. A container that does not fit is not changed; operators
+// will report it. looks: number of visited values, which is bounded, because tuples may share contents.
 static void give_types(taper_val value, const taper_type *type, int depth, size_t *looks)
 {
     if (type->kind == TAPER_TYPE_OPTIONAL) {
@@ -83,7 +83,7 @@ taper_status taper_ts_set_state(void *user, taper_object *object, taper_val stat
         return taper_archive_set_pending(host->archive, object, state, error);
     }
     if (state.tag != TAPER_DICT) {
-        return TAPER_OK; // the reader of pickles says what is wrong
+        return TAPER_OK; // the pickle reader reports the error
     }
     TAPER_TRY(set_attributes(unit, class, object, state.as.dict));
     *taken = true;
@@ -91,7 +91,7 @@ taper_status taper_ts_set_state(void *user, taper_object *object, taper_val stat
     return TAPER_OK;
 }
 
-// Numbers, bools and strings, as members of an enum are worth in PyTorch.
+// Returns true for numbers, bools and strings: the possible values of enum members in PyTorch.
 static bool is_simple(taper_val value)
 {
     return value.tag == TAPER_BOOLEAN || value.tag == TAPER_INT || value.tag == TAPER_DOUBLE ||
@@ -115,7 +115,7 @@ static taper_status value_members(taper_ts_unit *unit, taper_ts_definition *d)
     return TAPER_OK;
 }
 
-// The number of the first member that is worth this, UINT32_MAX: none is.
+// Finds the index of the first member with this value, or UINT32_MAX if there is none.
 static taper_status find_member(taper_ts_unit *unit, taper_ts_definition *d, taper_val value, uint32_t *index)
 {
     *index = UINT32_MAX;

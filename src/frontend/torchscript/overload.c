@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of operators: the overload is the first that fits the types of the arguments, without implicit conversions if
-// one does, as PyTorch's compiler chooses.
+// Calls of operators. The first overload that fits the types of the arguments is chosen, as in PyTorch's compiler.
+// Overloads that fit without implicit conversions come first.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
 #include "ir/effects.h"
@@ -26,7 +26,8 @@ static void describe(const taper_ts_arguments *args, taper_text *text)
 
 // ---- operators
 
-// Which argument of the call is the schema's number i: positional first, then by keyword. -1: its default; -2: none.
+// Returns the index of the call's argument for the schema's argument i: positional ones first, then keywords. Returns
+// -1 for its default, and -2 if it is missing.
 static int source_of(const taper_schema *schema, const taper_ts_arguments *args, size_t positional, size_t i)
 {
     if (i < positional && !schema->args[i].keyword_only) {
@@ -47,7 +48,7 @@ static bool is_enum(taper_ts_lowering *l, const taper_type *type)
            (taper_ts_find_type(l->unit, type, &d) == TAPER_OK && d != NULL && d->kind == TAPER_TS_AN_ENUM);
 }
 
-// Whether the call fits the schema; fills the type variables.
+// Sets *fits to true if the call fits the schema, and fills the type variables.
 static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema, const taper_ts_arguments *args,
                                 size_t positional, bool implicit, taper_ts_variables *variables, bool *fits)
 {
@@ -81,15 +82,15 @@ static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema
     return TAPER_OK;
 }
 
-// Whether the operator is of members of enums, which nobody changes.
+// Returns true if the operator takes members of enums, which are immutable.
 static bool is_of_enums(const taper_schema *schema)
 {
     return schema->arg_count != 0 && strncmp(schema->args[0].type_text, "AnyEnumType", 11) == 0;
 }
 
-// Numbers, strings and members of enums are computed at once, so that branches on them need not be lowered. Not so
-// is_grad_enabled() and the like, which `taper ops` lists, as PyTorch does; nor, for listing, "{}".format(…) and others
-// of any number of arguments, which PyTorch never computes ahead.
+// Operators on numbers, strings and members of enums are computed at once, so that branches on their results need not
+// be lowered. Exceptions are is_grad_enabled() and similar operators, which `taper ops` lists, as PyTorch does. For
+// listing, also "{}".format(…) and other variadic operators are excepted, which PyTorch never computes in advance.
 bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                    taper_ir_value *const *inputs, size_t count, taper_val *result)
 {
@@ -157,7 +158,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     for (size_t i = 0; i < outputs; i++) {
         made[i] = &node->outputs[i];
     }
-    if (normal_op == NULL) { // files of any version mean the newest operator by an alias
+    if (normal_op == NULL) { // in files of any version, an alias means the newest operator
         TAPER_TRY(taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module, made, l->unit->error));
     }
     for (size_t i = 0; i < outputs; i++) {
@@ -197,7 +198,7 @@ bool taper_ts_may_be_none(const taper_type *type)
            type->kind == TAPER_TYPE_VARIABLE;
 }
 
-// x is None, x is not None where the types tell. *known false: they do not.
+// Decides x is None and x is not None by types. *known is false if types do not decide it.
 static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                               taper_ts_binding *out)
 {
@@ -217,8 +218,8 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     return TAPER_OK;
 }
 
-// linspace of versions up to 7 and logspace of those up to 8 took steps as int?, by default None, which is 100. The
-// operators read None so; here it must have the type. Fills in steps where the old form is called.
+// Up to version 7, linspace took steps as int? with default None, which means 100; logspace did so up to version 8. The
+// operators still accept None, but here the type must be int. Fills in steps for calls of the old form.
 static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
                       taper_ts_arguments *upgraded)
 {
@@ -260,8 +261,8 @@ static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *nod
     return taper_ts_call_operator(l, node, name, &upgraded, out);
 }
 
-// PyTorch's executor takes constant tensors of no dimensions for numbers, as which they say nothing about the dtype of
-// the result: what a trace made of `x * 0.5`.
+// PyTorch's executor treats constant tensors without dimensions as numbers, which do not affect the dtype of the
+// result. A trace makes such tensors from `x * 0.5`.
 static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                      const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
 {
@@ -302,10 +303,10 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     bool blurred = false, known = false;
     char in_place[TAPER_TS_ALIAS_BYTES];
     const char *normal = taper_row_first(name) == NULL ? taper_ts_alias_of(name, in_place, sizeof in_place) : NULL;
-    if (normal != NULL) { // a selective build made from `taper ops` has this name alone
+    if (normal != NULL) { // a selective build made from `taper ops` has only this name
         name = normal;
     }
-    if (!l->listing) { // there it is an operator like others
+    if (!l->listing) { // for listing it is an operator like others
         TAPER_TRY(none_test(l, name, args, &known, out));
     }
     if (!known && !l->listing && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
@@ -348,7 +349,8 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     if (known) {
         return TAPER_OK;
     }
-    // What a missing operator gives is unknown, and so may be what is made of it; that operator is told already.
+    // The result of a missing operator is unknown, so this call may be unknown too. The missing operator is already
+    // reported.
     const bool told = blurred && l->result->missing.count != 0;
     if (!told || taper_row_first(name) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that PyTorch has in TorchScript of its own and finds under the names of operators. It inlines them where
-// they are called, so that the sources it writes hold them only where they were operators when the file was made, or
-// where the sources were written by other hands.
+// Functions that PyTorch implements in TorchScript and finds by the names of operators. PyTorch inlines their calls.
+// Its sources therefore contain such a call only if the function was an operator when the file was made, or if another
+// program wrote the source.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
@@ -15,7 +15,7 @@ static bool is_real(const taper_ts_binding *value)
     return is_a(value, TAPER_TYPE_INT) || is_a(value, TAPER_TYPE_FLOAT);
 }
 
-// Properties of tensors, which were operators until PyTorch 1.3.
+// Returns the operator for a property of tensors that was an operator itself until PyTorch 1.3, or NULL.
 static const char *property(const char *name)
 {
     static const char *const properties[][2] = {
@@ -30,12 +30,12 @@ static const char *property(const char *name)
     return NULL;
 }
 
-// A number and a tensor, as a tensor and a number.
+// An operator on a number and a tensor that becomes one on a tensor and a number.
 typedef struct turned_row {
     const char *name;
-    const char *before; // what is done to the tensor first; NULL: nothing
+    const char *before; // operator that is applied to the tensor first, or NULL
     const char *operator_name;
-    bool of_reals; // not of complex numbers
+    bool of_reals; // not for complex numbers
 } turned_row;
 
 static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
@@ -58,7 +58,7 @@ static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node
     return TAPER_OK;
 }
 
-// torch._pair(n), [n, n], and its like; lists stay as they are.
+// torch._pair(n), which is [n, n], and similar functions. A list is returned unchanged.
 static taper_status several(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                             const taper_ts_binding *number, bool *done, taper_ts_binding *out)
 {

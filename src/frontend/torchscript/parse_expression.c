@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Expressions. Types are written as expressions too, and read as such.
+// Parses expressions. Types have the syntax of expressions and are parsed as such.
 #include <string.h>
 
 #include "base/limits.h"
@@ -57,7 +57,7 @@ static int hex(char c)
                                   : -1;
 }
 
-// Reads one escape after its backslash; *at is moved behind it.
+// Reads an escape after its backslash, and advances *at.
 static char escape(const char *text, size_t end, size_t *at)
 {
     static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -117,7 +117,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
                 return taper_ts_unexpected(p, "the number does not fit into 64 bits");
             }
         }
-        (*node)->as.integer = (int64_t)value; // 2^63 is INT64_MIN here: only its negative is a number
+        (*node)->as.integer = (int64_t)value; // 2^63 becomes INT64_MIN: only its negative is valid
     } else {
         char digits[400];
         const size_t count = length - (token.kind == TAPER_TS_TOKEN_IMAGINARY ? 1 : 0);
@@ -135,7 +135,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
 
 // ---- sequences
 
-// Items up to `close`, each linked behind the last; *tail is where the next goes. *comma: one stood behind the last.
+// Parses items up to `close` and links them at *tail. *comma: a comma follows the last item.
 static taper_status items(taper_ts_parser *p, char close, bool pairs, taper_ts_node **tail, bool *comma)
 {
     *comma = false;
@@ -195,7 +195,7 @@ static taper_status none(taper_ts_parser *p, taper_ts_node **node)
     return TAPER_OK;
 }
 
-// What stands in brackets behind a value: an index, a slice, or several (of a type).
+// Parses the brackets after a value: an index, a slice, or several types.
 static taper_status subscript(taper_ts_parser *p, taper_ts_node **node)
 {
     TAPER_TRY(taper_ts_next(&p->lexer));
@@ -219,7 +219,7 @@ static taper_status subscript(taper_ts_parser *p, taper_ts_node **node)
     return taper_ts_expect(p, ']');
 }
 
-// ---- the expression proper
+// ---- expressions in general
 
 static taper_status primary(taper_ts_parser *p, taper_ts_node **node)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statements, functions, classes.
+// Parses statements, functions, classes.
 #include <string.h>
 
 #include "base/limits.h"
@@ -25,7 +25,7 @@ static taper_status name(taper_ts_parser *p, uint32_t *atom)
 static taper_status statement(taper_ts_parser *p, taper_ts_node **node);
 static taper_status function(taper_ts_parser *p, bool nested, taper_ts_function **made);
 
-// ":" and what belongs to it: statements below, or one on the same line.
+// Parses ":" and its block: statements below, or one on the same line.
 static taper_status block(taper_ts_parser *p, taper_ts_node **node)
 {
     TAPER_TRY(taper_ts_make(p, TAPER_TS_BLOCK, node));
@@ -64,7 +64,7 @@ static taper_status branch(taper_ts_parser *p, taper_ts_node *node)
     return block(p, other);
 }
 
-// Tells of the attributes among targets.
+// Reports the attributes among assignment targets.
 static taper_status targets(taper_ts_parser *p, const taper_ts_node *target)
 {
     if (target->kind == TAPER_TS_ATTRIBUTE) {
@@ -103,7 +103,7 @@ static taper_status scope(taper_ts_parser *p, taper_ts_node *node)
     return TAPER_OK;
 }
 
-// a = e; a, b = e; a : T = e; a : T; e
+// Parses a = e; a, b = e; a : T = e; a : T; e.
 static taper_status simple(taper_ts_parser *p, taper_ts_node *node)
 {
     node->kind = TAPER_TS_EXPRESSION;
@@ -233,7 +233,7 @@ static taper_status qualify(taper_ts_parser *p, const char *outer, uint32_t atom
     return status;
 }
 
-// Starts at "def". A nested one shares the variables of the function around it.
+// Parses a function from "def" on. A nested one shares the variables of the enclosing function.
 static taper_status function(taper_ts_parser *p, bool nested, taper_ts_function **made)
 {
     taper_ts_function *f = *made = taper_arena_alloc(p->parse->arena, sizeof *f);
@@ -269,7 +269,7 @@ static bool is_list_of_names(uint32_t atom)
            atom == TAPER_ATOM_FORWARD_PRE_HOOKS || atom == TAPER_ATOM_ANNOTATIONS;
 }
 
-// One line of a class: what it declares, if anything.
+// Parses one line of a class, and what it declares.
 static taper_status member(taper_ts_parser *p, taper_ts_definition *class, taper_ts_attribute *out, bool *declares)
 {
     taper_ts_node *node;
@@ -395,7 +395,7 @@ static taper_status class(taper_ts_parser *p)
     return p->parse->define(p->parse->user, d);
 }
 
-// "op_version_set = 1" and "import a.b.c" of the oldest files mean nothing here.
+// Skips "op_version_set = 1" and "import a.b.c" of the oldest files, which have no meaning here.
 static taper_status leading_line(taper_ts_parser *p)
 {
     while (p->lexer.token.kind != TAPER_TS_TOKEN_LINE && p->lexer.token.kind != TAPER_TS_TOKEN_END) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the parts of the parser: expressions, and statements with definitions. Not for others.
+// Shared by the two parts of the parser: expressions, and statements with definitions.
 #ifndef TAPER_TORCHSCRIPT_PARSER_H
 #define TAPER_TORCHSCRIPT_PARSER_H
 
@@ -8,14 +8,14 @@
 typedef struct taper_ts_parser {
     taper_ts_lexer lexer;
     const taper_ts_parse *parse;
-    int depth; // of expressions and blocks
-    // The variables of the function being read: slot + 1 by atom, valid where stamps agree.
+    int depth; // nesting depth of expressions and blocks
+    // The variables of the current function: slot + 1 by atom, valid if stamps are equal.
     struct {
         uint32_t slot, stamp;
     } * slots;
     size_t slot_capacity;
     uint32_t stamp, slot_count;
-    taper_ts_definition *owner; // the class being read
+    taper_ts_definition *owner; // class being parsed, or NULL
 } taper_ts_parser;
 
 static inline bool taper_ts_at(const taper_ts_parser *p, char mark)
@@ -32,7 +32,7 @@ TAPER_COLD taper_status taper_ts_unexpected(const taper_ts_parser *p, const char
 TAPER_MUST_USE taper_status taper_ts_slot(taper_ts_parser *p, uint32_t atom, uint32_t *slot);
 
 TAPER_MUST_USE taper_status taper_ts_expression(taper_ts_parser *p, taper_ts_node **node);
-// One expression, or several with commas between them as a TUPLE_OF.
+// Parses one expression, or several separated by commas as a TUPLE_OF.
 TAPER_MUST_USE taper_status taper_ts_expressions(taper_ts_parser *p, taper_ts_node **node);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where in its own source a model was when something failed, as PyTorch prints it.
+// Prints the source lines where an operator failed, as PyTorch does.
 #include "frontend/torchscript/ast.h"
 #include "frontend/torchscript/torchscript.h"
 

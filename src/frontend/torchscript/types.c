@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What type expressions mean, and the types of classes, named tuples, interfaces and enums.
+// Resolves type expressions, and makes the types of classes, named tuples, interfaces and enums.
 #include "frontend/torchscript/unit.h"
 
 static const taper_type *simple_type(uint32_t atom)
@@ -126,14 +126,14 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
     if (*type != NULL) {
         return TAPER_OK;
     }
-    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // of Tuple[()]
+    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // in Tuple[()]
         return make(unit, TAPER_TYPE_TUPLE, NULL, NULL, 0, type);
     }
     if (node->kind != TAPER_TS_NAME && node->kind != TAPER_TS_ATTRIBUTE && node->kind != TAPER_TS_INDEX) {
         return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
     }
     if (node->as.type == NULL) {
-        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // of types within types, named tuples included
+        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // includes named tuples
             return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type is nested too deep");
         }
         TAPER_TRY(node->kind == TAPER_TS_INDEX ? generic_type(unit, file, node, &node->as.type)
