@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices of Metal and their buffers, and the table of the interface. iOS 12 and macOS 11 have all that is called.
-// Memory is shared with the host: Apple's GPUs have none of their own.
+// Metal devices and their buffers, and the table of the interface. iOS 12 and macOS 11 have all functions that are
+// called. All memory is shared with the host, because Apple's GPUs have none of their own.
 #import "backends/gpu/metal/metal.h"
 
 #ifdef __APPLE__
@@ -14,8 +14,8 @@
 #include "ir/tensor.h"
 
 enum {
-    APPLE = 0x106B, // of PCI's list of vendors
-    OFFSETS = 256,  // of buffers, in the address space of constants on Macs
+    APPLE = 0x106B, // PCI number of the vendor
+    OFFSETS = 256,  // alignment of buffers in the constant address space on Macs
     MOST_GROUPS = 1024 * 1024
 };
 
@@ -28,7 +28,7 @@ taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *err
 
 // ---- opening
 
-// A reference.
+// Finds the device. The result is a reference, or nil.
 static id<MTLDevice> find_device(unsigned index, const char *called)
 {
 #if defined(__APPLE__) && TARGET_OS_OSX
@@ -61,7 +61,7 @@ static void read_limits(taper_metal *m)
     const char *name = [[m->device name] UTF8String];
     snprintf(gpu->name, sizeof gpu->name, "%s", name != NULL ? name : "");
     gpu->vendor = APPLE;
-    // Drivers come with the system.
+    // Drivers are part of the system, so its version is theirs.
     gpu->driver = (uint32_t)(system.majorVersion << 16 | system.minorVersion << 8 | system.patchVersion);
     gpu->most_bytes = [m->device maxBufferLength];
     gpu->align = OFFSETS;
@@ -100,7 +100,7 @@ static const char *open_all(taper_metal *m, unsigned index, const char *called)
 static taper_status open(const taper_allocator *allocator, unsigned index, const char *called, bool software,
                          taper_gpu **gpu, const char **why)
 {
-    (void)software; // there is no such driver
+    (void)software; // no driver of Metal computes on the CPU
     taper_metal *m = taper_alloc_zeroed(allocator, sizeof *m);
     if (m == NULL) {
         return TAPER_ERROR_RESOURCE;

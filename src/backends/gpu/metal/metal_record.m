@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pipelines, recordings, runs. A command buffer of Metal is submitted once, so a recording is a list from which each
-// run encodes one: some messages for each dispatch, on memory that the system keeps.
+// Pipelines, recordings, runs. A command buffer of Metal can be submitted only once. A recording is therefore a list,
+// from which each run encodes a command buffer: a few messages per dispatch, in memory that the system reuses.
 #import "backends/gpu/metal/metal.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 
-enum { BINDINGS = TAPER_GPU_BINDINGS + 1 }; // the last one has the parameters
+enum { BINDINGS = TAPER_GPU_BINDINGS + 1 }; // the last binding has the parameters
 
 // ---- pipelines
 
-// The kernel's source, compiled by the system; the device keeps it.
+// Compiles the kernel's source once. The device keeps the library.
 static id<MTLLibrary> library_of(taper_metal *m, const taper_gpu_shader *shader, NSError **error)
 {
     id<MTLLibrary> *const library = &m->libraries[shader->kernel];
@@ -24,7 +24,7 @@ static id<MTLLibrary> library_of(taper_metal *m, const taper_gpu_shader *shader,
                                                       length:shader->bytes
                                                     encoding:NSUTF8StringEncoding];
     MTLCompileOptions *const options = [[MTLCompileOptions alloc] init];
-    [options setFastMathEnabled:NO]; // NaN and infinity are what they are
+    [options setFastMathEnabled:NO]; // to preserve NaN and infinity
     [options setLanguageVersion:MTLLanguageVersion2_1];
     *library = [m->device newLibraryWithSource:source options:options error:error];
     [options release];
@@ -92,7 +92,7 @@ void taper_metal_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline)
 
 typedef struct step {
     const taper_gpu_pipeline *pipeline;
-    id<MTLBuffer> buffers[BINDINGS]; // whoever recorded them keeps them
+    id<MTLBuffer> buffers[BINDINGS]; // owned by the backend, which outlives the recording
     NSUInteger offsets[BINDINGS];
     MTLSize groups;
     bool barrier;
@@ -126,7 +126,7 @@ taper_status taper_metal_record(taper_gpu *gpu, const taper_gpu_dispatch *dispat
         s->barrier = d->barrier;
         for (size_t b = 0; b < BINDINGS; b++) {
             const taper_gpu_range *range = b < TAPER_GPU_BINDINGS ? &d->ranges[b] : &d->parameters;
-            range = range->buffer != NULL ? range : &d->parameters; // a kernel's arguments are all there
+            range = range->buffer != NULL ? range : &d->parameters; // every argument of a kernel must be set
             s->buffers[b] = taper_metal_buffer(range->buffer);
             s->offsets[b] = (NSUInteger)range->offset;
         }
@@ -165,10 +165,10 @@ static void encode(id<MTLComputeCommandEncoder> encoder, const taper_gpu_recorde
     }
 }
 
-// Dispatches first to end - 1, and waits.
+// Submits dispatches [first, end) and waits.
 static taper_status submit(taper_metal *m, const taper_gpu_recorded *r, size_t first, size_t end, double *seconds)
 {
-    // What a recording needs lives longer than its runs, so the buffer counts no references.
+    // All objects of a recording outlive its runs, so the command buffer need not retain them.
     const id<MTLCommandBuffer> commands = [m->queue commandBufferWithUnretainedReferences];
     const id<MTLComputeCommandEncoder> encoder =
         [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
@@ -186,7 +186,7 @@ static taper_status submit(taper_metal *m, const taper_gpu_recorded *r, size_t f
         return TAPER_OK;
     }
     NSError *const error = [commands error];
-    // An app in the background may not use the GPU; it will again.
+    // An app in the background may not use the GPU now, but may use it later.
     return error != nil && [error code] == MTLCommandBufferErrorNotPermitted
                ? TAPER_DECLINED
                : taper_metal_fail(m, "a command buffer", error);
@@ -199,7 +199,7 @@ taper_status taper_metal_run(taper_gpu *gpu, taper_gpu_recorded *r, double *seco
         if (seconds == NULL) {
             return submit(m, r, 0, r->count, NULL);
         }
-        for (size_t i = 0; i < r->count; i++) { // the system times command buffers
+        for (size_t i = 0; i < r->count; i++) { // the system times only command buffers, so each dispatch gets one
             TAPER_TRY(submit(m, r, i, i + 1, &seconds[i]));
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention in one pass over keys and values: softmax(q k^T scale) v, with the sums so far scaled whenever a larger score is
-// met. A thread does ROWS queries of one head, KEYS keys at a time; memory beside the result is none. The threads of a team
-// (common.glsl) share the keys, and scale what they have to the largest score of all.
+// Attention in one pass over keys and values: softmax(q k^T scale) v. Whenever a larger score is found, the sums so far
+// are rescaled. A thread computes ROWS queries of one head, KEYS keys at a time, and needs no memory besides the
+// result. The threads of a team (common.glsl) share the keys, and finally rescale their sums to the largest score of
+// all.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
@@ -15,7 +16,7 @@
     float scale;                                                                                                       \
     uint m_offset, m_0, m_1, m_2, m_group;
 #include "common.glsl"
-#ifdef MASKED // then values are in the same binding as keys
+#ifdef MASKED // values are in the same binding as keys
 #define LOAD_VALUE(i) LOAD_2(i)
 #else
 #define LOAD_VALUE(i) LOAD_3(i)
@@ -23,7 +24,8 @@
 layout(constant_id = 11) const uint DEPTH = 16u; // vectors of a head
 layout(constant_id = 12) const uint CAUSAL_SET = 0u;
 const bool CAUSAL = CAUSAL_SET != 0u;
-layout(constant_id = 13) const uint MASK = 0u; // 1: added, 2: true where a key is looked at; 4: who looks at none gets zeros
+// 1: added to scores; 2: true for keys that count; 4: a query without keys gives zeros.
+layout(constant_id = 13) const uint MASK = 0u;
 
 #define MOST_DEPTH 16u
 #define KEYS 4u
@@ -57,7 +59,7 @@ void main()
             }
         }
     }
-    uint keys = CAUSAL ? min(p.keys, first + ROWS) : p.keys; // those behind the last query count for none
+    uint keys = CAUSAL ? min(p.keys, first + ROWS) : p.keys; // keys after the last query count for no row
     keys = outer ? 0u : keys;
     for (uint key = member * KEYS; key < keys; key += KEYS * TEAM) {
         float score[ROWS][KEYS];
@@ -90,7 +92,7 @@ void main()
             larger = max(larger, most[i]);
             float scale = most[i] == larger ? 1.0 : exp(most[i] - larger);
             most[i] = larger;
-            larger = larger == uintBitsToFloat(0xff800000u) ? 0.0 : larger; // no key is looked at so far
+            larger = larger == uintBitsToFloat(0xff800000u) ? 0.0 : larger; // no key counts so far
             all[i] *= scale;
             [[unroll]] for (uint j = 0u; j < KEYS; j++) {
                 score[i][j] = exp(score[i][j] - larger);
@@ -124,7 +126,7 @@ void main()
                 vec4 part = passed[other * results + mine];
                 top = max(top, part.x);
             }
-            bool none = top == uintBitsToFloat(0xff800000u); // no key is looked at
+            bool none = top == uintBitsToFloat(0xff800000u); // no key counts
             for (uint other = 0u; other < TEAM; other++) {
                 vec4 part = passed[other * results + mine];
                 total += none ? part.y : part.y * exp(part.x - top);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A step of a recurrent network, of four hidden numbers of one row. Gates are the sum of two products, of the input and of
-// the state before, in the order of PyTorch. MODE 0: LSTM (i, f, g, o), which gives h, and c where c_out says; 1: GRU
-// (r, z, n). What is read beside them is the state c, or h.
+// One step of a recurrent network, for four hidden numbers of one row. The gates are sums of two products, of the input
+// and of the previous state, in PyTorch's order. MODE 0 is LSTM (i, f, g, o), which writes h, and c at c_out. MODE 1 is
+// GRU (r, z, n). The third input is the previous c, or h.
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)
@@ -9,7 +9,7 @@
     uint h_offset, h_row, h_group, s_offset, s_row, s_group, x_offset, x_row, x_group, c_out, hidden;
 #include "common.glsl"
 layout(constant_id = 11) const uint MODE = 0u;
-layout(constant_id = 12) const uint WHOLE_SET = 1u; // every gate begins at a vector
+layout(constant_id = 12) const uint WHOLE_SET = 1u; // every gate starts at a whole vector
 const bool WHOLE = WHOLE_SET != 0u;
 
 float one(vec4 v, uint lane)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all shaders share: bindings, parameters, the steps behind what a kernel computes. A tensor lies in vectors of
-// four elements of one of its dimensions (the packed one); an index counts vectors. The lanes behind the last element
-// are zero, and every kernel keeps them so.
+// Shared by all shaders: bindings, parameters, and the steps after a kernel's computation. A tensor consists of vectors
+// of four elements of one of its dimensions (the packed one), and an index counts vectors. Lanes after the last element
+// are zero, and every kernel preserves this.
 //
-// A kernel that stores many vectors has the steps as often, so it has fewer: with SOME_STEPS four, with PLAIN_STEPS four of
-// the cheap ones. Those that take much code are had with ALL_STEPS alone.
+// A kernel contains the code of the steps once for each vector that it stores. Kernels that store many vectors
+// therefore support fewer steps: with SOME_STEPS four, with PLAIN_STEPS four of the cheap ones. Only kernels with
+// ALL_STEPS contain steps that need much code.
 //
-// Constants 0, 1 and 20 are the workgroup's size, 2 says which operands there are, 3 to 10 are the steps, kernels have
-// theirs from 11 to 17. A kernel is which one of all threads by this_thread(); the threads of a workgroup that differ in the
-// third coordinate are a team, which has the same one and makes the same results.
+// Constants 0, 1 and 20 are the size of the workgroup. Constant 2 tells which operands exist, 3 to 10 are the steps,
+// and 11 to 17 belong to the kernel. this_thread() returns the index of a thread among all threads. The threads of a
+// workgroup that differ only in the third coordinate are a team: they have the same index and compute the same results.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 20) in;
 layout(constant_id = 20) const uint TEAM = 1u;
-#define TEAM_THREADS 128u // of a workgroup with teams, at most
-layout(constant_id = 21) const uint SPREAD_SET = 0u; // what a thread makes lies a workgroup apart
+#define TEAM_THREADS 128u // most threads of a workgroup with teams
+layout(constant_id = 21) const uint SPREAD_SET = 0u; // the results of a thread are a workgroup apart
 const bool SPREAD = SPREAD_SET != 0u;
-layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E is there, bit 1: F
+layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E exists; bit 1: F exists
 layout(constant_id = 3) const uint STEP_0 = 0u;
 layout(constant_id = 4) const uint STEP_1 = 0u;
 layout(constant_id = 5) const uint STEP_2 = 0u;
@@ -24,11 +25,11 @@ layout(constant_id = 8) const uint STEP_5 = 0u;
 layout(constant_id = 9) const uint STEP_6 = 0u;
 layout(constant_id = 10) const uint STEP_7 = 0u;
 
-layout(constant_id = 18) const uint HALF_SET = 0u; // vectors are of half precision; what is computed is not
+layout(constant_id = 18) const uint HALF_SET = 0u; // vectors in memory are half precision; arithmetic is not
 const bool HALF = HALF_SET != 0u;
-const bool HALF_BY_HAND = HALF_SET == 2u; // for drivers that compute on the CPU, to whom packHalf2x16 is long
+const bool HALF_BY_HAND = HALF_SET == 2u; // for drivers on the CPU, where packHalf2x16 is slow
 
-layout(constant_id = 19) const uint AXIS = 0u; // along which a workgroup lies: it has this number of threads and 0 in turn
+layout(constant_id = 19) const uint AXIS = 0u; // axis along which a workgroup extends: axes 0 and AXIS are swapped
 uvec3 this_thread()
 {
     uvec3 thread = uvec3(gl_GlobalInvocationID.xy, gl_WorkGroupID.z);
@@ -39,11 +40,12 @@ uvec3 this_thread()
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
 #else
 layout(std430, binding = 0) writeonly buffer Out { uvec4 out_data[]; };
-uvec2 halves_of(vec4 v) // to the nearest, ties to even
+uvec2 halves_of(vec4 v) // rounded to nearest, ties to even
 {
     uvec4 bits = floatBitsToUint(v), a = bits & 0x7fffffffu;
     uvec4 h = (a - 0x38000000u + 0xfffu + ((a >> 13u) & 1u)) >> 13u;
-    uvec4 small = floatBitsToUint(uintBitsToFloat(a) + 0.5) - 0x3f000000u; // less than 2^-14: units of 2^-24
+    // Results below 2^-14 count in units of 2^-24.
+    uvec4 small = floatBitsToUint(uintBitsToFloat(a) + 0.5) - 0x3f000000u;
     h = mix(h, small, lessThan(a, uvec4(0x38800000u)));
     h = mix(h, uvec4(0x7c00u), greaterThan(h, uvec4(0x7c00u)));
     h = mix(h, uvec4(0x7e00u), greaterThan(a, uvec4(0x7f800000u)));
@@ -105,20 +107,20 @@ LOADER(3)
 #define LOAD_3(i) load_3(i)
 #endif
 
-// Words in the order of taper_gpu_parameters (gpu_program.h).
+// The order of the words is that of taper_gpu_parameters (gpu_program.h).
 layout(std140, binding = 4) uniform Parameters
 {
-    vec4 low[2], high[2];                                    // numbers of the steps
-    uint out_offset, out_0, out_1, out_2, out_group;         // the result: where it begins, its strides
-    uint e_offset, e_0, e_1, e_2, e_group;                   // the steps' operands
+    vec4 low[2], high[2];                                    // low and high of the steps
+    uint out_offset, out_0, out_1, out_2, out_group;         // offset and strides of the result
+    uint e_offset, e_0, e_1, e_2, e_group;                   // offset and strides of the steps' operands
     uint f_offset, f_0, f_1, f_2, f_group;
-    uint size_0, size_1, size_2, groups, tail;               // of the result; lanes that count in the last group
+    uint size_0, size_1, size_2, groups, tail;               // sizes of the result; valid lanes in the last group
 #ifdef KERNEL_PARAMETERS
     KERNEL_PARAMETERS
 #endif
 } p;
 
-vec4 hold(vec4 v, vec4 low, vec4 high) // NaN stays
+vec4 hold(vec4 v, vec4 low, vec4 high) // preserves NaN
 {
     v = mix(v, low, lessThan(v, low));
     return mix(v, high, greaterThan(v, high));
@@ -130,8 +132,8 @@ vec4 truth(bvec4 v)
     return mix(vec4(0.0), vec4(1.0), v);
 }
 
-// Abramowitz and Stegun 7.1.26 has five terms and 1.5e-7; this is |error| < 6e-8 in floats: x P(x^2) near zero, else
-// 1 - t exp(-x^2 + Q(t)), t = 1 / (1 + x / 2), of Numerical Recipes' erfc.
+// Returns erf with |error| < 6e-8 in floats: x P(x^2) near zero, otherwise 1 - t exp(-x^2 + Q(t)) with t = 1 / (1 + x /
+// 2), from erfc in Numerical Recipes. Abramowitz and Stegun 7.1.26 has five terms, but an error of 1.5e-7.
 vec4 erf4(vec4 x)
 {
     vec4 a = abs(x), s = x * x, t = 1.0 / (1.0 + 0.5 * a);
@@ -163,7 +165,8 @@ vec4 tanh4(vec4 v)
 #endif
 
 #ifndef PLAIN_STEPS
-// Drivers may be off by 2^-11: so it is done here, by polynomials of Cephes on [-pi / 4, pi / 4]. quarter 0: sine, 1: cosine.
+// Returns the sine (quarter 0) or cosine (quarter 1), by polynomials of Cephes on [-pi / 4, pi / 4]. The functions of
+// drivers may be off by 2^-11.
 vec4 sine4(vec4 x, int quarter)
 {
     vec4 k = floor(x * 0.636619772 + 0.5);
@@ -181,7 +184,7 @@ vec4 sine4(vec4 x, int quarter)
 #define INFINITE uintBitsToFloat(0x7f800000u)
 #define NOTHING uintBitsToFloat(0x7fc00000u)
 
-// GLSL leaves open what functions of what is above zero are elsewhere.
+// Completes functions that GLSL defines only for positive arguments.
 vec4 above_zero(vec4 v, vec4 of_zero, vec4 r)
 {
     r = mix(r, of_zero, equal(v, vec4(0.0)));
@@ -191,7 +194,7 @@ vec4 above_zero(vec4 v, vec4 of_zero, vec4 r)
 
 #ifdef ALL_STEPS
 
-// Exact, as C's fmod: the mantissa of a, eight bits at a time, by that of b.
+// Returns the exact remainder, like fmod in C: divides the mantissa of a, eight bits at a time, by that of b.
 float rest(float a, float b)
 {
     uint ua = floatBitsToUint(a) & 0x7fffffffu, ub = floatBitsToUint(b) & 0x7fffffffu;
@@ -202,7 +205,7 @@ float rest(float a, float b)
         return a;
     }
     uint ea = max(ua >> 23, 1u), eb = max(ub >> 23, 1u);
-    uint ma = ua - ((ea - 1u) << 23), mb = ub - ((eb - 1u) << 23); // with the leading one, where there is one
+    uint ma = ua - ((ea - 1u) << 23), mb = ub - ((eb - 1u) << 23); // with the leading one, if normal
     ma %= mb;
     for (uint left = ea - eb; left != 0u;) {
         uint bits = min(left, 8u);
@@ -222,7 +225,7 @@ vec4 rest4(vec4 a, vec4 b)
     return vec4(rest(a.x, b.x), rest(a.y, b.y), rest(a.z, b.z), rest(a.w, b.w));
 }
 
-// Python's: of the divisor's sign.
+// Returns Python's remainder, which has the sign of the divisor.
 vec4 remainder4(vec4 a, vec4 b)
 {
     vec4 r = rest4(a, b);
@@ -230,7 +233,7 @@ vec4 remainder4(vec4 a, vec4 b)
     return mix(r, r + b, lessThan(vec4(0.5), truth(other) * truth(notEqual(r, vec4(0.0)))));
 }
 
-// The quotient's floor, found by the remainder: drivers' divisions may be off by some units.
+// Returns the floor of the quotient, by the remainder, because divisions of drivers may be off by several ulps.
 vec4 floor_divide4(vec4 a, vec4 b)
 {
     vec4 r = rest4(a, b);
@@ -242,7 +245,8 @@ vec4 floor_divide4(vec4 a, vec4 b)
     return mix(whole, a / b, equal(b, vec4(0.0)));
 }
 
-// The logarithm to base 2 of what is above zero, to a unit also near 1, where drivers may be off by 2^-21.
+// Returns the base-2 logarithm of a positive number, accurate to one ulp also near 1, where drivers may be off by
+// 2^-21.
 float log2_of(float a)
 {
     bool small = a < 1.1754944e-38;
@@ -257,7 +261,7 @@ float log2_of(float a)
     return float(e) + 2.88539008 * s * (1.0 + z * (0.33333333 + z * (0.2 + z * (0.14285714 + z * 0.11111111))));
 }
 
-float power_of_two(int k) // -126 to 127
+float power_of_two(int k) // for k from -126 to 127
 {
     return uintBitsToFloat(uint(k + 127) << 23);
 }
@@ -292,7 +296,7 @@ vec4 power4(vec4 x, vec4 y)
 }
 #endif
 
-// taper_gpu_step (gpu_steps.h)
+// Applies one step; the numbers are those of taper_gpu_step (gpu_steps.h).
 vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
 {
     uint from = (code >> 8) & 3u;
@@ -380,9 +384,9 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
 #define OPERAND_F(i) LOAD_3(i)
 #endif
 #ifndef OUT_SCALARS
-uint out_shift = 0u; // added to the vector's place
+uint out_shift = 0u; // added to the index of the vector
 
-// The steps, and the vector goes to its place. Kernels with weights have E behind binding 3, others F as well.
+// Applies the steps and stores the vector. In kernels with weights, E is in binding 3; other kernels also have F.
 void finish(vec4 v, uint n, uint y, uint x, uint group)
 {
     vec4 e = vec4(0.0), f = vec4(0.0);
@@ -407,7 +411,7 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
         v = mix(vec4(0.0), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail)));
     }
     uint at = out_shift + p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2;
-#ifdef OUT_NUMBERS // strides count numbers, that of the group is between channels
+#ifdef OUT_NUMBERS // strides count elements; that of the group is between channels
     uint lanes = group + 1u == p.groups ? p.tail : 4u;
     for (uint lane = 0u; lane < lanes; lane++) {
         out_data[at + (group * 4u + lane) * p.out_group] = v[lane];

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and products of matrices as one: an implicit GEMM. A thread makes PIXELS results next to each other of
-// GROUPS vectors of channels; what is multiplied with is, by strides, packed weights or another tensor's rows. With
-// ROWS_PACKED that other tensor has its rows packed, as the second operand of q k^T: then products are dot products.
-// EXACT: of numbers from 0 to 255 and from -128 to 127, whose sums are those of 32-bit integers: 512 products are exact as
-// floats, the integers take these together. Biases are two numbers of 16 bits.
-// LANES: that many threads of a subgroup load packed weights for each other, for all of a workgroup take the same ones: where
-// loads cost more than passing numbers on. Sums stay where they are for four products, so that few of them lie in registers.
-// The threads of a team (common.glsl) take every so many vectors of channels, and add what they have by way of the
-// workgroup's memory: where there are few results for a device that wants many threads.
+// Convolutions and products of matrices as an implicit GEMM. A thread computes PIXELS neighbouring results of GROUPS
+// vectors of channels. The second operand is packed weights, or rows of another tensor, both described by strides.
+//
+// ROWS_PACKED: the second operand is packed along its rows, as in q k^T, so products are dot products.
+//
+// EXACT: the numbers are 0 to 255 and -128 to 127, and the sums equal those of 32-bit integers. Up to 512 products are
+// exact as floats, and are then added to integers. A bias is two numbers of 16 bits.
+//
+// LANES: that many threads of a subgroup load packed weights for each other, because all threads of a workgroup need
+// the same ones. This is for devices on which loads cost more than exchanges. The sums of four products remain in
+// place, so that few of them occupy registers.
+//
+// Teams (common.glsl): each thread takes every TEAM-th vector of channels, and the threads add their sums in the
+// workgroup's memory. This is for devices that need many threads when there are few results.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #ifdef LANES
@@ -23,15 +28,17 @@
 #include "common.glsl"
 layout(constant_id = 11) const uint KERNEL_H = 1u;
 layout(constant_id = 12) const uint KERNEL_W = 1u;
-layout(constant_id = 13) const uint PADDED_SET = 0u; // taps may lie outside
+layout(constant_id = 13) const uint PADDED_SET = 0u; // taps may be outside
 const bool PADDED = PADDED_SET != 0u;
-layout(constant_id = 14) const uint LINEAR_SET = 0u; // pixels lie one behind the other: column strides count them
+layout(constant_id = 14) const uint LINEAR_SET = 0u; // pixels are contiguous and counted by column strides
 const bool LINEAR = LINEAR_SET != 0u;
-layout(constant_id = 15) const uint GUARDED_SET = 0u; // the other operand has no more rows than w_rows, no zeros behind
+// The second operand has only w_rows rows, without zeros after them.
+layout(constant_id = 15) const uint GUARDED_SET = 0u;
 const bool GUARDED = GUARDED_SET != 0u;
 layout(constant_id = 16) const uint BIASED_SET = 1u;
 const bool BIASED = BIASED_SET != 0u;
-layout(constant_id = 17) const uint TRANSPOSED_SET = 0u; // strides step through the result: a tap may lie between pixels
+// Strides apply to the result, so a tap may fall between pixels.
+layout(constant_id = 17) const uint TRANSPOSED_SET = 0u;
 const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
 #ifdef TEAMS
@@ -63,13 +70,13 @@ shared uvec4 passed[TEAM_THREADS * VECTORS]; // [thread of the team][vector][res
 void main()
 {
     uvec3 thread = this_thread();
-    uint apart = SPREAD ? gl_WorkGroupSize.x : 1u; // neighbours read what lies side by side
+    uint apart = SPREAD ? gl_WorkGroupSize.x : 1u; // neighbouring threads read neighbouring memory
     uint first = SPREAD ? gl_WorkGroupID.x * apart * PIXELS + gl_LocalInvocationID.x : thread.x * PIXELS;
     uint og = thread.y * GROUPS;
     uint n = thread.z / p.parts;
     uint part = thread.z - n * p.parts;
     uint pixels = p.size_1 * p.size_2;
-#ifdef LANES // whoever has no result loads for the others, and stays
+#ifdef LANES // threads without a result still load for the others
     uint mine = gl_SubgroupInvocationID % LANES, in_groups = p.in_groups, in_group = p.in_group;
     float outside = p.outside;
 #else
@@ -86,7 +93,7 @@ void main()
         uint q = min(first + i * apart, pixels - 1u);
         y[i] = LINEAR ? 0u : q / p.size_2;
         x[i] = LINEAR ? q : q - y[i] * p.size_2;
-        at[i] = base + x[i] * p.in_2; // where LINEAR
+        at[i] = base + x[i] * p.in_2; // used if LINEAR
     }
     vec4 sum[PIXELS][GROUPS];
 #ifdef EXACT
@@ -120,7 +127,7 @@ void main()
         uint row_at[PIXELS], column[PIXELS];
         if (!LINEAR) {
             [[unroll]] for (uint i = 0u; i < PIXELS; i++) {
-                uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // below zero: very large
+                uint row = y[i] * p.stride_y + ky * p.dilation_y - p.pad_y; // wraps to a very large number if negative
                 if (TRANSPOSED) {
                     uint between = y[i] + p.pad_y - ky * p.dilation_y;
                     row = between / p.stride_y;
@@ -249,7 +256,7 @@ void main()
             }
         }
         barrier();
-        for (uint members = TEAM; members > 8u;) { // the more there are, the longer one would add
+        for (uint members = TEAM; members > 8u;) { // a tree for large teams, where one thread would add too long
             members /= 2u;
             for (uint v = member; v < members * VECTORS; v += TEAM) {
                 uint to = v * results + mine;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolutions: a thread makes a strip of STRIP results in a row. With KERNEL and STRIDE given, what several of
-// them look at is loaded once.
+// Depthwise convolutions. A thread computes a strip of STRIP results of a row. If KERNEL and STRIDE are defined, inputs
+// that several results share are loaded once.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) LOAD_3(i)

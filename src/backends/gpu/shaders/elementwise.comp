@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Up to eight steps over the elements of a tensor, with up to two others, each of which may be broadcast: by strides of
-// zero, or its first lane to all.
+// Up to eight steps on the elements of a tensor, with at most two other tensors. Each tensor may be broadcast, by
+// strides of zero, or by its first lane to all lanes.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group;

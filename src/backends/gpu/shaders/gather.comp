@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements of one dimension by indices: embedding, index_select, gather. An index stands by strides in the result's
-// loops, as a number; PER_LANE: each lane has its own. ACROSS: what is counted are the lanes of the source's packed
-// dimension. The host looks at indices before a run; here none leads outside.
+// Elements of one dimension by index: embedding, index_select, gather. Indices are plain numbers, with strides for the
+// result's loops. PER_LANE: each lane has its own index. ACROSS: indices count lanes of the source's packed dimension.
+// The host checks indices before a run, so none is out of range.
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)

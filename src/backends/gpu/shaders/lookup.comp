@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements of quint8 by a table of what each of the 256 becomes.
+// Replaces elements of quint8 by a table of 256 results.
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)

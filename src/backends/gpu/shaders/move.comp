@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements in another order. The result's elements are counted in six dimensions; those of the source stand by strides,
-// in elements, and of a packed source dimension by vectors and lanes. With RESHAPED the source has other dimensions:
-// the element is found by its number, the sum of coordinates times `count`; else `count` is
-// taken off the coordinates first. Results are vectors of four elements of dimension 5, or, with OUT_SCALARS, numbers
-// one behind the other; sources are vectors, or with IN_SCALARS numbers. What EDGE says holds for
-// elements outside of the source.
+// Copies elements into another order. The result's elements are counted in six dimensions. The source has strides for
+// them, in elements; its packed dimension is addressed by vectors and lanes.
+//
+// With RESHAPED, the source has other dimensions: an element is found by its number, the sum of coordinates times
+// `count`. Otherwise `count` is subtracted from the coordinates first. Results are vectors of four elements of
+// dimension 5, or with OUT_SCALARS consecutive numbers. Sources are vectors, or with IN_SCALARS numbers. EDGE selects
+// the values of elements outside the source.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
@@ -18,9 +19,9 @@
 #include "common.glsl"
 layout(constant_id = 11) const uint RESHAPED_SET = 0u;
 const bool RESHAPED = RESHAPED_SET != 0u;
-layout(constant_id = 12) const uint PACKED = 6u; // the packed dimension of the source; 6: it is numbers
-// Outside of the source: 0: nothing is looked at; 1: `fill`; 2: mirrored at the outer element; 3: the outer element;
-// 4: around, before it once, behind it as often as may be.
+layout(constant_id = 12) const uint PACKED = 6u; // packed dimension of the source, or 6 for plain numbers
+// Elements outside the source: 0 there are none; 1 `fill`; 2 mirrored at the outermost element; 3 the outermost
+// element; 4 circular, once before the start and any number of times after the end.
 layout(constant_id = 13) const uint EDGE = 0u;
 const bool FILLED = EDGE == 1u;
 
@@ -64,7 +65,7 @@ float reshaped(uint c0, uint c1, uint c2, uint c3, uint c4, uint c5)
     return load(at, lane);
 }
 
-// What dimension d adds to the source's place, of the coordinate c there.
+// Adds the part of dimension d, with coordinate c, to the source's index.
 #define PLACE(d, c, step)                                                                                              \
     if (PACKED == d) {                                                                                                 \
         at += (c >> 2) * step;                                                                                         \
@@ -80,7 +81,7 @@ void main()
     uint c3 = inner / p.size_4, c4 = inner - c3 * p.size_4;
     uint outer_1 = outer / p.size_2, c2 = outer - outer_1 * p.size_2;
     uint c0 = outer_1 / p.size_1, c1 = outer_1 - c0 * p.size_1;
-    // The place of the first five dimensions; the sixth differs from element to element.
+    // The index from the first five dimensions is common; the sixth differs from element to element.
     uint at = p.from_offset, lane = 0u;
     uint s0 = c0 - p.count_0, s1 = c1 - p.count_1, s2 = c2 - p.count_2, s3 = c3 - p.count_3, s4 = c4 - p.count_4;
     if (EDGE >= 2u) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a device can do at most, for profiles (gpu_peak.c). MODE 0: multiplications and additions, ROUNDS of 12 of each
-// in a thread, that depend on nothing in memory; 1: vectors are read and written, four in a thread.
+// Measures the peak of a device, for profiles (gpu_peak.c). MODE 0: each thread does ROUNDS times 12 multiplications
+// and additions that do not depend on memory. MODE 1: each thread reads and writes four vectors.
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)
@@ -21,7 +21,7 @@ void main()
         }
         return;
     }
-    vec4 a = vec4(float(at)), b = a + 1.0, c = a + 2.0; // more of them do not fit a processor's registers
+    vec4 a = vec4(float(at)), b = a + 1.0, c = a + 2.0; // more would exceed the registers of a processor
     float x = p.low[0].x, y = p.high[0].x;
     for (uint i = 0u; i < ROUNDS; i++) {
         a = a * x + y;

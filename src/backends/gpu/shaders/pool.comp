@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows of images: the largest element, or the mean. MODE 0: largest; 1: mean of what is inside the image; 2: mean with
-// the padding; 3: sum over `divisor`; 4: adaptive, windows by PyTorch's rule, mean; 5: adaptive, largest. A team
-// (common.glsl) takes every eighth row and column.
+// Pools over windows of images. MODE 0: maximum; 1: mean of the elements inside the image; 2: mean including padding;
+// 3: sum divided by `divisor`; 4: mean of adaptive windows, by PyTorch's rule; 5: maximum of adaptive windows. A thread
+// of a team (common.glsl) takes every eighth row and column.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS                                                                                              \
@@ -79,7 +79,7 @@ void main()
     }
     if (MODE == 1u || MODE == 4u) {
         v /= float(seen);
-    } else if (MODE == 2u) { // the window, cut off where padding ends
+    } else if (MODE == 2u) { // the size of the window, cut off where padding ends
         int bottom = min(top + rows, int(p.in_rows + p.pad_y)), right = min(left + columns, int(p.in_columns + p.pad_x));
         v /= float((bottom - top) * (right - left));
     } else if (MODE == 3u) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of two tensors of quint8 by integers, as QNNPACK has them: times factors, the sum shifted to the right and rounded
-// away from zero at halves, as the CPU's (kernels/vector_u8_plain.h).
+// Sums of two quint8 tensors by integers, as in QNNPACK: both are multiplied by factors, and the sum is shifted to the
+// right. Halves are rounded away from zero, as in the CPU's kernel (kernels/vector_u8_plain.h).
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, means and extremes over two strided dimensions, and with LANES over the packed one as well (its result is lane 0
-// of one vector). A workgroup's threads share each result. MODE 0: sum times `factor`; 1: largest; 2: smallest;
-// 3: sum of squares.
+// Sums, means and extremes over two strided dimensions, and with LANES also over the packed one (the result is then
+// lane 0 of one vector). The threads of a workgroup share each result. MODE 0: sum times `factor`; 1: maximum; 2:
+// minimum; 3: sum of squares.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS                                                                                              \
@@ -27,7 +27,7 @@ vec4 join(vec4 a, vec4 b)
 
 void main()
 {
-    // Results are counted by workgroups: nobody leaves before the barriers.
+    // Each workgroup computes one result, so no thread may return before the barriers.
     uint x = gl_WorkGroupID.x, y = gl_WorkGroupID.y;
     uint n = gl_WorkGroupID.z / p.groups;
     uint group = gl_WorkGroupID.z - n * p.groups;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Images in other sizes. MODE 0: nearest; 1: bilinear, 2: bilinear with corners aligned. scale is input per output.
+// Resizes images. MODE 0: nearest; 1: bilinear; 2: bilinear with aligned corners. scale: input distance per output
+// pixel.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group, in_rows, in_columns; float scale_y, scale_x;

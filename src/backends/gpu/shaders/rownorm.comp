@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Softmax, log-softmax, layer norm and running sums of rows. MODE 0: softmax; 1: log-softmax; 2: layer norm (steps do weight
-// and bias); 3: sums.
-// With LANES a row is the packed dimension, which one result vector after the other is made of; else it is a strided
-// dimension, and four rows are done at once. A team (common.glsl) shares a row, but for sums so far.
+// Softmax, log-softmax, layer norm and cumulative sums of rows. MODE 0: softmax; 1: log-softmax; 2: layer norm (steps
+// apply weight and bias); 3: cumulative sums.
+//
+// With LANES, a row is the packed dimension, and its vectors are computed one after the other. Otherwise a row is along
+// a strided dimension, and four rows are computed together. A team (common.glsl) shares a row, except for cumulative
+// sums.
 #version 450
 #define OPERAND_E(i) LOAD_2(i)
 #define KERNEL_PARAMETERS uint in_offset, in_0, in_1, in_2, in_group, count, in_step, out_step; float eps;
@@ -19,12 +21,12 @@ vec4 masked(vec4 v, uint g, float with)
 
 shared vec4 passed[TEAM_THREADS];
 
-vec4 larger(vec4 a, vec4 b) // NaN is
+vec4 larger(vec4 a, vec4 b) // NaN counts as the largest
 {
     return mix(mix(a, b, greaterThan(b, a)), b, notEqual(b, b));
 }
 
-vec4 of_team(vec4 v, bool largest) // the sum, or the largest, of what its threads have
+vec4 of_team(vec4 v, bool largest) // sum or maximum over the threads of a team
 {
     if (TEAM == 1u) {
         return v;
@@ -44,7 +46,7 @@ vec4 of_team(vec4 v, bool largest) // the sum, or the largest, of what its threa
     return v;
 }
 
-vec4 across(vec4 v) // the sum of all lanes, where they are one row
+vec4 across(vec4 v) // sum of all lanes, if they are one row
 {
     return LANES ? vec4(v.x + v.y + v.z + v.w) : v;
 }
@@ -67,7 +69,7 @@ void main()
     if (MODE == 2u) {
         vec4 sum = vec4(0.0), squares = vec4(0.0);
         for (uint i = member; i < length; i += TEAM) {
-            sum += LOAD_1(base + i * step_in); // zeros behind the last
+            sum += LOAD_1(base + i * step_in); // lanes after the last element are zero
         }
         vec4 mean = across(of_team(sum, false)) / elements;
         for (uint i = member; i < length; i += TEAM) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's F(4x4, 3x3): six numbers of the input make six, of six products come four results (Lavin and Gray, "Fast
-// algorithms for convolutional neural networks").
+// The transforms of Winograd's F(4x4, 3x3): six inputs become six numbers, and six products become four results (Lavin
+// and Gray, "Fast algorithms for convolutional neural networks").
 const uint TILE = 4u, SIDE = 6u;
 
 void input_six(inout vec4 x[6])

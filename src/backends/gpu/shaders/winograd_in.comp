@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tile of six by six of the image, transformed: 36 numbers of four channels, each for a product of its own. Tiles of all
-// images of a batch are counted in one.
+// Transforms a 6 x 6 tile of the image for four channels into 36 vectors, one for each product. Tiles are numbered over
+// all images of a batch.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) vec4(0.0)
@@ -18,7 +18,7 @@ void main()
         return;
     }
     uint n = place / p.tiles, t = place - n * p.tiles, ty = t / p.tiles_x, tx = t - ty * p.tiles_x;
-    uint top = ty * TILE - p.pad_y, left = tx * TILE - p.pad_x; // below zero: very large
+    uint top = ty * TILE - p.pad_y, left = tx * TILE - p.pad_x; // wraps to a very large number if negative
     uint base = p.in_offset + n * p.in_0 + group * p.in_group;
     vec4 d[6][6];
     [[unroll]] for (uint i = 0u; i < SIDE; i++) {
