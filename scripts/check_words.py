@@ -27,7 +27,11 @@ PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
 ROOMS = ["src", "src/app", "src/backends", "src/backends/common", "src/backends/cpu", "src/backends/gpu", "src/backends/gpu/metal",
          "src/backends/gpu/shaders", "src/backends/gpu/vulkan", "src/backends/nnapi", "src/backends/nnapi/convert", "src/base",
          "src/compiler", "src/format", "src/frontend", "src/frontend/export", "src/frontend/nnapi", "src/frontend/torchscript",
-         "src/ir", "src/ops/call", "src/ops/list", "src/platform", "src/runtime"]
+         "src/ir", "src/lean/backends/cpu", "src/lean/ops/call", "src/lean/ops/engine", "src/lean/ops/kernels",
+         "src/lean/ops/kernels/scalar", "src/lean/ops/kernels/x86", "src/lean/ops/linalg", "src/lean/ops/nn",
+         "src/lean/ops/quantized", "src/lean/ops/signal", "src/lean/ops/tensor", "src/lean/ops/vision", "src/lean/runtime",
+         "src/one/backends/cpu", "src/one/ops/call", "src/one/ops/kernels", "src/one/runtime", "src/ops/call", "src/ops/list",
+         "src/platform", "src/runtime"]
 
 C_FILES = (".c", ".h", ".inc")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds count no bytes, as they know no peak.
+// In place of src/runtime/interpreter_bytes.h: small builds do not count bytes, because they do not measure the peak.
 #ifndef TAPER_RUNTIME_INTERPRETER_BYTES_H
 #define TAPER_RUNTIME_INTERPRETER_BYTES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A library for one model keeps no packs for later processes.
+// In place of src/runtime/kept_packs.h: a library for one model keeps no packs for later processes.
 #ifndef TAPER_RUNTIME_KEPT_PACKS_H
 #define TAPER_RUNTIME_KEPT_PACKS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/backends/cpu/conv_orders.h: small builds omit this code.
 #ifndef TAPER_BACKENDS_CPU_CONV_ORDERS_H
 #define TAPER_BACKENDS_CPU_CONV_ORDERS_H
 

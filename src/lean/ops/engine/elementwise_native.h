@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/engine/elementwise_native.h: small builds omit this code.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 

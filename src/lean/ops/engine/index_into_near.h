@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/engine/index_into_near.h: small builds omit this code.
 #ifndef TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
 #define TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds have tiles of floats alone.
+// In place of src/ops/engine/matmul_gemm_tiles.h: small builds have only tiles of floats.
 #ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 #define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds have wide entries alone.
+// In place of src/ops/engine/sort_narrow.h: small builds have only wide entries.
 #ifndef TAPER_OPS_ENGINE_SORT_NARROW_H
 #define TAPER_OPS_ENGINE_SORT_NARROW_H
 

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/kernels/gemm_i8_rows.h: small builds omit this code.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A strip of a gemm of bytes: tiles of two vectors.
+// A strip of a byte gemm, in tiles of two vectors.
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_STRIP_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_I8_STRIP_TMPL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/linalg/linalg_triangular.h: small builds omit this code.
 #ifndef TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 #define TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/linalg/matmul_outer.h: small builds omit this code.
 #ifndef TAPER_OPS_LINALG_MATMUL_OUTER_H
 #define TAPER_OPS_LINALG_MATMUL_OUTER_H
 

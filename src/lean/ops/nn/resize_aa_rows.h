@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds do without.
+// In place of src/ops/nn/resize_aa_rows.h: small builds omit this code.
 #ifndef TAPER_OPS_NN_RESIZE_AA_ROWS_H
 #define TAPER_OPS_NN_RESIZE_AA_ROWS_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds quantize element by element.
+// In place of src/ops/quantized/quantized_bytes.h: small builds quantize element by element.
 #ifndef TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
 
 #include "ops/quantized/quantized.h"
 
-// Channels in the order of the bytes: runs of `inner` elements, `channels` in turn, `outer` times. One channel of
-// everything when quantized per tensor.
+// The order of channels in memory: runs of `inner` elements, `channels` of them in sequence, all of this `outer` times.
+// A tensor that is quantized per tensor has one channel.
 typedef struct taper_q_runs {
     int64_t outer, channels, inner;
 } taper_q_runs;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small builds have one loop for all steps, and go element by element.
+// In place of src/ops/tensor/gather_rows_steps.h: small builds have one loop for all steps, which takes one element at
+// a time.
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 
-// A dimension of one element may have any stride, which no pointer takes.
+// A dimension of one element may have any stride, which must not be added to a pointer.
 #define STEP(step) (n > 1 ? job->step : 0)
 #define CALL(loop, ...) loop(__VA_ARGS__, job->g.step, STEP(index_step), STEP(other_step), STEP(table_step))
 #define GATHER_FOUR(type)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A library for one model does without.
+// In place of src/backends/cpu/conv_bands.h: a library for one model omits this code.
 #ifndef TAPER_BACKENDS_CPU_CONV_BANDS_H
 #define TAPER_BACKENDS_CPU_CONV_BANDS_H
 

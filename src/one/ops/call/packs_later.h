@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A library for one model keeps no packs for later processes.
+// In place of src/ops/call/packs_later.h: a library for one model keeps no packs for later processes.
 #ifndef TAPER_OPS_CALL_PACKS_LATER_H
 #define TAPER_OPS_CALL_PACKS_LATER_H
 

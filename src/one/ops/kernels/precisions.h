@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A library for one model has packed weights of floats alone.
+// In place of src/ops/kernels/precisions.h: a library for one model packs weights only as floats.
 #ifndef TAPER_OPS_KERNELS_PRECISIONS_H
 #define TAPER_OPS_KERNELS_PRECISIONS_H
 
