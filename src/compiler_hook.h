@@ -20,8 +20,8 @@ typedef struct taper_preparer {
     // A file is prepared for this device if its root contains an object of a class whose name begins and ends like
     // this. NULL if files do not show it.
     const char *class_begins, *class_ends;
-    bool adds_relu;          // it has a sum with relu
-    bool images_only;        // it supports only images, and neither squeeze nor unsqueeze
+    bool adds_relu;          // true if the device has a sum with relu
+    bool images_only;        // true if the device supports only images, and neither squeeze nor unsqueeze
     bool keeps_packs;        // packed weights are attributes of the root, otherwise constants
     bool turns_linear;       // weights of linear layers are packed as [in, out]
     bool bare_linear;        // packed linear layers have no bounds for their results
@@ -54,17 +54,17 @@ typedef struct taper_compilation {
     size_t count;
     struct taper_device *const *devices; // devices to which graphs are offered, in order (ops/backend.h)
     size_t device_count;
-    bool device_required;        // the first device must fail rather than decline
+    bool device_required;        // true if the first device must fail rather than decline
     size_t taken;                // segments of the first device
     const char *left, *left_why; // first operator that it did not take, and the reason; or NULL
     const char *const *disabled; // names of passes
     size_t disabled_count;
-    bool portable; // the graphs will be written to a file
-    bool to_save;  // the graphs will only be saved, so weights may be computed then (ir/scaled_storage.h)
+    bool portable; // true if the graphs will be written to a file
+    bool to_save;  // true if the graphs will only be saved, so weights may be computed then (ir/scaled_storage.h)
     // For the portable stage: the device to prepare for. NULL if layers remain plain, for quantization.
     const taper_preparer *preparer;
     struct taper_shapes *shapes;      // known shapes of the graph that is offered; NULL to use only constants
-    const taper_converter *converter; // NULL without a conversion
+    const taper_converter *converter; // converter of the conversion, or NULL
     const struct taper_optimize_options *options; // options for the converter
     // Receives the places for the debug handles of emitted functions. NULL if these handles are those of the module's
     // file, or there are none.

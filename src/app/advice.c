@@ -14,7 +14,7 @@ typedef struct advice {
     taper_session *session; // session of its own, so that the state of the host's session does not change
     double until;           // time on taper_clock at which the runs must have ended
     const char *method;
-    taper_value **inputs; // the array is owned
+    taper_value **inputs; // inputs of the call, in an array of its own
     taper_value **twins;  // room for `count` twins
     size_t count;
     taper_error *error; // error of the failed run
@@ -25,7 +25,7 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
-enum { MOST_SECONDS = 10 }; // for all runs together, because the program waits for its error
+enum { MOST_SECONDS = 10 }; // limit for all runs together, because the program waits for its error
 
 // Creates a session whose runs are limited and print nothing.
 static taper_status open_session(taper_model *model, taper_session **session)
@@ -113,7 +113,7 @@ static taper_value *add_batch(const advice *a, const taper_tensor_info *old, tap
 
 static taper_value *channels_first(const advice *a, const taper_tensor_info *old, taper_value *given)
 {
-    static const size_t order[] = {2, 0, 1}; // from height, width, channels
+    static const size_t order[] = {2, 0, 1}; // order of dimensions of a [height, width, channels] tensor
     const size_t rank = old->rank, first = rank == 4 ? 1 : 0;
     int64_t sizes[4] = {1, 0, 0, 0}, strides[4] = {0};
     (void)given;

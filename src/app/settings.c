@@ -26,7 +26,7 @@ struct taper_settings {
     taper_context *context;
     taper_arena arena;
     const char *task;
-    int size[2], resize; // 0 if missing
+    int size[2], resize; // sides in pixels; 0 if missing
     bool has_resize, has_mean, has_std;
     float mean[3], std[3];
     const char **labels;

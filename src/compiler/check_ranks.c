@@ -56,7 +56,8 @@ static bool match(const taper_node *node, rank_check *check)
         return false;
     }
     const bool more = taper_node_calls(test, TAPER_OP(aten_gt_int));
-    const bool equal = more || taper_node_calls(test, TAPER_OP(aten_eq_int)); // the test is true if nothing is raised
+    // True if the test holds when nothing is raised.
+    const bool equal = more || taper_node_calls(test, TAPER_OP(aten_eq_int));
     if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !taper_node_constant_is_number(test, 1, &rank) ||
         (more && !(rank >= 0 && rank < TAPER_MAX_RANK))) {
         return false;

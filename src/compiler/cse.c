@@ -23,7 +23,7 @@ typedef struct entry {
 typedef struct table {
     taper_compilation *compilation;
     taper_aliases *aliases;
-    uint64_t *written_at; // by alias set: the time of its last write so far
+    uint64_t *written_at; // time of the last write so far, by alias set
     uint64_t time;
     uint64_t loop_entry; // start of the innermost loop; a previous trip may have written anything since then
     uint32_t *buckets;   // entry + 1, or 0

@@ -34,7 +34,7 @@ typedef struct emitter {
     taper_pointer_map call_numbers; // index in calls, by row of the operator
     taper_val *constants;           // borrowed from the graph
     size_t constant_count, constant_capacity;
-    uint32_t *constant_index; // by hash of the constant: index in constants + 1
+    uint32_t *constant_index; // index in constants + 1, by hash of the constant
     size_t constant_index_size;
     taper_val *made; // constants made by the emitter, owned
     size_t made_count, made_capacity;

@@ -14,7 +14,7 @@ bool taper_takes_complex_number(const taper_node *node);
 // They are learned node by node, in order, and each node after the nodes in its blocks.
 typedef struct taper_dtypes {
     const taper_allocator *allocator;
-    uint8_t *known; // by value id: dtype + 1, or 0 if unknown
+    uint8_t *known; // dtype + 1 by value id, or 0 if unknown
     size_t count;
 } taper_dtypes;
 // If any graph changes dtypes in place (taper_ranks_change), nothing is learned.

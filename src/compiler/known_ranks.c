@@ -17,7 +17,7 @@ typedef struct learned_rank {
 
 typedef struct ranks {
     taper_compilation *compilation;
-    rank_of *values; // by value id
+    rank_of *values; // ranks by value id
     size_t value_count;
     // Sources whose bounds became narrower here; at the end of a block they get their previous bounds.
     learned_rank *learned;

@@ -31,7 +31,7 @@ bool taper_ranks_change(taper_compilation *compilation);
 // The number of dimensions of a value, as far as it follows from earlier operators (known_ranks.c).
 typedef struct taper_rank {
     int64_t number;             // number of dimensions; -1 if unknown
-    const taper_ir_value *from; // the value this one was computed from, by operators that keep, add or drop dimensions
+    const taper_ir_value *from; // value that this one was computed from, by operators that keep, add or drop dimensions
     int64_t more;               // dimensions of this value minus those of `from`
     bool squeezed;              // true if `more` is an upper bound, because sizes decide what a squeeze drops
 } taper_rank;

@@ -10,7 +10,7 @@
 typedef struct taper_peephole {
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_aliases *aliases; // made at the first request; a replacement keeps it valid
+    taper_aliases *aliases; // aliases in the graph, made at the first request; replacements keep them valid
     taper_dtypes dtypes;
     bool ranks_change; // true if some graph changes the sizes of a tensor in place
 } taper_peephole;

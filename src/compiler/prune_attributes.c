@@ -19,7 +19,7 @@ typedef struct pruning {
     taper_error *error;
     class_slots *classes;
     size_t class_count, class_capacity;
-    taper_pointer_map class_numbers; // by class before pruning
+    taper_pointer_map class_numbers; // index in classes, by class before pruning
     taper_pointer_map objects;       // object before pruning to the one that replaces it, or 0 if only seen
     bool unknown;
     const taper_graph *self_of; // graph whose self has the class number `self`, or class_count if it has none

@@ -57,10 +57,10 @@ typedef struct taper_quantize_value {
     bool observed;      // true if the observer of the group sees it
     uint8_t rank;       // number of dimensions in the first run
     uint32_t feeds;     // number of the If's result that this value may become, or TAPER_NO_VALUE
-    uint32_t made_from; // in the graph being rewritten: number of the value that was quantized to make it
+    uint32_t made_from; // number of the value that was quantized to make it, in the graph being rewritten
     // The following members are valid in the head of the group.
     bool fixed, bounded;
-    taper_qparams qparams; // valid for fixed groups, and for all groups after the ranges are computed
+    taper_qparams qparams; // scale and zero point; for groups that are not fixed valid after the ranges are computed
     float low, high;       // bounds of all elements if `bounded`
     taper_observer observer;
     // Statistics for bias correction: for the input of a layer, the sum of each channel.

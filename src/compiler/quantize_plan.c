@@ -9,7 +9,7 @@ typedef struct planner {
     taper_quantization *q;
     taper_compilation *compilation;
     taper_aliases *aliases;
-    bool *keeps_used; // by index in options.keep_float
+    bool *keeps_used; // entries of options.keep_float that were used
 } planner;
 
 static taper_quantize_value *facts(const planner *p, const taper_ir_value *value)

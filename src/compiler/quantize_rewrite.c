@@ -12,7 +12,7 @@ typedef struct rewriter {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_node **nodes;         // nodes of the steps
-    taper_ir_value **quantized; // by number of a float value: its quantized form
+    taper_ir_value **quantized; // quantized form of a float value, by its number
 } rewriter;
 
 static taper_status new_op(const rewriter *r, taper_node *before, const taper_op *op, taper_node **made)

@@ -82,7 +82,7 @@ TAPER_MUST_USE taper_status taper_recompose_node(taper_recomposer *r, taper_node
 
 typedef struct taper_recomposed_layer {
     taper_layer layer;                  // layer whose weight is the int8 tensor
-    taper_tensor *scales, *zero_points; // per channel; NULL if the whole weight has `qparams`
+    taper_tensor *scales, *zero_points; // scale and zero point per channel; NULL if the whole weight has `qparams`
     taper_qparams qparams;
     int64_t axis;
 } taper_recomposed_layer;

@@ -12,7 +12,7 @@ typedef struct step {
     taper_node *node, *activation;
     float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // for a layer without an activation: the row that includes a relu
+    const taper_op *with_relu; // row that includes a relu, for a layer without an activation
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)

@@ -13,7 +13,7 @@ enum {
 
 typedef struct walk {
     taper_compilation *compilation;
-    uint32_t *passed; // by value id: uses that the walk has passed
+    uint32_t *passed; // uses that the walk has passed, by value id
     size_t value_count;
     taper_dtypes *dtypes;
 } walk;

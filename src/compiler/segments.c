@@ -14,13 +14,13 @@ typedef struct finder {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_device *device;
-    taper_aliases *aliases; // NULL if the device does not take views
-    uint8_t *marks;         // by value id
+    taper_aliases *aliases; // aliases in the graph; NULL if the device does not take views
+    uint8_t *marks;         // marks by value id
     size_t mark_count;
     taper_ir_value **marked;
     size_t marked_count, marked_capacity;
     taper_node **nodes; // nodes of the region; NULL if already in a segment
-    size_t *takes;      // the claim: indices in nodes
+    size_t *takes;      // the claim, as indices in nodes
     size_t count, capacity, take_capacity;
     taper_region region;
 } finder;

@@ -375,7 +375,7 @@ static taper_status fold(specializing *s, taper_node *node, bool *done)
     const bool made = taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar)) ||
                       taper_node_calls(node, TAPER_OP(prim_NumToTensor_bool)),
                small = made || (tensors && taper_node_has(node, TAPER_OP_ELEMENTWISE));
-    if (small && taper_node_is_pure(node)) { // one element
+    if (small && taper_node_is_pure(node)) { // the result has one element
         bool view;
         if (taper_fold_tensor(s->compilation->registry, s->compilation->module->heap, node->op, args, node->input_count,
                               sizeof(double), &result, &view)) {

@@ -20,7 +20,7 @@ typedef struct walk {
     taper_written_storages *written;
     const taper_graph *graph;
     const taper_ir_value *self; // self of a method of the root, or NULL in other classes
-    uint8_t *seen;              // by value id
+    uint8_t *seen;              // values already visited, by id
     const taper_ir_value **work;
     size_t count, capacity;
 } walk;

@@ -28,13 +28,13 @@ typedef struct lowering {
     taper_graph *graph;
     taper_error *error;
     taper_ir_value **registers;
-    taper_ir_value **constants; // by number of the constant, made at first use
+    taper_ir_value **constants; // values of constants by number, made at first use
     taper_ir_value **stack;
     size_t height, stack_capacity;
     register_change *trail; // changes of registers in blocks, undone at the end of the block
     size_t trail_count, trail_capacity;
     size_t nodes;
-    recent_row recent[RECENT_ROWS]; // by the addresses of the texts
+    recent_row recent[RECENT_ROWS]; // cache of rows, by the addresses of the texts
 } lowering;
 
 static TAPER_COLD taper_status bad_at(const lowering *l, size_t pc, const char *what)

@@ -51,7 +51,7 @@ static const taper_type *type_of_param(const taper_module_function *f, const tap
         return f->has_schema && value->index < f->argument_count ? f->arguments[value->index].type : NULL;
     }
     if (value->index == 0) {
-        return &taper_type_int; // the number of the trip
+        return &taper_type_int; // parameter 0 of a loop is the number of the trip
     }
     return value->index + 1 < loop->input_count ? type_of(f, taper_node_in(loop, value->index + 1), depth) : NULL;
 }

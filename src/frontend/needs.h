@@ -12,14 +12,14 @@
 typedef struct taper_need {
     const char *name;
     const char *overload; // "" without an overload; NULL if name is a class
-    size_t calls;         // 0 if it is only named
+    size_t calls;         // number of calls; 0 if it is only named
 } taper_need;
 
 typedef struct taper_needs {
     const taper_allocator *allocator;
     taper_need *items; // sorted, without duplicates
     size_t count, capacity;
-    taper_pointer_map rows; // for graphs: row of an operator to its index in items, until they are merged
+    taper_pointer_map rows; // index in items by row of the operator; valid until the items are merged
 } taper_needs;
 
 // Collects the needs of a module. *needs is partly filled if this fails, so the caller always frees it. The texts

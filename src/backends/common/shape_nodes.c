@@ -163,7 +163,7 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // only by a positive divisor
+static taper_val quotient_of(const asked *a) // the divisor must be positive
 {
     int64_t x, y;
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))
@@ -308,7 +308,7 @@ static taper_val whole_of(const asked *a)
 }
 
 static const struct {
-    const taper_op *op; // NULL if this build lacks the operator
+    const taper_op *op; // operator, or NULL if this build lacks it
     taper_val (*evaluate)(const asked *a);
 } rows[] = {
 #define SHAPE_NODE(id, evaluate) {TAPER_OP(id), evaluate},

@@ -10,9 +10,10 @@
 #include "ops/list/op_features.h"
 
 enum {
-    LEAST_CHANNELS_FOUR = 64, // with fewer, the error of 4x4 tiles is more than twice that of direct sums
-    LEAST_CHANNELS = 16,      // with fewer, the transforms cost as much as the products save
-    ROW_OVERHEAD = 2,         // a strip of r rows costs as much as r + 2 rows, because it loads the weights
+    // Least channels for 4x4 tiles; with fewer, their error is more than twice that of direct sums.
+    LEAST_CHANNELS_FOUR = 64,
+    LEAST_CHANNELS = 16, // least channels for transforms; with fewer, these cost as much as the products save
+    ROW_OVERHEAD = 2,    // a strip of r rows costs as much as r + 2 rows, because it loads the weights
 };
 
 typedef struct machine {

@@ -146,7 +146,7 @@ static void end_bands(taper_conv2d_plan *head)
 
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    windows_plan *plan = (windows_plan *)(uintptr_t)head; // to open and close its places
+    windows_plan *plan = (windows_plan *)(uintptr_t)head; // not const, because run_plan opens and closes its places
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
         taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);

@@ -30,7 +30,7 @@ enum {
     WEIGHTS_STAY = 4,
     STREAMED = 4,
     STREAMED_BYTES = 16 << 20, // bytes of all threads' transformed inputs
-    STREAMED_TILES = 96,       // with more tiles, the weights are no longer the bottleneck
+    STREAMED_TILES = 96,       // most tiles of a streamed group; with more, the weights are not the bottleneck
     LEAST_TILES = 4,
     FEW_ROWS = 2 // kernels sum that many rows in partial sums
 };
@@ -303,7 +303,7 @@ static taper_status compute_directly(const taper_conv2d *job)
     if (job->scale == NULL) {
         return taper_conv2d_dense(&direct);
     }
-    direct.scale = taper_heap_alloc(run->heap, bytes); // the job's own may be freed already
+    direct.scale = taper_heap_alloc(run->heap, bytes); // the folded scales of the job may be freed already
     if (direct.scale == NULL) {
         return taper_fail_memory(run->error);
     }

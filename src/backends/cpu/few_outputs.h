@@ -20,7 +20,7 @@ typedef struct taper_few_outputs {
 // Returns true if this is faster than a product.
 static inline bool taper_few_outputs_pay(size_t rows, size_t in, size_t out)
 {
-    enum { LEAST_INPUTS = 64 }; // per output; that many inputs hide the cost of the horizontal sum
+    enum { LEAST_INPUTS = 64 }; // least inputs per output, which hide the cost of the horizontal sum
     return rows > 1 && out <= TAPER_FEW_OUTPUTS && in / LEAST_INPUTS >= out;
 }
 

@@ -11,7 +11,7 @@
 enum { MOST_NODES = 5, MOST_BETWEEN = 64 };
 
 typedef struct chain {
-    const taper_node *nodes[MOST_NODES]; // the root is first
+    const taper_node *nodes[MOST_NODES]; // nodes of the chain, the root first
     size_t count;
     bool convolution, prepacked, normed, added, activated;
 } chain;

@@ -8,7 +8,7 @@
 #include "ops/backend.h"
 
 typedef enum taper_activation {
-    TAPER_ACTIVATION_CLAMP, // to [min, max]; a missing bound is infinite
+    TAPER_ACTIVATION_CLAMP, // clamps to [min, max]; a missing bound is infinite
     TAPER_ACTIVATION_HARDSWISH,
     TAPER_ACTIVATION_HARDSIGMOID,
     TAPER_ACTIVATION_SILU,

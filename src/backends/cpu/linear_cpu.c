@@ -21,7 +21,7 @@ typedef struct linear_job {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     const float *x, *weight, *bias;
-    const float *packed; // NULL for one row or few outputs, which read the weights in place
+    const float *packed; // packed weights; NULL for one row or few outputs, which read the weights in place
     float *y;
     size_t rows, in, out;
     size_t panel_floats;

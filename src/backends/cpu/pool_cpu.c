@@ -21,7 +21,7 @@ typedef struct pool_job {
     float *out;
     bool max, count_padding;
     bool sums;       // true if each window has the whole width of the input
-    int64_t divisor; // 0 to divide by the size of the window
+    int64_t divisor; // divisor of sums; 0 for the size of the window
     double work;
 } pool_job;
 

@@ -44,7 +44,7 @@ typedef struct taper_gpu_buffer {
 } taper_gpu_buffer;
 
 typedef struct taper_gpu_range {
-    const taper_gpu_buffer *buffer; // NULL if nothing is bound
+    const taper_gpu_buffer *buffer; // buffer, or NULL if nothing is bound
     uint64_t offset, bytes;         // offset: a multiple of taper_gpu.align, except in copies
 } taper_gpu_range;
 

@@ -12,7 +12,7 @@
 typedef struct taper_gpu_value {
     bool made, done; // done: computed as a part of an earlier node
     bool given;      // true if it already is a result of the segment, as plain numbers, and has no other use
-    bool planned;    // for a join: true if view is the place for its parts, some of which may be there
+    bool planned;    // true for a join whose view is the place for its parts, some of which may be there
     taper_gpu_view view;
     double scale; // scale of quint8
     int64_t zero_point;
@@ -189,7 +189,7 @@ bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, cons
 typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_GPU_MASK_SHOWS } taper_gpu_mask;
 typedef struct taper_gpu_attention {
     const taper_gpu_view *mask; // sizes of the scores, packed along the keys; or NULL
-    taper_gpu_mask mask_is;     // the mask is added to the scores, or is true for the keys that count
+    taper_gpu_mask mask_is;     // use of the mask: added to the scores, or true for the keys that count
     bool causal, blind_is_zero; // blind_is_zero: a query without keys gives zeros instead of NaN
 } taper_gpu_attention;
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,

@@ -9,7 +9,7 @@
 
 // Rates that layers reach, not those of data sheets.
 typedef struct rates {
-    double flops, bytes;     // per second
+    double flops, bytes;     // rates per second
     double dispatch, submit; // seconds for each
     double host;             // bytes per second from and to the host
 } rates;

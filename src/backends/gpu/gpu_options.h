@@ -10,7 +10,7 @@ typedef struct taper_gpu_options {
     int software;   // allow a driver that computes on the CPU if there is no other
     int texels;     // read texel buffers; -1: best for the device
     int alias;      // reuse memory between dispatches; -1: best for the device
-    int tiles;      // 0: small tiles, 1: large; -1: best for the device
+    int tiles;      // large (1) or small (0) tiles; -1: best for the device
     int share;      // threads of a subgroup load for each other; -1: best for the device
     int teams;      // threads share the computation of a result if there are few results; -1: best for the device
     int checks;     // compare first results with the CPU's; -1: default (yes)

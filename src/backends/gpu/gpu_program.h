@@ -12,7 +12,7 @@
 enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // integers up to this are exact as floats
 
 typedef enum taper_gpu_place {
-    TAPER_GPU_ARENA,    // used only within the run
+    TAPER_GPU_ARENA,    // intermediate data of a run
     TAPER_GPU_WEIGHTS,  // packed constants
     TAPER_GPU_INPUT,    // elements of an argument in its order, written by the host before the run
     TAPER_GPU_OUTPUT,   // elements of a result, read by the host after the run
@@ -25,13 +25,13 @@ typedef struct taper_gpu_memory {
     taper_gpu_place place;
     uint64_t bytes, offset;     // offset: in the memory that all buffers of this place share
     uint32_t first, last;       // first and last dispatch that uses it
-    taper_gpu_weights *weights; // for WEIGHTS: a reference
-    uint32_t number;    // for INPUT and STAYS_IN: number of the argument; for OUTPUT and STAYS_OUT: of the result
-    uint32_t most;      // for INPUT of integers: largest magnitude allowed, or 0 for no limit
-    double scale;       // for OUTPUT of quint8
-    int32_t zero_point; // for OUTPUT of quint8
-    uint32_t below;     // for INPUT of indices: they must be at least 0 and less than this
-    bool wraps;         // for INPUT of indices: negative ones count from the end
+    taper_gpu_weights *weights; // packed constants of WEIGHTS; a reference
+    uint32_t number;            // number of the argument (INPUT, STAYS_IN) or of the result (OUTPUT, STAYS_OUT)
+    uint32_t most;              // largest magnitude allowed for integers of an INPUT, or 0 for no limit
+    double scale;               // scale of a quint8 OUTPUT
+    int32_t zero_point;         // zero point of a quint8 OUTPUT
+    uint32_t below;             // bound of indices in an INPUT: they must be at least 0 and less than this
+    bool wraps;                 // true if negative indices in an INPUT count from the end
 } taper_gpu_memory;
 
 // Places of vectors, by batch, row, column and group of four channels, as in the shaders (common.glsl).

@@ -278,7 +278,7 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
 // Computes the threads of a workgroup, and the workgroups, for the threads that are needed.
 static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
 {
-    const bool chosen = w->constants[0] != 0; // by the rule, or earlier
+    const bool chosen = w->constants[0] != 0; // true if the rule, or an earlier call, chose the workgroup
     w->constants[TAPER_GPU_TEAM] = w->team > 1 ? w->team : 1;
     if (!chosen && !w->shares && w->team <= 1) {
         w->constants[TAPER_GPU_AXIS] = choose_axis(s, w->threads);

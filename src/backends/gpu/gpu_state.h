@@ -52,7 +52,7 @@ typedef struct taper_gpu_state {
     bool wide;                 // use the largest tiles
     uint32_t fill;             // threads that keep the device busy; 0: do not use teams
     bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
-    int winograd;              // from the options; 0 if halves are not precise enough
+    int winograd;              // option winograd, or 0 if halves are not precise enough
     bool half;                 // store vectors in half precision
     bool times;                // time dispatches
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited

@@ -136,7 +136,7 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
             return false;
         }
     }
-    const int there = like->packed - more; // in the view that is broadcast
+    const int there = like->packed - more; // the packed dimension of like, in the view that is broadcast
     *splat = like->sizes[like->packed] != 1 && (there < 0 || from->sizes[there] == 1);
     if (*splat) {
         return from->sizes[from->packed] == 1; // the first lane has the element in every packing

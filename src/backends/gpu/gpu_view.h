@@ -15,9 +15,9 @@ enum { TAPER_GPU_RANK = 6, TAPER_GPU_VECTOR = 4 };
 
 typedef struct taper_gpu_view {
     uint32_t buffer; // number of a memory of the program
-    int rank;        // at least 1: a scalar has one dimension of size 1
+    int rank;        // number of dimensions, at least 1: a scalar has one dimension of size 1
     int packed;      // packed dimension, or TAPER_GPU_RANK for plain numbers
-    int64_t offset;  // in vectors, like strides; the packed dimension's stride is between consecutive vectors
+    int64_t offset;  // offset in vectors, as for strides; the packed dimension's stride is between consecutive vectors
     int64_t sizes[TAPER_GPU_RANK], strides[TAPER_GPU_RANK];
 } taper_gpu_view;
 

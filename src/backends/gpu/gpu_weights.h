@@ -11,7 +11,7 @@
 // identifies it.
 enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 13 };
 typedef struct taper_gpu_key {
-    const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // NULL if unused
+    const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // source tensors; NULL if unused
     double numbers[TAPER_GPU_KEY_NUMBERS];
     uint32_t kind; // number of the function that fills them
 } taper_gpu_key;

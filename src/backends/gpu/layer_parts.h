@@ -28,7 +28,7 @@ typedef struct taper_gpu_integers {
 } taper_gpu_integers;
 
 typedef struct taper_gpu_layer {
-    const taper_gpu_integers *integers;          // for a qint8 weight; NULL for float32
+    const taper_gpu_integers *integers;          // parameters of a layer with a qint8 weight; NULL for float32
     const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; each may be NULL
     bool has_norm;
     double eps;
@@ -37,8 +37,8 @@ typedef struct taper_gpu_layer {
     int64_t tile;              // vectors of results that a thread makes
     int64_t part_in, part_out; // channels of a part; parts are groups, or merged groups, that are computed separately
     int64_t first;             // index of the first result channel, if only a part of the weight is used
-    bool transposed;           // for a convolution: the weight is [in, out / groups, …]
-    bool transposed_linear;    // for a linear layer: the weight is [in, out]
+    bool transposed;           // true for a convolution whose weight is [in, out / groups, …]
+    bool transposed_linear;    // true for a linear layer whose weight is [in, out]
 } taper_gpu_layer;
 
 // Reads a constant float32 tensor. If it is not needed, None gives NULL.

@@ -25,7 +25,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     shape.sizes[last] = l->out;
     TAPER_TRY(taper_gpu_new(e, &shape, last, out));
     // The leading dimensions become three loops. The kernel has its rows in the last loop.
-    taper_gpu_view rows = in; // with the sizes of the result
+    taper_gpu_view rows = in; // the input with the sizes of the result
     rows.sizes[last] = l->out;
     const taper_gpu_view *views[4] = {out, &rows, &chain->operands[0], NULL};
     if (taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) && loops.sizes[0] == 1) {

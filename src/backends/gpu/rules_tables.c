@@ -87,7 +87,7 @@ static taper_gpu_key key_of(const taper_gpu_table *table)
     enum { KIND = 20, EACH = 4, WHOLE = TAPER_GPU_KEY_NUMBERS - 2 };
     taper_gpu_key key = {.kind = KIND};
     const uint64_t hash = taper_hash(0, table->numbers, sizeof table->numbers);
-    for (size_t i = 0; i < WHOLE; i++) { // from the whole table
+    for (size_t i = 0; i < WHOLE; i++) { // words from the whole table
         uint32_t word;
         memcpy(&word, table->numbers + i * (sizeof table->numbers / WHOLE), EACH);
         key.numbers[i] = word;

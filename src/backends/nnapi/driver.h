@@ -23,7 +23,7 @@ typedef struct taper_nnapi_driver {
     struct taper_library *library;
     taper_nnapi_functions call;
     taper_nnapi_options options;
-    ANeuralNetworksDevice *device; // NULL if the system selects devices (before level 29)
+    ANeuralNetworksDevice *device; // selected device; NULL if the system selects devices (before level 29)
     int level;                     // 27 to 31: the device lacks operations of later levels
     int32_t type;                  // ANEURALNETWORKS_DEVICE_
     char name[TAPER_NNAPI_TEXT], version[TAPER_NNAPI_TEXT];

@@ -11,7 +11,7 @@ enum { TAPER_NNAPI_ALIGNMENT = 64 }; // alignment of data in one memory, in byte
 typedef struct taper_nnapi_memory {
     char *data;
     size_t size;
-    ANeuralNetworksMemory *handle; // NULL if the memory is not shared and the driver gets pointers
+    ANeuralNetworksMemory *handle; // the driver's handle; NULL if the memory is not shared and the driver gets pointers
     taper_shared_memory shared;
     const taper_allocator *allocator; // allocator of `block`, for memory that is not shared
     void *block;

@@ -21,7 +21,7 @@ typedef struct taper_nnapi_execution {
     taper_nnapi_port *ports; // inputs, then outputs
     uint32_t in_count, out_count;
     taper_nnapi_memory memory;
-    ANeuralNetworksBurst *burst;         // NULL if bursts are not used
+    ANeuralNetworksBurst *burst;         // burst of executions, or NULL if bursts are not used
     ANeuralNetworksExecution *execution; // an execution that is reused, or NULL if each run makes its own
 } taper_nnapi_execution;
 

@@ -37,9 +37,10 @@ typedef struct taper_network {
     taper_network_operand *operands;
     taper_network_operation *operations;
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
-    uint32_t immediates[256];   // by hash: 1 + the last immediate operand, or 0
+    uint32_t immediates[256];   // 1 + the last immediate operand with this hash, or 0
     uint32_t *inputs, *outputs; // numbers of operands, in the arena
-    bool *output_images; // by output: true if it is [N, H, W, C] of PyTorch's [N, C, H, W]; for inputs see the operands
+    // True for each output that is [N, H, W, C] of PyTorch's [N, C, H, W]; for inputs see the operands.
+    bool *output_images;
     uint32_t input_count, output_count;
 } taper_network;
 

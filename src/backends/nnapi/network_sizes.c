@@ -209,7 +209,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // 0; the other dimension is that of the weight
+    (void)d; // always 0, because the other dimension is that of the weight
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 

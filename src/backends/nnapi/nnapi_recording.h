@@ -10,7 +10,7 @@
 
 // The form of a tensor in an input or an output of the network.
 typedef struct taper_nnapi_recorded_tensor {
-    uint32_t arg;       // for an input: number of the argument
+    uint32_t arg;       // number of the argument, for an input
     taper_dtype stored; // dtype of the elements in the network
     bool image;         // true if it is [N, H, W, C] in the network
     // For a result:
@@ -18,7 +18,7 @@ typedef struct taper_nnapi_recorded_tensor {
     taper_dtype dtype;
     double scale;
     int64_t zero_point;
-    size_t rank; // valid if `sized`: PyTorch's rank and sizes
+    size_t rank; // PyTorch's rank and sizes, valid if `sized`
     int64_t sizes[TAPER_MAX_RANK];
 } taper_nnapi_recorded_tensor;
 

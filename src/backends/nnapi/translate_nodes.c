@@ -156,7 +156,7 @@ static int32_t fuse_code(const taper_node *node)
 enum {
     LISTED = 1, // its node is to be translated
     DONE = 2,   // its node was translated together with another one
-    RESULT = 4  // it is a result of the network
+    RESULT = 4  // the value is a result of the network
 };
 
 // Returns the activation that is the only user of the node's result and is to be translated too, or NULL.

@@ -28,7 +28,7 @@ typedef struct taper_translator {
     const taper_translate_options *options;
     taper_network *network;
     bool asking;                    // true while nodes are only asked about: nothing is made
-    taper_translated_value *values; // by id; NULL while asking
+    taper_translated_value *values; // values by id; NULL while asking
     size_t value_count;
     const taper_ir_value **inputs;
     uint32_t *input_operands;

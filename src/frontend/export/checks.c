@@ -17,8 +17,8 @@ typedef struct checking {
     const char *const *names; // names of the leaves
     symbol *symbols;
     size_t count, capacity;
-    taper_name_map met;    // by expression: index in symbols
-    taper_name_map ranges; // by symbol: range in the program
+    taper_name_map met;    // index in symbols, by expression
+    taper_name_map ranges; // index of a range of the program, by symbol
     size_t input;          // number of the current leaf
 } checking;
 

@@ -14,7 +14,7 @@ static const char class_name[] = "__torch__.ExportedProgram";
 typedef struct building {
     taper_export_lowering *l;
     const taper_pt2_weight *weights; // sorted by name, program by program
-    uint32_t **slots; // for each weight: the slots on the path from the root, one for each part of its name
+    uint32_t **slots;                // slots on the path from the root to each weight, one for each part of its name
 } building;
 
 static size_t part_length(const char *name)

@@ -13,7 +13,7 @@ enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
 typedef struct guard {
     taper_export_lowering *l;
     taper_ir_value *const *inputs;
-    const taper_name_map *leaves; // by name in guards: number of the input
+    const taper_name_map *leaves; // number of the input, by its name in guards
     const char *text, *at;
     int depth;
 } guard;

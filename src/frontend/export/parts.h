@@ -23,7 +23,7 @@ typedef struct taper_export_lowering {
 // The values of one graph.
 typedef struct taper_export_scope {
     const taper_pt2_graph *graph;
-    taper_ir_value **values; // by number of the graph's values; NULL until made
+    taper_ir_value **values; // values by number of the graph's value; NULL until made
     bool *used;              // true if a node or the graph's result uses it
 } taper_export_scope;
 

@@ -23,7 +23,7 @@ typedef struct taper_nnapi_lowering {
     const taper_nnapi_model *model;
     const taper_list *buffers;
     bool copies;               // true if the graph has its own copies of constants, because their memory may be freed
-    taper_nnapi_value *values; // by operand
+    taper_nnapi_value *values; // states of values, by operand
 } taper_nnapi_lowering;
 
 // ---- nodes

@@ -186,7 +186,7 @@ static bool takes(const taper_node *node, const taper_ir_value *value)
 static bool appended(const site *s, const taper_node *list, taper_ir_value **items, size_t room, size_t *count)
 {
     const taper_ir_value *value = &list->outputs[0];
-    bool before = true; // before run
+    bool before = true; // true until the walk reaches run
     *count = 0;
     for (const taper_node *node = list->next; node != NULL; node = node->next) {
         before = before && node != s->run;

@@ -43,7 +43,7 @@ typedef struct taper_nnapi_operand {
     int source;              // taper_nnapi_source
     const uint8_t *data;     // data of an immediate, borrowed from the blob
     size_t bytes;            // bytes of the value
-    uint32_t buffer, offset; // for a buffer
+    uint32_t buffer, offset; // place of the value, for source BUFFER
 } taper_nnapi_operand;
 
 typedef struct taper_nnapi_operation {

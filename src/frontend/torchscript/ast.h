@@ -32,7 +32,7 @@ typedef enum taper_ts_kind {
     TAPER_TS_BRANCH,  // condition, BLOCK, BLOCK
     TAPER_TS_COUNTED, // target, iterable, BLOCK
     TAPER_TS_REPEAT,  // condition, BLOCK
-    TAPER_TS_SCOPE,   // with: object, BLOCK; or object, BLOCK, target
+    TAPER_TS_SCOPE,   // with statement: object, BLOCK; or object, BLOCK, target
     TAPER_TS_GIVE,    // return: value, or no child
     TAPER_TS_NESTED,  // def inside a function: function
     TAPER_TS_BLOCK    // statements
@@ -61,7 +61,7 @@ typedef struct taper_ts_node {
 
 typedef struct taper_ts_parameter {
     uint32_t atom, slot;
-    taper_ts_node *type, *default_value; // NULL if missing
+    taper_ts_node *type, *default_value; // expressions, or NULL if missing
 } taper_ts_parameter;
 
 struct taper_ts_function {
@@ -75,7 +75,7 @@ struct taper_ts_function {
     taper_ts_node *returns;  // declared type of the result, or NULL
     taper_ts_node *body;     // BLOCK
     bool added;              // true if it is among the functions of the module
-    uint32_t prepared;       // for listing: number of its own graph, from 1 (list.h); 0 before it is lowered
+    uint32_t prepared;       // number of its own graph in a listing, from 1 (list.h); 0 before it is lowered
     bool active;             // being lowered; a call of it would be an endless recursion
     const char *name;        // owned by the module, set when it is lowered
     const char *class_name;  // owned by the module; NULL outside classes
@@ -104,14 +104,14 @@ struct taper_ts_definition {
     taper_ts_definition_kind kind;
     uint32_t qualified;
     uint32_t file, at;
-    taper_ts_function *function; // the function; or the first method of a class or interface
+    taper_ts_function *function; // the function, or the first method of a class or interface
     // Attributes of a class with slots in order, and Finals; fields of a named tuple; members of an enum.
     taper_ts_attribute *attributes;
     uint32_t attribute_count, method_count;
     bool added;                       // true if it is among the classes that objects may have
     taper_ts_node *hooks, *pre_hooks; // ITEMS of names, or NULL
-    const taper_type *type;           // made at the first request
-    const struct taper_class *klass;  // made at the first request
+    const taper_type *type;           // its type, made at the first request
+    const struct taper_class *klass;  // its class, made at the first request
     taper_val *members;               // members of an enum, on the module's heap
     // For an enum: maps a value to the number of the member, on the module's heap; NULL until requested.
     struct taper_dict *member_values;

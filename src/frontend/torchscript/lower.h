@@ -11,7 +11,7 @@
 // The meaning of a name or an expression: a value, or a definition in the sources.
 typedef struct taper_ts_binding {
     taper_ir_value *value;
-    const taper_type *type; // NULL if unknown, because of a missing operator or a native method
+    const taper_type *type; // type; NULL if unknown, because of a missing operator or a native method
     // More specific type, for an Optional that is known to be None or not; or NULL.
     const taper_type *actual;
     taper_ts_definition *definition; // function, class or enum, if there is no value
@@ -38,7 +38,7 @@ typedef struct taper_ts_rest {
 // A function being inlined.
 typedef struct taper_ts_frame {
     taper_ts_function *function;
-    taper_ts_binding *locals; // by slot
+    taper_ts_binding *locals; // locals by slot
     uint32_t called_from;     // number of the place of the call
     const char *instance;     // object on which the method is called, as in taper_module_place
     bool returned;
@@ -70,9 +70,9 @@ typedef struct taper_ts_lowering {
     size_t nodes_left;
     int depth;
     uint32_t at;                        // byte of the source that is being lowered, for places
-    bool listing;                       // for listing operators: also makes nodes that are not needed in a run
+    bool listing;                       // true for `taper ops`: also makes nodes that are not needed in a run
     bool of_root;                       // true while methods of the root are lowered
-    struct taper_ts_prepared *prepared; // for listing: functions that are called
+    struct taper_ts_prepared *prepared; // called functions, if listing
     size_t prepared_count, prepared_capacity;
     const taper_torchscript_options *options;
     taper_ir_value *pooled[16];
@@ -145,7 +145,7 @@ TAPER_MUST_USE taper_status taper_ts_returning_if(taper_ts_lowering *l, taper_ts
 // ---- lower_expression.c
 
 TAPER_MUST_USE taper_status taper_ts_value(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint,
-                                           taper_ts_binding *out); // only for values
+                                           taper_ts_binding *out); // the result must be a value
 TAPER_MUST_USE taper_status taper_ts_lower(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint,
                                            taper_ts_binding *out);
 // Gets the items of a tuple or list, which must be `count`.
@@ -179,7 +179,7 @@ enum { TAPER_TS_ARGUMENTS = 64 };
 
 typedef struct taper_ts_arguments {
     taper_ts_binding items[TAPER_TS_ARGUMENTS];
-    const char *keywords[TAPER_TS_ARGUMENTS]; // NULL if positional
+    const char *keywords[TAPER_TS_ARGUMENTS]; // name of a keyword argument; NULL if positional
     size_t count;
 } taper_ts_arguments;
 

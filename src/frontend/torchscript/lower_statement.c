@@ -280,7 +280,7 @@ typedef struct loop_form {
     taper_ts_node *test;   // condition of a while
     taper_ts_node *body;
     const taper_type *item_type;
-    taper_ir_value *list; // for x in list
+    taper_ir_value *list; // list of `for x in list`
 } loop_form;
 
 static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper_node *node, merges *m)

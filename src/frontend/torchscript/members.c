@@ -9,7 +9,7 @@ enum { FEW = 8 };
 // An attribute or method, by name.
 struct taper_ts_named {
     uint32_t atom, index;
-    taper_ts_function *method; // NULL in a table of attributes
+    taper_ts_function *method; // method; NULL in a table of attributes
 };
 
 static int compare_named(const void *a, const void *b)

@@ -10,7 +10,7 @@
 #include "ops/list/registry.h"
 
 typedef struct taper_torchscript {
-    taper_graph **graphs; // by function of the module; ownership passes with a graph that is taken out
+    taper_graph **graphs; // graphs by function of the module; ownership passes with a graph that is taken out
     size_t count, capacity;
     taper_module_function *functions; // becomes the module's
     size_t function_capacity;

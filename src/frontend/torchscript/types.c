@@ -126,7 +126,7 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
     if (*type != NULL) {
         return TAPER_OK;
     }
-    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // in Tuple[()]
+    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // the empty tuple in Tuple[()]
         return make(unit, TAPER_TYPE_TUPLE, NULL, NULL, 0, type);
     }
     if (node->kind != TAPER_TS_NAME && node->kind != TAPER_TS_ATTRIBUTE && node->kind != TAPER_TS_INDEX) {

@@ -17,11 +17,11 @@ typedef struct taper_ts_unit {
     taper_error *error;
     taper_arena arena; // memory for trees and names, freed after loading
     taper_ts_atoms atoms;
-    bool *parsed;   // by source
-    bool *assigned; // by atom: true if a parsed statement assigns to an attribute of this name
+    bool *parsed;   // true for each source that is parsed
+    bool *assigned; // true for each atom that names an attribute to which a parsed statement assigns
     size_t assigned_capacity;
     bool all_parsed;                   // true if `assigned` is complete
-    taper_ts_definition **definitions; // by atom of the qualified name; NULL if missing, or not read yet
+    taper_ts_definition **definitions; // definitions by atom of the qualified name; NULL if missing, or not read yet
     size_t definition_capacity;
     taper_val constants;               // the tuple in constants.pkl
     const taper_type **constant_types; // types of its items; NULL until needed

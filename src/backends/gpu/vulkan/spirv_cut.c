@@ -37,9 +37,9 @@ typedef struct block {
 
 // Facts about an id.
 typedef struct meaning {
-    uint32_t block;    // for a label: number of its block + 1; for a function: that of its first block
-    uint32_t function; // for a function: index of its first word
-    uint8_t truth;     // for a constant: 1 false, 2 true
+    uint32_t block;    // number of a label's block + 1; for a function, that of its first block
+    uint32_t function; // index of a function's first word
+    uint8_t truth;     // value of a constant: 1 false, 2 true
     bool live, gone;   // live: a function that is called; gone: the result of an omitted instruction
 } meaning;
 

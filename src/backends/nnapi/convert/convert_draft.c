@@ -24,7 +24,7 @@ static taper_status check(const taper_optimize_options *options, taper_error *er
 // ---- the pretended device
 
 typedef struct quantizer {
-    double scale; // 0 for float
+    double scale; // scale; 0 for float
     int64_t zero_point;
 } quantizer;
 
@@ -38,7 +38,7 @@ typedef struct conversion {
     taper_memory_owner owner;
     const taper_shape *inputs; // shapes of forward's parameters
     taper_shapes *shapes;
-    quantizer *quantizers; // by value, as many as shapes: quantizers of module results
+    quantizer *quantizers; // quantizers of module results, by value, as many as shapes
     taper_node *segments[MOST_SEGMENTS];
     size_t segment_count;
     taper_ir_value **images; // results of modules that are images, in PyTorch's order

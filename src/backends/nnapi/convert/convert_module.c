@@ -17,7 +17,7 @@ enum {
     COMP,
     COMPILATION_PREFERENCE,
     RELAX_F32_TO_F16,
-    SIZES, // only in modules with flexible sizes: the sizes that it is compiled for
+    SIZES, // sizes that a module with flexible sizes is compiled for; other modules lack this
     ATTRIBUTES
 };
 static const char *const names[ATTRIBUTES] = {"training",         "ser_model",     "weights", "inp_mem_fmts",
