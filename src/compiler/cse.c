@@ -25,8 +25,8 @@ typedef struct table {
     taper_aliases *aliases;
     uint64_t *written_at; // time of the last write so far, by alias set
     uint64_t time;
-    uint64_t loop_entry; // start of the innermost loop; a previous trip may have written anything since then
-    uint32_t *buckets;   // entry + 1, or 0
+    uint64_t loop_entry; // time when the innermost loop began; its last trip may have written anything since then
+    uint32_t *buckets;   // by hash: index of the newest entry + 1, or 0
     size_t bucket_count; // a power of two
     entry *entries;
     size_t entry_count, entry_capacity;

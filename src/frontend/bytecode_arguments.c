@@ -198,7 +198,7 @@ static int64_t count_by_types(const taper_bytecode_stack *stack, const taper_sch
             break;
         }
     }
-    // Tensor.unflatten(dim, sizes, names=None) of PyTorch 1.12 and before.
+    // Tensor.unflatten(dim, sizes, names=None) of PyTorch 1.12 and before has a last argument that is dropped.
     *dropped = top_is_none(stack) && fits(stack, schema, schema->arg_count, 1);
     return schema->arg_count;
 }

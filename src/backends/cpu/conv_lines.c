@@ -22,7 +22,7 @@ typedef struct lines_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // group_floats: of packed weights
+    size_t group_in, group_out, group_floats; // group_floats: floats of a group's packed weights
     size_t segment, segments;                 // positions of a piece; pieces of a line
     size_t images, pitch;      // images whose lines are made together; floats from one of these lines to the next
     size_t reach;              // pixels from the first to the last of a window
@@ -151,7 +151,7 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     }
 }
 
-// Makes the short lines of one group for `count` images, which are copied one after the other.
+// Computes one group of `count` images. Their short lines are copied one after the other and computed as one line.
 static void make_images(const lines_plan *plan, size_t image, size_t count, size_t group, float *place)
 {
     const taper_conv2d *job = plan->head.job;

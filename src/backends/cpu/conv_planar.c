@@ -19,7 +19,7 @@ typedef struct planar_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // group_floats: of packed weights
+    size_t group_in, group_out, group_floats; // group_floats: floats of a group's packed weights
     size_t bunch, bunches;                    // groups of a piece; pieces side by side
     size_t rows, bands;                       // output rows of a band; bands
     size_t pitch, plane_rows, plane;          // floats of a row; rows of a plane; floats of a plane, with slack

@@ -73,7 +73,7 @@ static double cost_of(double pixels, double strips, double taps)
 // too low. joined: a strip continues in the next line.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // strips of a part
+    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // strips per part of a row
     const size_t parts = (across->out - 1) / mr + 1;
     double rows = 0, columns = 0; // taps inside for some pixel, summed over all rows; over the strips of one row
     for (size_t y = 0; y < down->out; y++) {

@@ -27,7 +27,7 @@ typedef struct taper_conv2d_i8 {
 // The plan of one algorithm. Each algorithm appends its own members.
 typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
-    taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // reads the job's x, fills y
+    taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // computes the job's y from its x
     // Makes rows of the result from rows of x, which may be in ring buffers. begin and end are those of taper_banded.
     // All three may be NULL if this is not supported.
     void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);

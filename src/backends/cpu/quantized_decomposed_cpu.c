@@ -20,7 +20,8 @@ typedef struct runs_job {
     size_t inner, channels; // elements of a run; runs until the first scale repeats
     bool has_signs, behind; // true for int8; true if the zero point is added before rounding
     float low, high;
-    // Numbers of run r % channels, or without tensors those of all runs.
+    // Scales and zero points by channel, or NULL: run r has those of channel r % channels. If a tensor is NULL, the
+    // members below apply to all runs.
     const taper_tensor *scales, *points;
     double scale, inverse;
     int64_t point;

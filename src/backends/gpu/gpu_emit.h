@@ -247,6 +247,6 @@ typedef struct taper_gpu_rule_row {
     taper_gpu_rule *rule;
     uint16_t work, code; // work: number of the operator's row; code: argument for the rule
 } taper_gpu_rule_row;
-const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node); // NULL if there is no rule
+const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node); // returns NULL if there is no rule
 
 #endif

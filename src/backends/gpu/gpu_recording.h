@@ -14,8 +14,8 @@ typedef struct taper_gpu_port {
     uint64_t bytes;
     uint8_t rank; // rank of a result; dtype too
     uint8_t dtype;
-    uint32_t most, below; // limits of an argument, from its memory
-    bool wraps;           // wraps of an argument, from its memory
+    uint32_t most, below; // limits of an argument, as in taper_gpu_memory
+    bool wraps;           // true if negative indices count from the end, as in taper_gpu_memory
     int64_t sizes[TAPER_MAX_RANK];
     double scale; // scale of quint8
     int32_t zero_point;

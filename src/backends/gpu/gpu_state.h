@@ -54,14 +54,14 @@ typedef struct taper_gpu_state {
     bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
     int winograd;              // option winograd, or 0 if halves are not precise enough
     bool half;                 // store vectors in half precision
-    bool times;                // time dispatches
+    bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
-    bool checks;               // compare first results with the CPU's
+    bool checks;               // true if first results are compared with the CPU's
     uint32_t group_x, group_y; // threads of a workgroup
     uint32_t row;  // threads in a row that run together, for rows of any length; 0: any threads of a workgroup do
     bool measured; // true after the peak was measured (gpu_peak.h)
     double peak_flops, peak_bytes; // rates per second; 0 if unknown
-    bool estimates;                // do not try what is estimated to be much slower (gpu_estimate.h)
+    bool estimates;                // true if segments estimated to be much slower are not tried (gpu_estimate.h)
     unsigned learned;              // number of measured recordings
     double log_device, log_plain;  // mean logarithm of measured divided by estimated time
     const char *quirk;             // reason for special use of this device, or NULL

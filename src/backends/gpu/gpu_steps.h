@@ -119,7 +119,7 @@ typedef struct taper_gpu_chain {
     uint32_t most;                         // most steps of the kernel; 0 for no limit
     bool only_plain;                       // true if the kernel supports only plain steps
     bool all;                              // true if the kernel also supports the rare steps
-    taper_gpu_view operands[2];            // broadcast to the result's sizes
+    taper_gpu_view operands[2];            // operands, broadcast to the result's sizes
 } taper_gpu_chain;
 
 // Returns true if all steps are plain.

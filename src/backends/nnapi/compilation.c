@@ -108,7 +108,7 @@ static taper_status set_values(const compiler *c)
     return TAPER_OK;
 }
 
-// Returns the level of an operation. Each level continued the numbering.
+// Returns the lowest level that has the operation. The codes of a level follow those of the level before.
 static int level_of_operation(int32_t code)
 {
     return code >= 96 ? 30 : code >= ANEURALNETWORKS_ABS ? 29 : code >= ANEURALNETWORKS_DIV ? 28 : 27;

@@ -25,7 +25,7 @@ typedef struct taper_nnapi_driver {
     taper_nnapi_options options;
     ANeuralNetworksDevice *device; // selected device; NULL if the system selects devices (before level 29)
     int level;                     // 27 to 31: the device lacks operations of later levels
-    int32_t type;                  // ANEURALNETWORKS_DEVICE_
+    int32_t type;                  // kind of the device: a code ANEURALNETWORKS_DEVICE_…
     char name[TAPER_NNAPI_TEXT], version[TAPER_NNAPI_TEXT];
     char kernel[TAPER_NNAPI_TEXT + 8]; // "nnapi: NAME", for the profile
     char why[4 * TAPER_NNAPI_TEXT];    // reason why it was not opened
