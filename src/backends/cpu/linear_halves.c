@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of halves. The input becomes floats, products are added as floats, and each result is rounded
-// once, with its bias, as PyTorch does on CPUs. A few rows read the weights as they lie in the file, which is all that
-// such a layer waits for. More rows use packed weights, which stay halves.
+// Fully connected layers of halves. The input is converted to floats, products are summed as floats, and each result is
+// rounded once, together with its bias, as PyTorch does on CPUs. With few rows, reading the weights takes nearly all of
+// the time, so they are read from the file's storage without packing. With more rows, the weights are packed and stay
+// halves.
 #include "backends/cpu/linear_halves.h"
 
 #include "backends/cpu/fusion.h"
@@ -12,15 +13,15 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// Rows for which reading weights once more from the cache costs less than packing them; outputs that are computed for
-// all rows before the next ones.
+// FEW_ROWS: most rows for which reading the weights from the cache for each row costs less than packing them.
+// OUTPUTS_AT_ONCE: outputs that are computed for all rows before the next outputs.
 enum { FEW_ROWS = 4, OUTPUTS_AT_ONCE = 16 };
 
 typedef struct halves_job {
     taper_gemv_half_function *gemv;
     const float *x, *bias; // bias may be NULL
     const uint16_t *weight;
-    size_t weight_step; // from one output to the next
+    size_t weight_step; // elements from the weights of one output to those of the next
     float *y;
     size_t rows, in, out;
 } halves_job;
@@ -72,7 +73,7 @@ static bool is_half(const taper_tensor *t)
     return (t->dtype == TAPER_BF16 || t->dtype == TAPER_F16) && !t->hidden_nhwc && taper_tensor_numel(t) > 0;
 }
 
-// The products, as floats: y is new.
+// Computes y, a new float tensor, from x and bias as floats. bias may be NULL.
 static taper_status compute(taper_call *call, const taper_linear_args *a, const taper_tensor *x, taper_tensor *y,
                             taper_tensor *bias)
 {

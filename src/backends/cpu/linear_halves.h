@@ -5,8 +5,8 @@
 
 #include "ops/nn/linear.h"
 
-// Runs the call if its tensors are halves. TAPER_DECLINED, before anything was written, where they are not, or where
-// the call asks for more than a product and a bias.
+// Runs the call if its tensors are halves. Returns TAPER_DECLINED, and writes nothing, if they are not, or if the call
+// needs more than a product and a bias.
 TAPER_MUST_USE taper_status taper_cpu_linear_halves(taper_call *call, const taper_linear_args *args);
 
 #endif
