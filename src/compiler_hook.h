@@ -22,10 +22,10 @@ typedef struct taper_preparer {
     const char *class_begins, *class_ends;
     bool adds_relu;          // true if the device has a sum with relu
     bool images_only;        // true if the device supports only images, and neither squeeze nor unsqueeze
-    bool keeps_packs;        // packed weights are attributes of the root, otherwise constants
-    bool turns_linear;       // weights of linear layers are packed as [in, out]
-    bool bare_linear;        // packed linear layers have no bounds for their results
-    bool converts;           // a row of backends/converter_list.inc exists, in builds that have it
+    bool keeps_packs;        // true if packed weights are attributes of the root; otherwise they are constants
+    bool turns_linear;       // true if weights of linear layers are packed as [in, out]
+    bool bare_linear;        // true if packed linear layers have no bounds for their results
+    bool converts;           // true if the device has a row of backends/converter_list.inc, in builds with that list
     const taper_op *fetches; // operator that copies a result to the host's memory, or NULL if none is needed
     const taper_op *asks;    // operator by which a model asks if the device is available, or NULL
 } taper_preparer;

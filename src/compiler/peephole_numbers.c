@@ -8,7 +8,7 @@ enum { MOST_DEPTH = 8 }; // nested operators
 
 typedef struct number {
     taper_ir_value *value;
-    bool natural; // not negative, so all ways to round a quotient are equal
+    bool natural; // true if it cannot be negative, so that all ways to round a quotient are equal
 } number;
 
 static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_value *tensor, int depth, number *n);

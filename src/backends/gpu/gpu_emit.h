@@ -10,7 +10,7 @@
 #include "backends/gpu/gpu_program.h"
 
 typedef struct taper_gpu_value {
-    bool made, done; // done: computed as a part of an earlier node
+    bool made, done; // done: true if an earlier node computes it
     bool given;      // true if it already is a result of the segment, as plain numbers, and has no other use
     bool planned;    // true for a join whose view is the place for its parts, some of which may be there
     taper_gpu_view view;
@@ -143,7 +143,8 @@ TAPER_MUST_USE taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const ta
 // Adds a step to the chain, with an operand of the result's sizes, or NULL.
 void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_gpu_view *operand, double low,
                       double high);
-// Makes rows along dimension dim, in a mode of shaders/rownorm.comp. The result is packed as `in` is (rules_rows.c).
+// Computes softmax, layer norm or cumulative sums along dimension dim. mode: MODE of shaders/rownorm.comp. The result
+// is packed as `in` is (rules_rows.c).
 TAPER_MUST_USE taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode,
                                            double eps, const taper_gpu_chain *chain, taper_gpu_view *out);
 // Weight and bias of a norm: constants of `count` elements, or NULL. taper_gpu_add_affine adds them as steps on v, the
@@ -190,7 +191,7 @@ typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_G
 typedef struct taper_gpu_attention {
     const taper_gpu_view *mask; // sizes of the scores, packed along the keys; or NULL
     taper_gpu_mask mask_is;     // use of the mask: added to the scores, or true for the keys that count
-    bool causal, blind_is_zero; // blind_is_zero: a query without keys gives zeros instead of NaN
+    bool causal, blind_is_zero; // blind_is_zero: true if a query without keys gives zeros instead of NaN
 } taper_gpu_attention;
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
                                              const taper_gpu_view *v, double scale, const taper_gpu_attention *how,

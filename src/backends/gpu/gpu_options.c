@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the options of GPUs from settings. Each is 0 or 1.
+// Reads the options of GPUs from settings. Each setting becomes 0 or 1.
 #include "backends/gpu/gpu_options.h"
 
 #include <ctype.h>

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+// Each option is 1 (yes), 0 (no), or -1 if the caller did not choose.
 typedef struct taper_gpu_options {
     int software;   // allow a driver that computes on the CPU if there is no other
     int texels;     // read texel buffers; -1: best for the device

@@ -32,8 +32,9 @@ typedef struct taper_gpu_recording {
     unsigned runs;
     bool waits; // true while its pipelines are made: it is not recorded yet and the CPU runs the segment
     bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
-    bool checked, refused; // checked: first results were compared with the CPU's; refused: they differed
-    uint64_t trial_hash;   // hash of everything that decides the trial
+    bool checked,
+        refused; // checked: true after first results were compared with the CPU's; refused: true if they differed
+    uint64_t trial_hash; // hash of everything that decides the trial
     taper_trial trial;
     taper_gpu_estimate estimate; // estimate without corrections
 } taper_gpu_recording;

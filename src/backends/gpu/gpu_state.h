@@ -32,7 +32,7 @@ typedef struct taper_gpu_state {
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
     taper_background *maker;       // the thread that makes them; it may have ended
-    bool makes, stops_making;      // makes: the thread runs; stops_making: it shall end
+    bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if it shall end
     taper_mutex *make_lock;        // ensures that one pipeline is made at a time; taken with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
@@ -47,13 +47,13 @@ typedef struct taper_gpu_state {
     struct taper_gpu_held *spares; // released memory of tensors (gpu_held.h)
     size_t spare_count;
     // How this device is used (gpu_quirks.c).
-    bool reads_texels;         // read texel buffers if they are large enough
-    bool alias;                // reuse memory of the arena
-    bool wide;                 // use the largest tiles
+    bool reads_texels;         // true if shaders read texel buffers where these can be large enough
+    bool alias;                // true if memories with disjoint lifetimes share bytes
+    bool wide;                 // true if the largest tiles are used
     uint32_t fill;             // threads that keep the device busy; 0: do not use teams
-    bool shares;               // threads of a subgroup load for each other (LANES of the kernels)
+    bool shares;               // true if threads of a subgroup load for each other (LANES of the kernels)
     int winograd;              // option winograd, or 0 if halves are not precise enough
-    bool half;                 // store vectors in half precision
+    bool half;                 // true if vectors are stored in half precision
     bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
     bool checks;               // true if first results are compared with the CPU's

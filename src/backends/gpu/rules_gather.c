@@ -96,7 +96,7 @@ static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gp
     return add_rows(e, &table, &indices, taper_gpu_shape(e, taper_node_in(node, 1)).rank, out);
 }
 
-// x[i], for one tensor of integers.
+// Supports x[i] where i is one tensor of integers.
 taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const unsigned kinds = TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;

@@ -9,7 +9,7 @@
 typedef struct taper_nnapi_options {
     int preference; // ANEURALNETWORKS_PREFER_
     int level;      // Android API level, 27 to 31: newer functions and operations are not used
-    bool relax;     // drivers may compute floats as halves
+    bool relax;     // true if drivers may compute in half precision
 } taper_nnapi_options;
 
 // Applies the settings with which a device was opened to *options, which contains the defaults.

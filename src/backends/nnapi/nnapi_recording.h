@@ -14,7 +14,7 @@ typedef struct taper_nnapi_recorded_tensor {
     taper_dtype stored; // dtype of the elements in the network
     bool image;         // true if it is [N, H, W, C] in the network
     // For a result:
-    bool last, quantized, sized; // last: channels-last in PyTorch too
+    bool last, quantized, sized; // last: true if it is channels-last in PyTorch too
     taper_dtype dtype;
     double scale;
     int64_t zero_point;

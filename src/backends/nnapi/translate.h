@@ -12,11 +12,12 @@
 
 typedef struct taper_translate_options {
     int level;    // 27 to 31: level of the device, or of the phones that will run the file
-    bool pytorch; // use the form of PyTorch's converter: one operation per node, without transposing
-    bool images;  // four-dimensional inputs have NNAPI's order of images
-    // Restrict the network for a file: only operand types of PyTorch's format, and no shapes that are learned later.
+    bool pytorch; // true for the form of PyTorch's converter: one operation per node, without transposing
+    bool images;  // true if four-dimensional inputs have NNAPI's order of images
+    // True if the network is for a file: it has only operand types of PyTorch's format, and no shapes are learned
+    // later.
     bool portable;
-    bool open;                           // leave unknown sizes to the run
+    bool open;                           // true if one size of a tensor may be unknown until the run
     const taper_ir_value *const *inputs; // values that become the first inputs, used or not; may be NULL
     size_t input_count;
     const taper_allocator *allocator;

@@ -12,7 +12,7 @@ typedef struct rule_row {
     uint16_t work; // number of the operator's row
     int8_t code;   // argument of the rule
     int8_t since;  // first level that supports it
-    bool fuses;    // can include a following activation
+    bool fuses;    // true if it can include a following activation
 } rule_row;
 
 static const rule_row rows[] = {

@@ -11,8 +11,8 @@
 #include "ops/list/registry.h"
 
 typedef struct taper_export_options {
-    bool no_guards; // omit the checks of inputs and the assertions
-    bool listing;   // only collect what is missing
+    bool no_guards; // true if checks of inputs and assertions are omitted
+    bool listing;   // true if missing operators and classes are only collected
 } taper_export_options;
 
 // Returns the version of PyTorch that wrote the program, or "" if the file does not contain it.

@@ -76,7 +76,7 @@ struct taper_ts_function {
     taper_ts_node *body;     // BLOCK
     bool added;              // true if it is among the functions of the module
     uint32_t prepared;       // number of its own graph in a listing, from 1 (list.h); 0 before it is lowered
-    bool active;             // being lowered; a call of it would be an endless recursion
+    bool active;             // true while it is lowered; a call of it would be an endless recursion
     const char *name;        // owned by the module, set when it is lowered
     const char *class_name;  // owned by the module; NULL outside classes
     taper_ts_function *next; // next method of the class

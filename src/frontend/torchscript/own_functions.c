@@ -35,7 +35,7 @@ typedef struct turned_row {
     const char *name;
     const char *before; // operator that is applied to the tensor first, or NULL
     const char *operator_name;
-    bool of_reals; // not for complex numbers
+    bool of_reals; // true if the function does not take complex numbers
 } turned_row;
 
 static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node, const char *name,

@@ -18,7 +18,7 @@ typedef struct taper_torchscript {
 } taper_torchscript;
 
 typedef struct taper_torchscript_options {
-    bool listing; // only list the operators
+    bool listing; // true if operators are only listed
     // The methods of the root's class to lower, with names as in taper_module_keeps, or NULL for all.
     const char *const *methods;
     size_t method_count;

@@ -40,7 +40,7 @@ typedef struct meaning {
     uint32_t block;    // number of a label's block + 1; for a function, that of its first block
     uint32_t function; // index of a function's first word
     uint8_t truth;     // value of a constant: 1 false, 2 true
-    bool live, gone;   // live: a function that is called; gone: the result of an omitted instruction
+    bool live, gone;   // live: true for a function that is called; gone: true for the result of an omitted instruction
 } meaning;
 
 typedef struct cutting {
