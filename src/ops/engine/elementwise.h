@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elementwise engine. An operator is a taper_ew_op: how its dtype follows from its inputs, and loops over
-// contiguous elements for the classes of arithmetic it has. The engine does the rest: broadcasting, promotion,
-// PyTorch's result strides, in-place and out forms, hidden NHWC, other dtypes and strides (gathered and converted a
-// block at a time).
+// The elementwise engine. An operator is a taper_ew_op: the rule for its dtype, and one loop over contiguous elements
+// for each class of arithmetic that it supports. The engine does the rest: broadcasting, promotion, PyTorch's result
+// strides, in-place and out forms, and hidden NHWC. Elements of other dtypes and strides are gathered and converted a
+// block at a time.
 #ifndef TAPER_OPS_ELEMENTWISE_H
 #define TAPER_OPS_ELEMENTWISE_H
 
@@ -10,7 +10,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/cast.h"
 
-// What the loops compute in. float16 and bfloat16 use F32, every integer I64, every complex C128.
+// The type a loop computes in. float16 and bfloat16 use F32, every integer I64, every complex dtype C128.
 typedef enum taper_ew_class {
     TAPER_EW_F32,
     TAPER_EW_F64,
@@ -26,22 +26,22 @@ typedef struct taper_c128 {
 
 enum { TAPER_EW_SCALARS = 4, TAPER_EW_INPUTS = 3 };
 
-// The numbers an operator takes besides its operands, in the forms that the loops want.
+// The numbers that an operator takes besides its operands, in each form that a loop may read.
 typedef struct taper_ew_args {
     double f[TAPER_EW_SCALARS];
     int64_t i[TAPER_EW_SCALARS];
     taper_c128 c[TAPER_EW_SCALARS];
-    bool zero_division; // set by a loop
-    bool stopped;       // likewise, when the run is to end
-    taper_run *run;     // for loops whose elements take long; NULL outside of a walk
-    int64_t steps;      // theirs, since they charged them
+    bool zero_division; // set by a loop that divided by zero
+    bool stopped;       // set by a loop that left early because the run must end
+    taper_run *run;     // the run, for loops with slow elements to charge; NULL outside a walk
+    int64_t steps;      // steps of slow elements that a loop counts and charges itself
 } taper_ew_args;
 
-// out and the inputs are n elements of their class; out may be the same memory as an input.
+// Computes n elements of out from n elements of each input, all of their class. out may be the memory of an input.
 typedef void (*taper_ew_loop)(size_t n, void *out, const void *const *in, taper_ew_args *args);
 
-// What is left of a computation after broadcasting: loops over `rank` dimensions, the innermost first, side 0 the
-// result. Steps are in bytes.
+// A computation after broadcasting: nested loops over `rank` dimensions, the innermost first. Side 0 is the result.
+// Steps are in bytes.
 typedef struct taper_ew_walk {
     size_t rank, sides;
     const int64_t *sizes;
@@ -61,39 +61,40 @@ typedef enum taper_ew_result {
 } taper_ew_result;
 
 typedef enum taper_ew_layout {
-    TAPER_EW_ITERATOR,   // as PyTorch's TensorIterator decides
-    TAPER_EW_CONTIGUOUS, // whatever the inputs are
-    TAPER_EW_LIKE        // as empty_like of the first input
+    TAPER_EW_ITERATOR,   // the strides that PyTorch's TensorIterator chooses
+    TAPER_EW_CONTIGUOUS, // contiguous, for any inputs
+    TAPER_EW_LIKE        // the strides of empty_like of the first input
 } taper_ew_layout;
 
 typedef struct taper_ew_op {
-    taper_ew_loop loops[TAPER_EW_CLASSES]; // NULL: PyTorch has none; without U8, bool is computed in I64
+    // By class; NULL: PyTorch does not support the class. Without a loop for U8, bool is computed in I64.
+    taper_ew_loop loops[TAPER_EW_CLASSES];
     uint8_t promote, result;
-    uint8_t scalars; // that many arguments behind the operands are numbers for args
+    uint8_t scalars; // number of arguments after the operands that are numbers for args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // bool is refused
-    uint8_t kernel;  // of vectors of floats: elementwise_loops.h; 0: none
-    uint8_t native;  // of ops/kernels/native.h, likewise
-    bool converts;   // the elements stay what they are, but for the dtype
+    uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none
+    uint8_t native;  // kernel of ops/kernels/native.h; 0: none
+    bool converts;   // the operator only converts to another dtype
 } taper_ew_op;
 
 typedef struct taper_ew_input {
-    taper_tensor *tensor; // NULL: the scalar
+    taper_tensor *tensor; // NULL: the input is the scalar
     taper_scalar scalar;
-    uint8_t at; // which argument it is, + 1; 0: none
+    uint8_t at; // index of the argument of the call, plus 1; 0: not an argument
 } taper_ew_input;
 
 typedef struct taper_ew {
     const taper_ew_op *op;
-    size_t ret; // the result that is computed
+    size_t ret; // index of the result that is computed
     size_t count;
     taper_ew_input inputs[TAPER_EW_INPUTS];
     taper_ew_args args;
     int common;       // the dtype to compute in; -1: by promotion
-    int result;       // the result's dtype; -1: as op says
-    uint8_t layout;   // of a new result
-    bool whole;       // the call does nothing else: what is found out may be kept (ops/call/prepared.h)
-    bool unconverted; // the inputs' strides decide as they are, although common is another dtype
+    int result;       // dtype of the result; -1: as op says
+    uint8_t layout;   // taper_ew_layout of a new result
+    bool whole;       // the call does nothing else, so its decisions may be kept for later calls (ops/call/prepared.h)
+    bool unconverted; // the inputs' own strides decide the result's, even if common is another dtype
 } taper_ew;
 
 inline taper_ew taper_ew_make(const taper_ew_op *op)
@@ -105,7 +106,7 @@ inline taper_ew taper_ew_make(const taper_ew_op *op)
     return ew;
 }
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar);
-// Argument at of the call, a Tensor or a number, becomes the next input.
+// Appends argument `at` of the call, a Tensor or a number, to the inputs.
 TAPER_MUST_USE taper_status taper_ew_input_arg(taper_ew *ew, const taper_call *call, size_t at);
 inline void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor)
 {
@@ -115,22 +116,25 @@ static inline void taper_ew_input_scalar(taper_ew *ew, taper_scalar scalar)
 {
     ew->inputs[ew->count++].scalar = scalar;
 }
-// The common dtype of the inputs, the operator's promotion applied.
+// Returns the common dtype of the inputs after the operator's promotion.
 taper_dtype taper_ew_common(const taper_ew *ew);
 TAPER_MUST_USE taper_status taper_ew_run(taper_call *call, taper_ew *ew);
-// The same for a few floats that all lie alike (elementwise_plain.c); otherwise not *done.
+// Does the work of taper_ew_run for a few thousand floats of equal shape and layout (elementwise_plain.c). *done is
+// false if the call is another one; then nothing was done.
 TAPER_MUST_USE taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done);
-// The same with the result in a new tensor of its own instead of a result of the call.
+// Does the work of taper_ew_run, but stores the result in a new tensor instead of a result of the call. The caller owns
+// *result.
 TAPER_MUST_USE taper_status taper_ew_compute(taper_call *call, taper_ew *ew, taper_tensor **result);
-// to = op(inputs) for a tensor whose storage may be written; inputs must broadcast to it.
+// Computes to = op(inputs). The storage of `to` must be writable, and the inputs must broadcast to its sizes.
 TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_tensor *to);
 
-// Every element of the walk as another dtype (elementwise_cast.c); TAPER_DECLINED: nothing was done.
+// Converts every element of the walk (elementwise_cast.c). Returns TAPER_DECLINED, with nothing done, if no kernel
+// converts between these dtypes.
 TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk);
-// The kernel for it, of elements side by side; NULL: there is none.
+// Returns the kernel that converts contiguous elements, or NULL if there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
-// After a run of the whole call by a plan (elementwise_vector.h), with a new result: calls made alike go over the same
-// walk.
+// Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The operator is the whole
+// call, it has run by this plan, and its result is new.
 typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);
@@ -146,13 +150,14 @@ typedef union taper_ew_block {
     taper_c128 c128[TAPER_EW_BLOCK_BYTES / 16];
 } taper_ew_block;
 
-// The class of arithmetic of a dtype; quantized ones have none (TAPER_EW_CLASSES).
+// Returns the class of arithmetic of a dtype, or TAPER_EW_CLASSES for quantized dtypes, which have none.
 taper_ew_class taper_ew_class_of(taper_dtype dtype);
-// The dtype whose elements lie in memory as the class wants them, and whether a dtype is that.
+// The dtype whose elements are stored in the form that the class computes in; and the test if a dtype is that one.
 taper_dtype taper_ew_native(taper_ew_class class_);
 bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_);
 size_t taper_ew_class_size(taper_ew_class class_);
-// Reads n elements, step bytes apart, as class_; temp holds a block. Writes likewise.
+// taper_ew_load reads n elements, `step` bytes apart, and converts them to class_. taper_ew_store converts back and
+// writes. temp is a block for intermediate values.
 void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const void *from, int64_t step, size_t n,
                    taper_ew_block *temp);
 void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n,
@@ -160,16 +165,16 @@ void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t 
 
 // ---- strides (elementwise_shape.c)
 
-// The strides that PyTorch's TensorIterator gives a new result. Operands that are NULL are numbers; those that are not
-// masks count as converted to the common dtype.
+// Computes the strides that PyTorch's TensorIterator gives a new result. A NULL operand is a number. Operands that are
+// not masks count as converted to the common dtype.
 void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, size_t count,
                              taper_dtype common, unsigned masks, int64_t *strides);
-// Broadcasts sizes into *rank and result.
+// Broadcasts the sizes of tensor into *rank and result. Fails if they do not match.
 TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor,
                                                taper_error *error);
 
-// Before a loop whose result may be one of its inputs: element by element, so it can be vectorized all the same. clang
-// finds out by itself.
+// Placed before a loop whose result may be one of its inputs. The loop reads and writes the same element, so GCC may
+// vectorize it despite the alias. clang finds that out itself.
 #if defined(__GNUC__) && !defined(__clang__)
 #define TAPER_EW_VECTOR _Pragma("GCC ivdep")
 #else

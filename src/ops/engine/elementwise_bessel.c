@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bessel functions and Airy's Ai in double precision (elementwise_math.h), by series, recurrences and integrals of the
-// handbooks; each to about 1e-14 of the function's size nearby.
+// Bessel functions and Airy's Ai in double precision (elementwise_math.h), by the series, recurrences and integrals of
+// the handbooks. The error is about 1e-14 of the function's magnitude near x.
 #include "ops/engine/elementwise_math.h"
 
 #define EULER 0.57721566490153286061
-enum { ASYMPTOTIC = 25 }; // from here on the expansions at infinity have full precision
+enum { ASYMPTOTIC = 25 }; // least x at which the expansions at infinity have full precision
 
 // ---- of the first and second kind, orders 0 and 1
 
@@ -12,7 +12,7 @@ typedef struct bessel {
     double j[2], y[2];
 } bessel;
 
-// Hankel's expansion; x is at least ASYMPTOTIC.
+// Hankel's expansion. x is at least ASYMPTOTIC.
 static bessel bessel_far(double x)
 {
     bessel b;
@@ -30,7 +30,7 @@ static bessel bessel_far(double x)
                 break;
             }
         }
-        // The angle is x - pi/4, or for order 1 a quarter of a turn less.
+        // The angle is x - pi/4 for order 0, and x - 3 pi/4 for order 1.
         const double cosine = order == 0 ? c + s : s - c, sine = order == 0 ? s - c : -c - s,
                      scale = 1 / sqrt(TAPER_PI * x);
         b.j[order] = scale * (even * cosine - odd * sine);
@@ -39,7 +39,7 @@ static bessel bessel_far(double x)
     return b;
 }
 
-// Miller's recurrence downwards from an order where J vanishes; Neumann's series for Y. 0 < x < ASYMPTOTIC.
+// Miller's downward recurrence, from an order at which J vanishes, and Neumann's series for Y. 0 < x < ASYMPTOTIC.
 static bessel bessel_near(double x)
 {
     const double logarithm = log(x / 2) + EULER;
@@ -47,7 +47,7 @@ static bessel bessel_near(double x)
         return (bessel){{1, x / 2}, {2 / TAPER_PI * logarithm, -2 / (TAPER_PI * x)}};
     }
     double above = 0, here = 1e-30, norm = 0, even = 0, odd = 0;
-    for (int k = 2 * (int)(x / 2 + 20 + 3 * cbrt(x)); k > 0; k--) { // here is the value of order k
+    for (int k = 2 * (int)(x / 2 + 20 + 3 * cbrt(x)); k > 0; k--) { // the value of order k
         const double sign = k / 2 % 2 == 0 ? 1 : -1, half = k / 2;
         if (k % 2 == 0) {
             norm += 2 * here;
@@ -99,7 +99,8 @@ double taper_spherical_bessel_j0(double x)
 
 // ---- modified, of the second kind
 
-// exp(x) K(x): the series, the integral of exp(-x (cosh t - 1)) cosh(order t), or the expansion at infinity.
+// Returns exp(x) K(x), by the series, by the integral of exp(-x (cosh t - 1)) cosh(order t), or by the expansion at
+// infinity.
 static double bessel_k_scaled(int order, double x)
 {
     if (!(x > 0) || isinf(x)) {
@@ -119,7 +120,8 @@ static double bessel_k_scaled(int order, double x)
     if (x < 40) {
         const double step = 1.0 / 16;
         sum = 0.5;
-        for (int k = 1; k < 200; k++) { // an integrand that falls off so fast is summed exactly by the trapezoidal rule
+        // The trapezoidal rule is exact to rounding for an integrand that decreases so fast.
+        for (int k = 1; k < 200; k++) {
             const double t = k * step, term = exp(-x * (cosh(t) - 1)) * (order == 0 ? 1 : cosh(t));
             sum += term;
             if (term < 1e-18) {
@@ -156,7 +158,7 @@ double taper_bessel_k1(double x)
 
 // ---- Airy's function
 
-// Ai and its derivative at -10, -9, ... 10.
+// The values of Ai and its derivative at -10, -9, ... 10.
 static const double airy_anchors[][2] = {
     {0.0402412384864431907, 0.996265044132790056},       {-0.0221337215473414037, -0.975663980926331595},
     {-0.0527050503563862026, 0.935560938198306551},      {0.184280835250505637, -0.771008168410126548},
@@ -171,12 +173,12 @@ static const double airy_anchors[][2] = {
     {1.10475325528986859e-10, -3.52063367673892364e-10},
 };
 
-// The Taylor series of y'' = x y at the nearest anchor.
+// The Taylor series of the solution of y'' = x y at the nearest anchor.
 static double airy_near(double x)
 {
     const double at = rint(x), h = x - at, *anchor = airy_anchors[(int)at + 10];
     double before = 0, here = anchor[0], next = anchor[1], power = h, sum = here;
-    for (int n = 0; n < 30; n++) { // here, next: the coefficients n and n + 1
+    for (int n = 0; n < 30; n++) { // coefficients n and n + 1
         sum += next * power;
         power *= h;
         const double following = (at * here + before) / ((n + 1) * (n + 2));
@@ -190,7 +192,7 @@ static double airy_near(double x)
 double taper_airy_ai(double x)
 {
     if (isnan(x) || isinf(x)) {
-        return NAN; // at infinity too, as PyTorch has it
+        return NAN; // PyTorch returns NaN at infinity too
     }
     if (fabs(x) <= 10) {
         return airy_near(x);

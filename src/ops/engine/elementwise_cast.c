@@ -14,7 +14,7 @@ static const struct {
 
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to)
 {
-    // Narrower integers and truth values are alike with and without a sign.
+    // A narrower integer or a bool has the same bits with and without a sign, so one kernel serves both.
     const bool whole = from <= TAPER_I64 || from == TAPER_BOOL;
     const taper_dtype x = from == TAPER_I8 && (to == TAPER_U8 || to == TAPER_BOOL) ? TAPER_U8 : from;
     const taper_dtype y = whole && to == TAPER_I8 ? TAPER_U8 : to;
@@ -31,7 +31,7 @@ typedef struct cast_job {
     const taper_ew_walk *walk;
 } cast_job;
 
-// Lines along the innermost dimension, numbered through all others.
+// A task over lines along the innermost dimension, numbered through the other dimensions.
 static void lines_range(void *argument, size_t begin, size_t end)
 {
     const cast_job *job = argument;

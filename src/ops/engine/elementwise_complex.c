@@ -2,12 +2,12 @@
 // Complex functions (elementwise_complex.h).
 #include "ops/engine/elementwise_complex.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_c128 taper_c(double re, double im);
 
 taper_c128 taper_c_div(taper_c128 a, taper_c128 b)
 {
-    const double scale = fmax(fabs(b.re), fabs(b.im)); // keeps the squares in range
+    const double scale = fmax(fabs(b.re), fabs(b.im)); // dividing by it keeps the squares in range
     if (scale == 0 || isinf(scale) || isnan(scale)) {
         const double norm = b.re * b.re + b.im * b.im;
         return taper_c((a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm);
@@ -85,7 +85,7 @@ taper_c128 taper_c_tanh(taper_c128 a)
 taper_c128 taper_c_asinh(taper_c128 a)
 {
     const taper_c128 root = taper_c_mul(taper_c_sqrt(taper_c(1 - a.im, a.re)), taper_c_sqrt(taper_c(1 + a.im, -a.re)));
-    // The formula of Kahan: no cancellation where the parts are small.
+    // Kahan's formula, which has no cancellation for small parts.
     const taper_c128 s1 = taper_c_sqrt(taper_c(1 + a.im, -a.re)), s2 = taper_c_sqrt(taper_c(1 - a.im, a.re));
     return taper_c(asinh(s1.re * s2.im - s2.re * s1.im), atan2(a.im, root.re));
 }
@@ -104,7 +104,7 @@ taper_c128 taper_c_atanh(taper_c128 a)
     return taper_c(copysign(re, a.re), im);
 }
 
-// f(x) for the circular functions from the hyperbolic ones: f(x) = -i g(ix).
+// Computes a circular function from the hyperbolic one: f(x) = -i g(ix).
 static taper_c128 turned(taper_c128 (*g)(taper_c128), taper_c128 a)
 {
     const taper_c128 r = g(taper_c_times_i(a));

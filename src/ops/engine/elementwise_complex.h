@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Complex arithmetic over pairs of doubles. <complex.h> is not used: bionic lacks half of it before API 26.
+// Complex arithmetic over pairs of doubles. <complex.h> is not used because bionic lacks half of it before API 26.
 #ifndef TAPER_OPS_ELEMENTWISE_COMPLEX_H
 #define TAPER_OPS_ELEMENTWISE_COMPLEX_H
 
@@ -37,7 +37,7 @@ static inline taper_c128 taper_c_times_i(taper_c128 a)
 }
 static inline double taper_c_abs(taper_c128 a)
 {
-    // Without hypot's care wherever the squares neither overflow nor vanish.
+    // The plain square root is faster than hypot, and exact enough while the squares neither overflow nor vanish.
     const double square = a.re * a.re + a.im * a.im;
     return square > 1e-280 && square < 1e300 ? sqrt(square) : hypot(a.re, a.im);
 }

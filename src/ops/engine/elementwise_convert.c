@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks of elements between memory and the classes of arithmetic. Every dtype has a natural class that it is read to
-// and written from; a second step goes between classes. Conversions that C leaves open behave as PyTorch's on x86.
+// Converts blocks of elements between memory and the classes of arithmetic. Each dtype has a natural class that it is
+// read as and written from; a second step converts between classes. Conversions that C leaves undefined behave like
+// PyTorch's on x86.
 #include "base/half.h"
 #include "ops/engine/elementwise.h"
 
@@ -121,7 +122,7 @@ static const put_function putters[TAPER_DTYPE_COUNT] = {
 static int64_t double_to_i64(double v)
 {
 #ifdef __x86_64__
-    return _mm_cvttsd_si64(_mm_set_sd(v)); // INT64_MIN where there is no result
+    return _mm_cvttsd_si64(_mm_set_sd(v)); // gives INT64_MIN for a value that does not fit
 #else
     return v >= -9223372036854775808.0 && v < 9223372036854775808.0 ? (int64_t)v : INT64_MIN;
 #endif
@@ -136,7 +137,7 @@ static int64_t float_to_i64(float v)
 #endif
 }
 
-static int64_t double_to_i32(double v) // the narrower integers are cut from 32 bits
+static int64_t double_to_i32(double v) // narrower integers are the low bits of this
 {
     return v > -2147483649.0 && v < 2147483648.0 ? (int64_t)v : INT32_MIN;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the elementwise engine does with the elements of a line: kernels that take them as they lie
-// (ops/kernels/native.h), kernels of floats (ops/kernels/vector_f32.h), or the operator's loop over the widest type of
-// its class; and how a line's elements come to them.
+// The work of the elementwise engine on the elements of a line. It chooses a kernel for the elements' own dtype
+// (ops/kernels/native.h), a kernel for floats (ops/kernels/vector_f32.h), or the operator's loop for its class. It also
+// converts elements to and from the dtype that the code needs.
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
 
@@ -29,7 +29,7 @@ void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const ta
 
 // ---- elements
 
-// The last elements of a line, and room behind them.
+// Computes the last elements of a line in buffers of TAPER_NATIVE_STEP elements, the step of a kernel.
 static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,
                      taper_ew_args *args)
 {
@@ -54,7 +54,7 @@ static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_
 static void run_native(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,
                        taper_ew_args *args)
 {
-    // Inputs that the operator does not have may be read all the same.
+    // A kernel may read inputs that the operator does not have, so each of these points to readable memory.
     const void *all[TAPER_EW_INPUTS] = {in[0], w->sides > 2 ? in[1] : in[0], w->sides > 3 ? in[2] : in[0]};
     const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;
     if (whole != 0) {
@@ -67,7 +67,7 @@ static void run_native(const taper_ew_inner *inner, const taper_ew_lines *w, siz
             const size_t side = k + 1 < w->sides ? k + 1 : 1;
             rest[k] = (const char *)all[k] + whole * taper_dtype_size(w->side[side].wanted);
         }
-        const void *swapped[TAPER_EW_INPUTS] = {rest[1], rest[0], rest[2]}; // of one dtype
+        const void *swapped[TAPER_EW_INPUTS] = {rest[1], rest[0], rest[2]}; // the swapped inputs have one dtype
         run_rest(inner, w, n - whole, (char *)out + whole * taper_dtype_size(w->side[0].wanted),
                  inner->swaps ? swapped : rest, args);
     }
@@ -102,11 +102,12 @@ static void copy_items(size_t item, size_t n, char *to, int64_t to_step, const c
         COPY(4, uint32_t)
         COPY(8, uint64_t)
     default:
-        break; // no kernel takes wider ones
+        break; // no kernel has wider elements
     }
 }
 
-// What is computed in a wider type has the bits of the common dtype, also where the tensor is of another.
+// Rounds elements in a wider type to the precision of the common dtype. PyTorch computes in the common dtype even if
+// the tensor has another one.
 static void pass_common(const taper_ew_inner *inner, const taper_ew_side *s, size_t n, taper_ew_block *block,
                         taper_ew_block *temp)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the loops of an operator list for one class of arithmetic. A file sets T, and for the result types OUT_SAME,
-// OUT_BOOL and OUT_REAL, and includes its list with these macros in place.
+// Makes the loops of an operator list for one class of arithmetic. A file defines T and, for the result types,
+// OUT_SAME, OUT_BOOL and OUT_REAL. Then it includes its list with these macros in place.
 #ifndef TAPER_OPS_ELEMENTWISE_LOOPS_H
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 
@@ -57,14 +57,14 @@
 #define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
 #define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
 #define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
-// An element that takes so many nanoseconds, at worst.
+// The value of an element that takes at most `work` nanoseconds, or 0 if the run must end.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
-// The vector kernels (ops/kernels/vector_f32.h) of operators, by their names: unary ones, whose numbers are the
-// operator's, from 1 on, then relu, then binary ones. TAPER_EW_KERNEL(name) is 0 for all others.
+// Vector kernels (ops/kernels/vector_f32.h) by operator name: 1 + the number of a unary kernel, then relu, then the
+// binary kernels. TAPER_EW_KERNEL(name) is 0 for every other operator.
 enum {
-    TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // a clamp with bounds of its own
-    TAPER_EW_KERNEL_BINARY                        // the first
+    TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // a clamp with fixed bounds
+    TAPER_EW_KERNEL_BINARY                        // number of the first binary kernel
 };
 #define TAPER_EW_KERNEL_OF_relu ~, TAPER_EW_KERNEL_RELU
 #define TAPER_EW_KERNEL_OF_clamp_scalars ~, 1 + TAPER_UNARY_CLAMP
@@ -130,7 +130,7 @@ enum {
 #define TAPER_EW_KERNEL_OF_xlog1py ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_XLOG1PY
 #define TAPER_EW_KERNEL_OF_logaddexp ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_LOGADDEXP
 #define TAPER_EW_KERNEL_OF_logaddexp2 ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_LOGADDEXP2
-// Likewise the kernels of ops/kernels/native.h, of the dtypes that they have.
+// Kernels of ops/kernels/native.h by operator name, for the dtypes they support.
 enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_NATIVE_OF_add ~, 1 + TAPER_NATIVE_ADD
 #define TAPER_EW_NATIVE_OF_sub ~, 1 + TAPER_NATIVE_SUB
@@ -196,7 +196,7 @@ enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)
 #define TAPER_EW_NATIVE(name) TAPER_EW_PICK(TAPER_EW_NATIVE_OF_##name, 0, ~)
 
-// Operators that have a loop over bools by themselves; NULL: those that compute them as integers.
+// Loops over bools by operator name. NULL: the operator computes bools as integers.
 #define TAPER_EW_BOOL_OF_bitwise_and ~, bitwise_and_u8
 #define TAPER_EW_BOOL_OF_bitwise_or ~, bitwise_or_u8
 #define TAPER_EW_BOOL_OF_bitwise_xor ~, bitwise_xor_u8

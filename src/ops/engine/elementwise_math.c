@@ -4,12 +4,12 @@
 
 // ---- the normal distribution
 
-// x >= 0 with erf(x) = y and erfc(x) = rest, whichever of the two is known exactly.
+// Returns x >= 0 with erf(x) = y and erfc(x) = rest. The caller knows one of them exactly.
 static double erf_inverse(double y, double rest)
 {
-    const double w = -log(rest * (1 + y)); // (1-y)(1+y)
+    const double w = -log(rest * (1 + y)); // rest * (1 + y) is (1 - y)(1 + y)
     double x;
-    if (w < 5) { // a first guess by Giles's polynomials, good to seven digits
+    if (w < 5) { // Giles's polynomials give a first guess of seven digits
         static const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                    -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
         x = c[0];
@@ -25,7 +25,7 @@ static double erf_inverse(double y, double rest)
         }
     }
     x *= y;
-    for (int i = 0; i < 3; i++) { // Halley's steps on erf or erfc
+    for (int i = 0; i < 3; i++) { // Halley's method on erf or erfc
         const double miss = y < 0.5 ? erf(x) - y : rest - erfc(x);
         const double step = miss / (2 / sqrt(TAPER_PI) * exp(-x * x));
         if (!isfinite(step)) {
@@ -95,7 +95,7 @@ double taper_digamma(double x)
             return NAN;
         }
         double whole;
-        return taper_digamma(1 - x) - TAPER_PI / tan(TAPER_PI * modf(x, &whole)); // one level: 1 - x > 0
+        return taper_digamma(1 - x) - TAPER_PI / tan(TAPER_PI * modf(x, &whole)); // recurses once, because 1 - x > 0
     }
     double shift = 0;
     while (x < 12) {
@@ -105,7 +105,7 @@ double taper_digamma(double x)
     if (isinf(x)) {
         return x;
     }
-    const double z = 1 / (x * x); // Bernoulli numbers B2k / 2k
+    const double z = 1 / (x * x); // terms with the Bernoulli numbers B2k / 2k
     const double series =
         z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
     return shift + log(x) - 0.5 / x - series;
@@ -130,7 +130,7 @@ double taper_zeta(double x, double q)
             return NAN;
         }
     }
-    // Euler and Maclaurin: the first terms, then the integral and Bernoulli corrections.
+    // Euler-Maclaurin summation: the first terms, then the integral and the Bernoulli corrections.
     enum { FIRST = 12 };
     double sum = 0, a = q;
     for (int k = 0; k < FIRST || (a < FIRST && k < 1000); k++) {
@@ -158,7 +158,7 @@ double taper_polygamma(double n, double x)
     if (n == 0) {
         return taper_digamma(x);
     }
-    if (n == 1 && x < 0.5) { // trigamma by reflection: zeta has no value left of zero
+    if (n == 1 && x < 0.5) { // trigamma needs reflection, because zeta has no value left of zero
         const double s = sin(TAPER_PI * x);
         return TAPER_PI * TAPER_PI / (s * s) - taper_zeta(2, 1 - x);
     }
@@ -175,13 +175,13 @@ double taper_mvlgamma(double x, double p)
     return sum;
 }
 
-// The series of the lower incomplete gamma function, or the continued fraction of the upper one.
+// The series of the lower incomplete gamma function, or the continued fraction of the upper one, by the factor below.
 static double gamma_prefactor(double a, double x)
 {
     return exp(a * log(x) - x - lgamma(a));
 }
 
-// Both end where a step changes less than `enough` of the result. Four terms at a time, by one division.
+// Both end when a step changes less than `enough` of the result. The series adds four terms with one division.
 static double gamma_series(double a, double x, double enough)
 {
     double sum = 1 / a, term = sum;
@@ -193,7 +193,7 @@ static double gamma_series(double a, double x, double enough)
     return sum * gamma_prefactor(a, x);
 }
 
-// By numerators and denominators of the convergents, so that no step waits for a division.
+// Computes the convergents' numerators and denominators, so that no step waits for a division.
 static double gamma_fraction(double a, double x, double enough)
 {
     double b = x + 1 - a, top = 1, bottom = b, top_before = 0, bottom_before = 1;
@@ -206,19 +206,19 @@ static double gamma_fraction(double a, double x, double enough)
         if (fabs(now - before) <= fabs(now) * enough) {
             break;
         }
-        if (fabs(bottom) > 1e100) { // their products shall be finite
+        if (fabs(bottom) > 1e100) { // scales both, so that their products remain finite
             top *= 1e-100, bottom *= 1e-100, top_before *= 1e-100, bottom_before *= 1e-100;
         }
     }
     return top / bottom * gamma_prefactor(a, x);
 }
 
-// Temme's uniform expansion, of the lower function (sign -1) or the upper one (1): where a is large the others take as
-// many steps as a standard deviation has, and lose the digits that their factor's exponent has before the point.
+// Temme's uniform expansion of the lower (sign -1) or upper (sign 1) function, for large a. There the other two methods
+// take about sqrt(a) steps, and their prefactor loses digits because its exponent is large.
 enum { LARGE = 10000 };
 static double gamma_large(double a, double x, double sign)
 {
-    // Of powers of eta, for each power of 1 / a (N. M. Temme, 1979).
+    // Coefficients of powers of eta, one table per power of 1 / a (N. M. Temme, 1979).
     static const double c0[] = {-3.3333333333333333e-1, 8.3333333333333333e-2,  -1.4814814814814815e-2,
                                 1.1574074074074074e-3,  3.527336860670194e-4,   -1.7875514403292181e-4,
                                 3.9192631785224378e-5,  -2.1854485106799922e-6, -1.85406221071516e-6,
@@ -232,7 +232,7 @@ static double gamma_large(double a, double x, double sign)
     if (!(fabs(off) < 0.4)) {
         return (off > 0) == (sign < 0) ? 1 : 0;
     }
-    // log1p(off) - off, which is all cancelled where off is small: off^2 times a series.
+    // Computes log1p(off) - off. For small off the subtraction cancels all digits, so it is off^2 times a series.
     double half = 0;
     if (fabs(off) < 0.05) {
         for (int k = 14; k >= 2; k--) {
@@ -291,7 +291,7 @@ static double igammac(double a, double x, double enough)
     return x < a + 1 ? 1 - gamma_series(a, x, enough) : gamma_fraction(a, x, enough);
 }
 
-// Floats hold nothing of what is smaller.
+// The versions for float results end earlier, at the precision of a float.
 #define PRECISIONS(name)                                                                                               \
     double taper_##name(double a, double x)                                                                            \
     {                                                                                                                  \
@@ -306,7 +306,7 @@ PRECISIONS(igammac)
 
 // ---- modified Bessel functions: the power series, whose terms are all positive, or the expansion at infinity
 
-static double bessel_scaled(int order, double x) // x >= 0; times exp(-x)
+static double bessel_scaled(int order, double x) // for x >= 0, multiplied by exp(-x)
 {
     if (isnan(x) || isinf(x)) {
         return isnan(x) ? x : 0;
@@ -334,7 +334,7 @@ double taper_i0e(double x)
 }
 double taper_i0(double x)
 {
-    return isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(0, fabs(x)); // PyTorch has no value at infinity
+    return isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(0, fabs(x)); // PyTorch returns NaN at infinity
 }
 double taper_i1e(double x)
 {
@@ -354,7 +354,7 @@ double taper_logaddexp(double a, double b)
     if (isinf(a) && a == b) {
         return a;
     }
-    const double m = a > b ? a : b; // NaN: the difference below is one
+    const double m = a > b ? a : b; // NaN if both are infinite; the difference below is NaN too
     return m + log1p(exp(-fabs(a - b)));
 }
 
@@ -367,7 +367,7 @@ double taper_logaddexp2(double a, double b)
     return m + log1p(exp2(-fabs(a - b))) / TAPER_LN2;
 }
 
-// As Python's float // and %.
+// Floor division and remainder with the signs of Python's // and %.
 #define FLOOR_DIVISION(type, suffix)                                                                                   \
     type taper_remainder##suffix(type a, type b)                                                                       \
     {                                                                                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions behind elementwise operators: what the C library lacks. A float version ends in f.
+// Functions of elementwise operators that the C library lacks. The name of a float version ends in f.
 #ifndef TAPER_OPS_ELEMENTWISE_MATH_H
 #define TAPER_OPS_ELEMENTWISE_MATH_H
 
@@ -47,10 +47,11 @@ float taper_floor_divf(float a, float b);
 double taper_remainder(double a, double b);
 float taper_remainderf(float a, float b);
 
-// exp, tanh and erf of floats without branches, so that loops over them become vector code; within 2 ulp.
+// exp, tanh and erf of floats. They have no branches, so that the compiler vectorizes loops over them. The error is at
+// most 2 ulp.
 static inline float taper_expf(float x)
 {
-    const float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which stays in the low bits
+    const float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
     x = x > 89.0f ? 89.0f : x;
     x = x < -104.0f ? -104.0f : x;
     const float t = x * 1.44269504f + magic, n = t - magic;
@@ -61,7 +62,7 @@ static inline float taper_expf(float x)
     p = p * r + 0.16666576f;
     p = p * r + 0.500000001f;
     p = p * (r * r) + r + 1.0f;
-    // 2^n in two factors: the result may be subnormal.
+    // 2^n is multiplied in two factors because the result may be subnormal.
     const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // n + 512
     const uint32_t half = k >> 1;
     const float first = taper_bits_to_float((half - 256u + 127u) << 23),
@@ -90,7 +91,7 @@ static inline float taper_erff(float x)
     static const float large[] = {-0.0535406152f, -0.217960584f, 0.0597142139f, 0.631746591f,
                                   0.966632845f,   0.854371979f,  0.255395676f};
     float a = fabsf(x);
-    a = a > 4.0f ? 4.0f : a; // NaN stays
+    a = a > 4.0f ? 4.0f : a; // a NaN stays NaN
     const float z = a * a, u = 1.0f / (1.0f + 0.5f * a) - 0.5f;
     float p = small[0], q = large[0];
     for (size_t i = 1; i < 7; i++) {
@@ -147,7 +148,7 @@ TAPER_MATH_FLOAT1(taper_ndtri)
 TAPER_MATH_FLOAT1(taper_log_ndtr)
 TAPER_MATH_FLOAT2(taper_logaddexp)
 TAPER_MATH_FLOAT2(taper_logaddexp2)
-// Reflected in single precision: at the poles sin(pi x) is what PyTorch's rounding makes of it.
+// Reflection is in single precision: near the poles sin(pi x) has the value that PyTorch's rounding gives it.
 static inline float taper_polygammaf(float n, float x)
 {
     if (n == 1 && x < 0.5f) {
@@ -177,7 +178,7 @@ static inline int64_t taper_int_neg(int64_t a)
 {
     return (int64_t)(0 - (uint64_t)a);
 }
-// Division and remainders by zero are noted in args; by -1 they do not overflow.
+// A division or remainder by zero sets args->zero_division. Division by -1 does not overflow.
 static inline int64_t taper_int_div(int64_t a, int64_t b, taper_ew_args *args)
 {
     args->zero_division = args->zero_division || b == 0;
@@ -193,7 +194,7 @@ static inline int64_t taper_int_floor_div(int64_t a, int64_t b, taper_ew_args *a
     if (b == 0 || b == -1) {
         return taper_int_div(a, b, args);
     }
-    const int64_t q = a / b, r = a - q * b; // one division
+    const int64_t q = a / b, r = a - q * b; // the remainder comes from the quotient, so there is one division
     return q - ((r != 0) & ((a ^ b) < 0));
 }
 static inline int64_t taper_int_floor_mod(int64_t a, int64_t b, taper_ew_args *args)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of elementwise_inner.c: loops of the operator's dtype (ops/kernels/native.h).
+// Part of elementwise_inner.c: loops in the operator's own dtype (ops/kernels/native.h).
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 
 static int native_type(taper_dtype dtype, taper_native native)
 {
-    if (native == TAPER_NATIVE_WHERE) { // bits, whatever they mean
+    if (native == TAPER_NATIVE_WHERE) { // the kernel copies bits and needs only their width
         switch (taper_dtype_size(dtype)) {
         case 1:
             return TAPER_NATIVE_U8;
@@ -26,7 +26,7 @@ static int native_type(taper_dtype dtype, taper_native native)
     return types[dtype] - 1;
 }
 
-// Sums with a factor are no kernel's, nor are polygamma functions but the first.
+// No native kernel computes sums with a factor, or polygamma functions other than the first.
 static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
 {
     const bool one = class_ == TAPER_EW_C128  ? args->c[0].re == 1 && args->c[0].im == 0
@@ -36,7 +36,7 @@ static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_
                                            : (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
 }
 
-// A side that lies as the kernel wants it, or can be converted to that.
+// Returns true if the side has the dtype that the kernel wants, or a cast kernel converts it.
 static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool result)
 {
     return s->dtype == s->wanted ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of elementwise_convert.c: every second element, as one half of complex numbers is.
+// Part of elementwise_convert.c: elements two apart, such as the real parts of complex numbers.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_PAIRS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_PAIRS_H
 

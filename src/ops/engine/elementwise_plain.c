@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Float tensors of one shape without gaps, contiguous or all hidden NHWC, a few thousand elements: what most calls
-// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise_run.c decides
-// is known here.
+// The fast path of the elementwise engine: up to a few thousand floats, with all tensors of one shape and either
+// contiguous or hidden NHWC. Most calls between layers are such calls, and for them deciding takes longer than
+// computing. All that elementwise_run.c decides is known here in advance.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
@@ -14,7 +14,7 @@ static bool is_like(const taper_tensor *x, const taper_tensor *first)
                           (x->hidden_nhwc || taper_tensor_is_contiguous(x)));
 }
 
-// Whether all inputs lie alike, and what is written in place, if anything is, lies beside the others.
+// Returns true if all inputs have one layout, and an in-place target shares no storage with another input.
 static bool all_alike(const taper_ew *ew, const taper_tensor *target)
 {
     const taper_tensor *first = ew->inputs[0].tensor;
@@ -32,14 +32,14 @@ static bool all_alike(const taper_ew *ew, const taper_tensor *target)
     return true;
 }
 
-// What is left of the call, for this time or for all that are made alike.
+// A decided call: the data of this call and of later calls with equal arguments.
 typedef struct plain {
     const taper_ew_op *op;
     taper_ew_args args;
     taper_ew_vector_plan plan;
-    bool planned; // otherwise the operator's own loop
+    bool planned; // the plan is used; otherwise the operator's own loop
     size_t count;
-    uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
+    uint8_t at[TAPER_EW_INPUTS]; // indexes of the arguments that are the inputs
     int64_t n;
 } plain;
 
@@ -109,7 +109,7 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         keeps = keeps && ew->inputs[k].at != 0;
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
-    // Of a dimension of size 1 they may be any.
+    // A dimension of size 1 may have any stride, so only TAPER_EW_LIKE copies the input's strides.
     const int64_t *strides = ew->layout == TAPER_EW_LIKE ? first->strides : NULL;
     TAPER_TRY(first->hidden_nhwc ? taper_ret_new_nhwc(call, ew->ret, TAPER_F32, first->rank, first->sizes, true, &to)
                                  : taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of elementwise_vector.c: outer products, and short rows laid side by side.
+// Part of elementwise_vector.c: outer products, and short rows that are copied side by side.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 
-// Short rows whose results follow each other, as those of points and boxes do: operands are laid side by side, and many
-// rows are one.
-enum { SHORT = 8, REPEATED = 40, BESIDE = 512 }; // REPEATED: of rows that are the same ones, which are laid once
+// Short rows whose results are contiguous, such as points and boxes. Their operands are copied side by side, so that
+// the kernel sees one long row. SHORT: most floats of a row, and fewest rows. REPEATED: most floats of a row if each
+// operand is contiguous or repeats one row, which is copied once. BESIDE: floats of a long row.
+enum { SHORT = 8, REPEATED = 40, BESIDE = 512 };
 static bool are_short(const taper_ew_walk *w)
 {
     const int64_t n = w->sizes[0], item = sizeof(float);
     bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    for (size_t k = 1; k < w->sides; k++) { // an element for the whole row, or all of a row
+    for (size_t k = 1; k < w->sides; k++) { // one element for the whole row, or a contiguous row
         beside =
             beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
     }
@@ -31,7 +32,7 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
             const bool spread = w->steps[k][0] == 0;
             x[k - 1] =
                 step == (int64_t)(n * sizeof(float)) && !spread ? (const float *)(const void *)from : laid[k - 1];
-            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // is laid
+            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // the repeated row is already copied
                 continue;
             }
             for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
@@ -41,7 +42,7 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
                     }
                 } else if (n > SHORT) {
                     memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
-                } else if (n == 2) { // an instruction
+                } else if (n == 2) { // a constant size makes memcpy one instruction
                     memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
                 } else {
                     for (size_t j = 0; j < n; j++) {
@@ -54,7 +55,7 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
     }
 }
 
-// Rows that are one vector times a number each.
+// Chooses the outer product if each row is one vector multiplied by a number.
 static void choose_outer(taper_ew_vector_plan *plan, const taper_ew_walk *w, const taper_ew_op *op,
                          taper_operands operands)
 {

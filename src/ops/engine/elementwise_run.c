@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elementwise engine (elementwise.h): dtype and shape of the result, then the walk (elementwise_walk.c).
+// The elementwise engine (elementwise.h): it decides the dtype and shape of the result, then starts the walk
+// (elementwise_walk.c).
 #include "ir/tensor.h"
 #include "ops/engine/elementwise_walk.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_ew taper_ew_make(const taper_ew_op *op);
 extern void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor);
 
@@ -25,7 +26,7 @@ taper_status taper_ew_input_arg(taper_ew *ew, const taper_call *call, size_t at)
     }
     const taper_schema *schema = call->schema;
     if (schema != NULL && at < schema->arg_count && schema->args[at].type->kind == TAPER_TYPE_TENSOR) {
-        return taper_arg_tensor(call, at, &input->tensor); // says what is wrong
+        return taper_arg_tensor(call, at, &input->tensor); // fails with the message for this argument
     }
     return taper_arg_scalar(call, at, &input->scalar);
 }
@@ -84,7 +85,7 @@ static taper_status decide(const taper_call *call, const taper_ew *ew, taper_ew_
     return TAPER_OK;
 }
 
-// A 0-dim input is converted to the common dtype first, as PyTorch does: 300 is 44 beside uint8 tensors.
+// Converts a 0-dim input to the common dtype first, as PyTorch does: 300 becomes 44 if the other input is uint8.
 static void side_number(taper_ew_side *s, const taper_ew_input *input, const taper_ew_decision *d, bool mask)
 {
     taper_scalar scalar = input->scalar;
@@ -98,7 +99,7 @@ static void side_number(taper_ew_side *s, const taper_ew_input *input, const tap
     s->class_ = mask ? TAPER_EW_U8 : d->in_class;
 }
 
-// keeps: to is the new result of the call.
+// Computes into `to`. keeps: `to` is the new result of the call.
 static taper_status apply(taper_call *call, taper_ew *ew, const taper_ew_decision *d, taper_tensor *to, bool keeps)
 {
     taper_error *error = call->run->error;
@@ -150,7 +151,7 @@ static taper_status broadcast_all(const taper_call *call, const taper_ew *ew, si
     return TAPER_OK;
 }
 
-// The layout of a new result; *hidden when it lies as hidden NHWC.
+// Decides the strides of a new result. *hidden is true if it is stored as hidden NHWC.
 static taper_status layout(const taper_call *call, const taper_ew *ew, const taper_ew_decision *d, size_t rank,
                            const int64_t *sizes, int64_t *strides, bool *hidden)
 {
@@ -180,7 +181,8 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
 {
     taper_error *error = call->run->error;
     const bool same = target->rank == rank && memcmp(target->sizes, sizes, rank * sizeof *sizes) == 0;
-    if (d->out_class != TAPER_EW_U8 || d->in_class == TAPER_EW_U8) { // truth values go into anything
+    // A bool result may be written to a tensor of any dtype.
+    if (d->out_class != TAPER_EW_U8 || d->in_class == TAPER_EW_U8) {
         TAPER_TRY(taper_check_cast(d->result, (taper_dtype)target->dtype, error));
     }
     if (!same && call->schema != NULL && call->schema->out_count == 0) {

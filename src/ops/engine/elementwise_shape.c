@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes and strides of elementwise results. PyTorch derives a result's strides from those of the operands; the models'
-// later views depend on them, so the rules are followed to the letter, on logical strides.
+// Shapes and strides of elementwise results. PyTorch computes a result's strides from those of the operands, and later
+// views in the model depend on them. The code therefore follows PyTorch's rules exactly, on logical strides.
 #include "ops/engine/elementwise.h"
 
 taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor, taper_error *error)
@@ -34,7 +34,8 @@ static bool same_sizes(const taper_tensor *a, const taper_tensor *b)
     return a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof a->sizes[0]) == 0;
 }
 
-// channels_last strides of a 4-D tensor without any slack for dimensions of size 1, as is_contiguous wants them.
+// Returns true for the channels_last strides of a 4-D tensor. Strides of dimensions of size 1 are ignored, as in
+// PyTorch's is_contiguous.
 static bool is_channels_last(size_t rank, const int64_t *sizes, const int64_t *strides)
 {
     static const uint8_t order[4] = {1, 3, 2, 0};
@@ -75,11 +76,11 @@ static bool is_contiguous(size_t rank, const int64_t *sizes, const int64_t *stri
 
 typedef struct operand {
     bool dense;
-    int64_t strides[TAPER_MAX_RANK];   // logical, of the tensor (or of its conversion)
-    int64_t broadcast[TAPER_MAX_RANK]; // in bytes, over the result's dimensions
+    int64_t strides[TAPER_MAX_RANK];   // in elements: the tensor's logical strides, or those of its conversion
+    int64_t broadcast[TAPER_MAX_RANK]; // in bytes, along the result's dimensions; 0 where broadcast
 } operand;
 
-// All operands of one shape: whatever layout they agree on.
+// Finds the strides if all operands have one shape and agree on a layout. Returns false if they do not.
 static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, const operand *strided,
                          size_t count, int64_t *strides)
 {
@@ -105,7 +106,8 @@ static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const 
     return true;
 }
 
-// Whether dimension a is to come after b, when a comes first: 1 yes, -1 no, 0 cannot say.
+// Compares dimension a, which is inside now, with b: 1 if a must move outside b, -1 if it must not, 0 if the strides do
+// not decide.
 static int compare_dims(const int64_t *sizes, taper_tensor *const *operands, const operand *strided, size_t count,
                         size_t a, size_t b)
 {
@@ -132,7 +134,7 @@ static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, con
 {
     taper_tensor_logical_strides(tensor, o->strides);
     o->dense = tensor->hidden_nhwc || taper_tensor_is_dense(tensor);
-    if (converted && !o->dense) { // PyTorch converts first, and the copy has no gaps
+    if (converted && !o->dense) { // PyTorch converts this operand first, and the copy has no gaps
         taper_strides_dense(tensor, o->strides);
         o->dense = true;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of elementwise_walk.c: conversions by kernels, and loops whose elements take about the same time, for all
-// threads.
+// Part of elementwise_walk.c: conversions by kernels, and the test for loops that may be divided among threads because
+// every element takes about the same time.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_SHARED_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_SHARED_H
 

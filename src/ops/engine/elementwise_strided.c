@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is kept of a computation in floats whose operands lie in any strides, broadcast ones and numbers among them: the
-// walk over them. Calls made alike go over it again.
+// Keeps the walk of a float computation whose operands have any strides, including broadcast ones and numbers. Later
+// calls with equal arguments run over the same walk.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
-enum { MOST_DIMS = 4 }; // that are left when neighbours are merged
+enum { MOST_DIMS = 4 }; // dimensions of a walk that is kept, after merging
 
 typedef struct strided {
     taper_ew_vector_plan plan;
     size_t rank, count;
-    uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
+    uint8_t at[TAPER_EW_INPUTS]; // indexes of the arguments that are the inputs
     bool is_number[TAPER_EW_INPUTS];
     float numbers[TAPER_EW_INPUTS];
     int64_t sizes[MOST_DIMS], steps[TAPER_EW_INPUTS + 1][MOST_DIMS];
@@ -42,7 +42,7 @@ void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_wal
     if (s == NULL) {
         return;
     }
-    s->plan = *plan; // the rest is zero
+    s->plan = *plan; // taper_prepare returned zeroed memory
     s->rank = walk->rank;
     s->count = ew->count;
     for (size_t k = 0; k < ew->count; k++) {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Short lines of the elementwise engine's walk, many at once: broadcast factors, slices, transposed operands. A loop of
-// the operator takes a tile of them, for which whatever does not lie that way is moved together. Line by line an
-// operator took up to a hundred times as long.
+// Computes many short lines of an elementwise walk together: broadcast factors, slices, transposed operands. The
+// operator's loop computes a tile of lines. Operands that are not stored in the tile's order are first gathered into
+// it. Line by line, such operators took up to a hundred times as long.
 #include "ops/engine/elementwise_walk.h"
 
 #include "ops/engine/elementwise_tiles.h"
 #include "ops/engine/view_move.h"
 
-// From the first byte of a side to behind the last.
+// Computes the addresses of the first byte of a side and of the byte after its last.
 static void side_extent(const taper_ew_lines *w, const taper_ew_side *s, uintptr_t *begin, uintptr_t *end)
 {
     int64_t low = 0, high = (int64_t)taper_dtype_size(s->dtype);
     for (size_t d = 0; d < w->rank; d++) {
-        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // within the storage
+        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // cannot overflow: it is within the storage
         *(way < 0 ? &low : &high) += way;
     }
     *begin = (uintptr_t)s->data + (uintptr_t)low;
     *end = (uintptr_t)s->data + (uintptr_t)high;
 }
 
-// An input that is read behind what was written shows what PyTorch shows only if the order is the same.
+// Returns true if an input overlaps the result in another order. Then tiles could read elements that are already
+// overwritten, where PyTorch's order does not.
 static bool is_crossed(const taper_ew_lines *w)
 {
     uintptr_t begin, end, from, to;
@@ -39,7 +40,7 @@ static bool is_crossed(const taper_ew_lines *w)
 
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines)
 {
-    enum { ACROSS = 32 }; // elements of a line, where a side lies the other way round
+    enum { ACROSS = 32 }; // elements of a line in a tile if a side is transposed
     if (w->rank < 2) {
         return false;
     }
@@ -60,7 +61,7 @@ static bool converts(const taper_ew_inner *inner, const taper_ew_side *s)
     return s->dtype != s->wanted || (inner->native == NULL && s->common != s->dtype);
 }
 
-// `lines` times n elements of an input, as wanted, one behind the other.
+// Loads `lines` lines of n elements of an input into a block, in the wanted dtype, one line after the other.
 static void load(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, const char *from, size_t n,
                  size_t lines, taper_ew_block *to, taper_ew_blocks *b)
 {
@@ -76,7 +77,7 @@ static void load(const taper_run *run, const taper_ew_inner *inner, const taper_
     }
 }
 
-// The result's, from a block.
+// Stores the result's lines from a block.
 static void store(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n,
                   size_t lines, taper_ew_block *from, taper_ew_blocks *b)
 {
@@ -123,7 +124,7 @@ bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_
     const size_t n = (size_t)w->sizes[0];
     for (size_t k = 1; k < w->sides; k++) {
         taper_ew_side *const s = &w->side[k];
-        if (s->constant && !s->filled) { // once for all tiles
+        if (s->constant && !s->filled) { // one load serves all tiles
             taper_ew_side_load(inner, s, s->data, 0, block, &b->side[k], &b->temp);
             s->filled = true;
         }

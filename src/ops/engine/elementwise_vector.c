@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elementwise loops that networks spend time in, with the vector kernels and on all threads: activations, sums,
-// products, quotients, whole tensors or one factor per channel, row or plane.
+// Runs the elementwise loops that take most of a network's time with vector kernels and on all threads: activations,
+// sums, products and quotients, of whole tensors or with one factor per channel, row or plane.
 #include <math.h>
 
 #include "ops/call/parallel.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_vector.h"
 
-enum { FUNCTION = 4 }; // simple operations that a function takes, about
+enum { FUNCTION = 4 }; // cost of a function such as exp, in simple operations
 
 typedef struct loop_job {
     const taper_ew_walk *walk;
@@ -25,14 +25,14 @@ static bool choose_unary(const taper_ew_op *op, const taper_ew_args *args, taper
     loop->unary = loop->vector->unary[relu ? TAPER_UNARY_CLAMP : op->kernel - 1];
     loop->numbers[0] = relu ? 0 : (float)args->f[0];
     loop->numbers[1] = relu ? INFINITY : (float)args->f[1];
-    if (op->kernel == 1 + TAPER_UNARY_ELU) { // alpha, scale, scale of the input
+    if (op->kernel == 1 + TAPER_UNARY_ELU) { // the arguments are alpha, scale and input scale
         loop->numbers[0] = (float)(args->f[0] * args->f[1]);
         loop->numbers[2] = (float)args->f[2];
     }
     return loop->unary != NULL && (op->kernel != 1 + TAPER_UNARY_CLAMP || loop->numbers[0] <= loop->numbers[1]);
 }
 
-// Of operands of a kind.
+// Chooses the binary kernel for operands of this kind: two vectors, or a vector and a scalar.
 static bool choose_binary(const taper_ew_op *op, const taper_ew_args *args, taper_operands operands,
                           taper_ew_vector_loop *loop)
 {
@@ -73,7 +73,8 @@ static bool choose_operands(taper_ew_vector_plan *plan, const taper_ew_op *op, c
     if (plan->spread) {
         return true;
     }
-    // One vector of factors for many rows, short ones above all: a kernel of its own.
+    // All rows share one vector of factors. A special kernel computes many rows per call, which matters most for short
+    // rows.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
         (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
         plan->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;
@@ -99,7 +100,7 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-// Rows [first, first + count) along dimension 1, from the sides' places.
+// Computes `count` rows along dimension 1, from the sides' addresses on.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
@@ -131,7 +132,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
     }
 }
 
-// Rows are numbered through all dimensions but the innermost.
+// A task over rows, numbered through all dimensions except the innermost.
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     const loop_job *job = argument;
@@ -166,7 +167,7 @@ static void flat_range(void *argument, size_t begin, size_t end)
     taper_ew_run_vector(&job->plan->loop, end - begin, x, y);
 }
 
-enum { ALONE = 1024 }; // elements that are not worth dividing
+enum { ALONE = 1024 }; // elements that one thread computes faster than several
 
 bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const taper_ew_op *op,
                                const taper_ew_args *args, const taper_ew_walk *walk)
@@ -187,7 +188,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
 {
     loop_job job = {.walk = walk, .plan = plan};
     run->kernel = plan->loop.vector->name;
-    const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // that take as long as one
+    const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // simple operations per element
     if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
         flat_range(&job, 0, (size_t)walk->sizes[0]);
         return taper_run_spend(run, (uint64_t)walk->sizes[0]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise operators in floats by the vector kernels (elementwise_vector.c): which kernel goes over a walk, and how.
-// A plan depends on the operator, its numbers, and the sizes and steps of the walk, so a prepared call keeps it.
+// Elementwise operators on floats by the vector kernels (elementwise_vector.c): the choice of a kernel for a walk, and
+// its loops. A plan depends on the operator, its numbers, and the sizes and steps of the walk. A prepared call
+// therefore keeps it.
 #ifndef TAPER_OPS_ELEMENTWISE_VECTOR_H
 #define TAPER_OPS_ELEMENTWISE_VECTOR_H
 
@@ -11,27 +12,28 @@ typedef struct taper_ew_vector_loop {
     const taper_vector_entry *vector;
     taper_unary_f32_function *unary;
     taper_binary_f32_function *binary;
-    float factor;     // of a sum's second operand, which is then a blend; 0: none
-    float numbers[4]; // of unary
+    float factor;     // factor of a sum's second operand, for the blend kernel; 0: none
+    float numbers[4]; // numbers of the unary kernel
 } taper_ew_vector_loop;
 
 struct taper_ew_vector_plan {
     taper_ew_vector_loop loop;
-    bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
-    bool beside;         // rows are short and are laid side by side (elementwise_rows.h)
-    bool spread;         // and one operand has one element for each of them
-    bool outer;          // each row is a number times the same vector
-    size_t wide, narrow; // of the last three: the sides of the rows, or of the vector, and of the factors
+    bool scale, shift; // all rows share the second operand, which multiplies (scale) or is added (shift)
+    bool beside;       // rows are short and are copied side by side (elementwise_rows.h)
+    bool spread;       // rows are side by side, and one operand has one element for each row
+    bool outer;        // each row is one vector multiplied by a number
+    // For beside, spread and outer: the side with the rows or the vector, and the side with the factors.
+    size_t wide, narrow;
 };
 
-// The vector kernel of an operator for two vectors, or one; false: it has none.
+// Chooses the vector kernel for an operator on one vector or two. Returns false if there is none.
 bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop);
 void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y);
 
-// Plans a walk whose sides are all float32; its data is not looked at. False: no kernel goes over it.
+// Plans a walk whose sides are all float32. It does not read the walk's data. Returns false if no kernel fits the walk.
 bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const taper_ew_op *op,
                                const taper_ew_args *args, const taper_ew_walk *walk);
-// Goes over a walk of the same sizes and steps.
+// Runs the plan over a walk with the sizes and steps it was made for.
 TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan,
                                             const taper_ew_walk *walk);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk of the elementwise engine: sorts and merges the dimensions by the result's strides, runs over the innermost
-// one in loops of the operator, and gathers what does not lie there as the loops want it. Inputs that stand still along
-// the innermost dimension are spread over a block once.
+// The walk of the elementwise engine. It sorts and merges the dimensions by the result's strides, runs the operator's
+// loop over the innermost one, and gathers elements that are not stored as the loop wants. An input with step 0 along
+// the innermost dimension fills a block once.
 #include "ops/engine/elementwise_walk.h"
 #include "ops/engine/elementwise_tiles.h"
 
@@ -11,7 +11,6 @@
 
 // ---- the walk
 
-// Lays tensor over the result's dimensions.
 void taper_ew_side_set(taper_ew_side *s, const taper_ew_lines *w, const taper_tensor *tensor, taper_ew_class class_)
 {
     const size_t lead = w->rank - tensor->rank;
@@ -47,7 +46,7 @@ static bool goes_before(const taper_ew_lines *w, size_t a, size_t b)
     return false;
 }
 
-// Innermost first, dimensions of size 1 dropped, neighbours that run on in all sides merged.
+// Sorts the dimensions, innermost first, drops those of size 1, and merges neighbours that are contiguous in all sides.
 static void sort_and_merge(taper_ew_lines *w)
 {
     size_t kept = 0;
@@ -84,9 +83,9 @@ static void sort_and_merge(taper_ew_lines *w)
     }
 }
 
-enum { PIECE = 1 << 16 }; // elements
+enum { PIECE = 1 << 16 }; // elements between two checks of the run's time
 
-// One innermost run, from the sides' present data. False: the run is to end.
+// Computes one line along the innermost dimension, from the sides' current data on. Returns false if the run must end.
 static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, taper_ew_blocks *b,
                      size_t block)
 {
@@ -128,7 +127,7 @@ static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_ar
 
 #include "ops/engine/elementwise_shared.h"
 
-// A computation in floats by the vector kernels, if they have it.
+// Computes with the vector kernels for floats. Returns TAPER_DECLINED if they cannot.
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper_ew_lines *w, bool keeps)
 {
     taper_run *const run = call->run;
@@ -158,7 +157,7 @@ static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper
     return status;
 }
 
-// Finds out how the sides are read; returns how many elements are read and written at a time where they are converted.
+// Decides for each side how it is read. Returns the number of elements that fit into a block.
 static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native)
 {
     size_t widest = 1;
@@ -187,25 +186,25 @@ static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native
 }
 
 typedef struct walk_job {
-    const taper_run *run; // whose kernels move elements
+    const taper_run *run; // its CPU selects the kernels that move elements
     const taper_ew_lines *w;
     const taper_ew_inner *inner;
     const taper_ew_args *args;
-    size_t block, segments; // of a line
-    size_t width, lines;    // of tiles, of lines that are no longer than a segment; 0: none
+    size_t block, segments; // block: elements of a block; segments: segments of a line
+    size_t width, lines;    // size of a tile, for lines no longer than a segment; 0: no tiles
     atomic_bool zero_division;
 } walk_job;
 
-enum { SEGMENT = 1 << 14 }; // elements of a line that are done at a time
+enum { SEGMENT = 1 << 14 }; // most elements of a line for one step of a task
 
-// Segments of lines, numbered line by line.
+// A task over segments of lines, numbered line by line.
 static void segments_range(void *argument, size_t begin, size_t end)
 {
     walk_job *job = argument;
     taper_ew_lines w = *job->w;
     taper_ew_args args = *job->args;
     taper_ew_blocks b;
-    args.run = NULL; // the range draws on its time
+    args.run = NULL; // taper_run_range charges the run for the whole range
     for (size_t i = begin, count; i < end; i += count) {
         count = 1;
         const int64_t first = (int64_t)(i % job->segments * SEGMENT);
@@ -260,7 +259,7 @@ static void run_alone(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_a
     }
 }
 
-// Loops whose elements take about the same time go to all threads.
+// Computes on all threads, for loops whose elements take about the same time each.
 static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, size_t block)
 {
     walk_job job = {.run = args->run, .w = w, .inner = inner, .args = args, .block = block};
@@ -268,7 +267,8 @@ static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, t
         job.lines = 0;
     }
     job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
-    if (job.lines != 0 && job.segments > 1) { // moved together by one thread: still faster than one by one
+    // Too few tiles for several threads; one thread with tiles is faster than several with single lines.
+    if (job.lines != 0 && job.segments > 1) {
         run_alone(w, inner, args, block);
         return TAPER_OK;
     }
@@ -292,7 +292,7 @@ taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_d
         return status;
     }
     taper_ew_inner inner;
-    int64_t count = 1; // as many as the result has elements
+    int64_t count = 1; // number of elements of the result
     for (size_t i = 0; i < w->rank; i++) {
         count *= w->sizes[i];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combining elements into others by index, reading indices, walking several tensors.
+// Combines elements into others by index, reads index tensors, and walks over several tensors.
 #include "ops/engine/index_into.h"
 
 #include "ir/tensor.h"
@@ -11,11 +11,12 @@
 
 #include "base/half.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern int64_t taper_index_at(const taper_tensor *index, int64_t at);
 extern void taper_index_walk_next(taper_index_walk *walk);
 
-// One loop per dtype and operation. U is the type the arithmetic is done in: unsigned for integers, so that it wraps.
+// One loop for each dtype and operation. The arithmetic is done in U, which is unsigned for integers so that it wraps
+// around.
 #define LOOP(name, T, expression)                                                                                      \
     static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
     {                                                                                                                  \
@@ -184,7 +185,8 @@ void taper_into_line(taper_run *run, taper_into_function function, char *to, int
             continue;
         }
         if (to_step == from_step && sets(function, to_step)) {
-            memmove(to + at * to_step, from + at * from_step, (size_t)(piece * to_step)); // it may be the same place
+            // Source and destination may be the same memory.
+            memmove(to + at * to_step, from + at * from_step, (size_t)(piece * to_step));
             continue;
         }
         function(to + at * to_step, to_step, from + at * from_step, from_step, piece);
@@ -248,7 +250,7 @@ void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank,
     walk->left = TAPER_WALK_PIECE;
     walk->count = 1;
     taper_walk_begin(&walk->walk, TAPER_WALK_SIDES);
-    walk->walk.sides = 0; // places of sides that are not added stay 0
+    walk->walk.sides = 0; // sides that are not added have place 0
     for (size_t d = rank; d-- > 0;) {
         (void)taper_walk_add(&walk->walk, sizes[d]);
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
@@ -259,7 +261,7 @@ void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides)
 {
     taper_walk *const w = &walk->walk;
     for (size_t d = 0; d < w->rank; d++) {
-        w->dims[w->rank - 1 - d].steps[w->sides] = w->dims[w->rank - 1 - d].size > 1 ? strides[d] : 0; // as steps
+        w->dims[w->rank - 1 - d].steps[w->sides] = w->dims[w->rank - 1 - d].size > 1 ? strides[d] : 0;
     }
     w->at[w->sides++] = 0;
 }
@@ -285,7 +287,7 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
     const bool half_sign = dtype == TAPER_C32 || dtype == TAPER_C64 || dtype == TAPER_C128;
     const bool sign = taper_dtype_is_float(dtype) || half_sign;
     for (size_t i = 0; i < item; i++) {
-        // The sign bit of a zero does not count.
+        // The sign bit is ignored, because -0 is zero.
         const bool top = sign && (i + 1 == item || (half_sign && i + 1 == item / 2));
         any |= top ? (unsigned char)(bytes[i] & 0x7f) : bytes[i];
     }
@@ -295,13 +297,14 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
 static taper_status new_positions(taper_run *run, int64_t found, size_t rank, taper_tensor **positions)
 {
     const int64_t sizes[2] = {found, (int64_t)rank};
-    const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
+    const int64_t strides[2] = {1, found}; // the columns are contiguous, as in PyTorch's result
     return taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error);
 }
 
 #include "ops/engine/index_into_near.h"
 
-// How many of the last dimensions are taken together, 1 at least, as they have few elements; their places.
+// Chooses how many of the last dimensions, at least one, are handled together because they have few elements. Writes
+// the index that each of their elements has in each of them. Returns the number of dimensions.
 static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
 {
     const size_t rank = mask->rank;
@@ -319,7 +322,8 @@ static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_P
     return rank - first;
 }
 
-// A contiguous mask, piece by piece of its last dimensions. *declined: its dtype has no pick.
+// Finds the positions in a contiguous mask, in pieces of its last dimensions. *declined is true if the dtype has no
+// pick function.
 static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper_tensor **positions, bool *declined)
 {
     const taper_dtype dtype = (taper_dtype)mask->dtype;
@@ -336,7 +340,8 @@ static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper
     int64_t *const to = taper_tensor_mutable(*positions);
     int64_t place[TAPER_MAX_RANK] = {0}, written = 0;
     uint32_t at[TAPER_MASK_PIECE];
-    uint8_t near[TAPER_MAX_RANK][TAPER_MASK_PIECE]; // places in the dimensions that are taken together
+    // Index of each element of a piece in each dimension that is handled together.
+    uint8_t near[TAPER_MAX_RANK][TAPER_MASK_PIECE];
     size_t together;
     const size_t last = rank - near_places(mask, near, &together);
     for (size_t done = 0; done < all;) {
@@ -358,7 +363,7 @@ static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper
             place[d - 1]++;
         }
         if (!taper_run_goes_on(run, n * 2)) {
-            break; // the interpreter sees it
+            break; // the interpreter reports that the run ended
         }
     }
     return TAPER_OK;
@@ -382,7 +387,7 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
     for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
         found += taper_element_is_nonzero(dtype, data + walk.walk.at[0] * (int64_t)item);
     }
-    TAPER_TRY(taper_run_spend(run, 0)); // or something was not counted
+    TAPER_TRY(taper_run_spend(run, 0)); // fails if the first walk ended early and did not count everything
     TAPER_TRY(new_positions(run, found, mask->rank, positions));
     int64_t *to = taper_tensor_mutable(*positions);
     taper_index_walk_start(&walk, run, mask->rank, mask->sizes);

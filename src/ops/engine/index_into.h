@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the indexing operators share: combining an element into another, reading indices, walking several tensors.
+// Parts that the indexing operators share: combining elements into others, reading index tensors, and walks over
+// several tensors.
 #ifndef TAPER_OPS_INDEX_INTO_H
 #define TAPER_OPS_INDEX_INTO_H
 
@@ -10,48 +11,51 @@ typedef enum taper_into {
     TAPER_INTO_SET,
     TAPER_INTO_ADD,
     TAPER_INTO_MULTIPLY,
-    TAPER_INTO_MAXIMUM, // a NaN wins
+    TAPER_INTO_MAXIMUM, // a NaN is the maximum
     TAPER_INTO_MINIMUM
 } taper_into;
 
-// to[i * to_step] = to[…] (op) from[i * from_step]; steps in bytes. Elements of one dtype.
+// Computes to[i * to_step] = to[i * to_step] (operation) from[i * from_step] for `count` elements of one dtype. Steps
+// are in bytes.
 typedef void (*taper_into_function)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count);
-// NULL where the dtype has no such operation.
+// Returns the function, or NULL if the dtype does not support the operation.
 taper_into_function taper_into_find(taper_dtype dtype, taper_into operation);
 TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function,
                                            taper_error *error);
-// function over a line of any length, in pieces that are charged.
+// Applies the function to a line of any length, in pieces that are charged to the run.
 void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
                      int64_t from_step, int64_t length);
-// Over tensors of the same sizes (from may be expanded) and dtype.
+// Applies the function to all elements of two tensors with equal sizes and dtype. `from` may be expanded.
 void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from);
 
-// An index tensor: int64 or int32.
+// Fails unless the index tensor has dtype int64, or int32 if that is allowed.
 TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name,
                                               taper_error *error);
-// The same of embeddings' arguments, in PyTorch's words for these: argument `at` of the function, by name.
+// Makes the same check for an argument of an embedding operator, with PyTorch's error text: `at` and `argument` are its
+// position and name.
 TAPER_MUST_USE taper_status taper_check_indices(const taper_tensor *indices, size_t at, const char *argument,
                                                 const char *function, taper_error *error);
-inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from its data
+inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from the start of its data
 {
     return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at]
                                      : ((const int32_t *)taper_tensor_data(index))[at];
 }
 
-// A walk over the positions of a shape, last dimension fastest, with places (in elements) in up to three tensors.
+// A walk over the positions of a shape, the last dimension fastest. It follows a place, in elements, in up to three
+// tensors.
 typedef struct taper_index_walk {
     taper_walk walk;
     taper_run *run;
-    uint32_t left; // elements until run is charged for the next ones
+    uint32_t left; // number of elements until the run is charged again
     int64_t count;
 } taper_index_walk;
 
-// Goes on while i < count: when the run is to end, count becomes 0. Shorter walks than TAPER_WALK_PIECE are not
-// charged.
+// The caller loops while i < count. When the run must end, the walk sets count to 0. Walks shorter than
+// TAPER_WALK_PIECE elements are not charged.
 enum { TAPER_WALK_PIECE = 256 };
 void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
 void taper_index_walk_charge(taper_index_walk *walk);
-// Sides are added in order.
+// Adds the next side to the walk. Its place is numbered in the order of the calls.
 void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
 inline void taper_index_walk_next(taper_index_walk *walk)
 {
@@ -61,13 +65,14 @@ inline void taper_index_walk_next(taper_index_walk *walk)
     (void)taper_walk_step(&walk->walk);
 }
 
-// int64 scratch of count elements, as a tensor to be dropped.
+// Makes an int64 tensor of `count` uninitialized elements. The caller drops it.
 TAPER_MUST_USE taper_status taper_index_scratch(taper_run *run, int64_t count, taper_tensor **scratch);
-// The positions where mask, any dtype, is not zero: int64 [n, rank], column after column.
+// Makes the int64 tensor [n, rank] of the positions at which mask, of any dtype, is not zero. It is stored column by
+// column. The caller owns it.
 TAPER_MUST_USE taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions);
-// Whether the element is not zero (NaN is not).
+// Returns true if the element is not zero. A NaN is not zero.
 bool taper_element_is_nonzero(taper_dtype dtype, const void *p);
-// x.flatten() as a contiguous tensor.
+// Returns x.flatten() as a contiguous tensor in *flat, which the caller owns.
 TAPER_MUST_USE taper_status taper_index_flat(taper_run *run, taper_tensor *x, taper_tensor **flat);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_into.c: several of the last dimensions, as long as they have few elements together.
+// Part of index_into.c: chooses how many of the last dimensions are handled together because they have few elements.
 #ifndef TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
 #define TAPER_OPS_ENGINE_INDEX_INTO_NEAR_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_into.c: the vector kernels of floats side by side.
+// Part of index_into.c: vector kernels for contiguous floats.
 #ifndef TAPER_OPS_ENGINE_INDEX_INTO_VECTOR_H
 #define TAPER_OPS_ENGINE_INDEX_INTO_VECTOR_H
 
-// The vector kernel for floats side by side; NULL: there is none.
+// Returns the vector kernel for contiguous floats, or NULL if there is none.
 static taper_binary_f32_function *vector_of(const taper_run *run, taper_into_function function, int64_t to_step,
                                             int64_t from_step)
 {

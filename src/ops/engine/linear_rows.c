@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See linear_rows.h.
+// Rows times packed weights (linear_rows.h).
 #include "ops/engine/linear_rows.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of one element: their orders, extremes and places are known.
+// For lines of one element the order, the extremes and the positions are known without a computation.
 #include "ops/engine/lines_of_one.h"
 
 bool taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Without branches: what comes next overwrites the position of an element that is zero.
+// The loops have no branches: the position of a zero element is written too, and the next position overwrites it.
 #include "ops/engine/mask_rows.h"
 
 #include "ops/engine/elementwise.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which elements are not zero (NaN is not), many at a time.
+// Finds the elements that are not zero, many at a time. A NaN is not zero.
 #ifndef TAPER_OPS_MASK_ROWS_H
 #define TAPER_OPS_MASK_ROWS_H
 
@@ -10,12 +10,12 @@
 
 enum { TAPER_MASK_PIECE = 256 };
 
-// Puts the positions of those of n elements, at most TAPER_MASK_PIECE, that lie one after the other into `at`, and
-// returns how many they are. `at` has room for TAPER_MASK_PIECE.
+// Writes the positions of the nonzero elements among n contiguous ones to `at`, and returns their number. n is at most
+// TAPER_MASK_PIECE, and `at` has space for TAPER_MASK_PIECE positions.
 typedef size_t taper_mask_pick(const void *elements, size_t n, uint32_t *at);
-// NULL: there is none for the dtype.
+// Returns the function for the dtype, or NULL if there is none.
 taper_mask_pick *taper_mask_pick_find(taper_dtype dtype);
-// How many of n elements are not zero. For dtypes that have a pick.
+// Returns how many of n elements are not zero. taper_mask_pick_find must have a function for the dtype.
 size_t taper_mask_count(taper_dtype dtype, const void *elements, size_t n);
 
 #endif

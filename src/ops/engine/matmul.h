@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrix products: a blocked product over strided matrices, products of tensors, and what the operators made of
-// products share (working dtypes, combinations with a bias, texts for messages).
+// Matrix products: a blocked product over strided matrices, products of tensors, and parts that the product operators
+// share (working dtypes, combination with a bias, texts for messages).
 #ifndef TAPER_OPS_MATMUL_H
 #define TAPER_OPS_MATMUL_H
 
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 
-// ---- the core: c = a b, or c += a b. Strides are in elements and may be anything (0 included, except in c).
+// ---- the core: c = a b, or c += a b.
+// Strides are in elements. Those of a and b may be any, even 0; c must not overlap itself.
 typedef struct taper_gemm {
     taper_dtype dtype; // TAPER_F32, F64, I64 (wraps around) or C128
     int64_t m, n, k;
@@ -20,12 +21,13 @@ typedef struct taper_gemm {
     bool add;
 } taper_gemm;
 
-// Up to so many rows times a transposed matrix are dot products with its rows as they lie: packing does not pay.
+// With at most this many rows, a product with a transposed matrix is computed as dot products with that matrix's rows
+// in place. Packing would take longer.
 enum { TAPER_GEMM_FEW_ROWS = 6 };
 
 TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm);
 
-// The same product for every index of up to TAPER_MAX_RANK dimensions: strides in elements from one matrix to the next.
+// The dimensions of a batch of products, and the strides of each matrix along them, in elements.
 typedef struct taper_gemm_batch {
     size_t rank;
     int64_t sizes[TAPER_MAX_RANK];
@@ -33,10 +35,11 @@ typedef struct taper_gemm_batch {
 } taper_gemm_batch;
 
 TAPER_MUST_USE taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
-// Of floats, by the gemm kernels (matmul_packed.c), which cannot be stopped within a sum. TAPER_DECLINED before
-// anything was written.
+// Computes products of floats by the gemm kernels (matmul_packed.c). A kernel cannot be stopped within a sum. Returns
+// TAPER_DECLINED, with nothing written, if no kernel fits.
 TAPER_MUST_USE taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
-// How many products; no size is 0. It is at most the number of elements of the result.
+// Returns the number of products; no size is 0. It cannot overflow, because it is at most the number of elements of the
+// result.
 static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
 {
     int64_t count = 1;
@@ -45,7 +48,8 @@ static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
     }
     return count;
 }
-// Where the matrices of the index-th product start, in elements; index counts with the last dimension fastest.
+// Finds the first element of each matrix of product `index`, as an offset in elements. Products are numbered with the
+// last dimension fastest.
 static inline void taper_gemm_batch_at(const taper_gemm_batch *batch, int64_t index, int64_t *a, int64_t *b, int64_t *c)
 {
     *a = *b = *c = 0;
@@ -58,15 +62,18 @@ static inline void taper_gemm_batch_at(const taper_gemm_batch *batch, int64_t in
     }
 }
 
-// ---- dtypes. Products are computed in a working dtype: float for half and bfloat16, int64 for integers and bool,
-// complex double for complex.
+// ---- dtypes
+// Products are computed in a working dtype: float for half and bfloat16, int64 for integers and bool, complex double
+// for complex.
 taper_dtype taper_work_dtype(taper_dtype dtype);
-// tensor itself (retained) when it has that dtype, otherwise a copy, with its strides where they have no gaps.
+// Returns in *cast the tensor itself, retained, if it has the dtype. Otherwise it returns a copy, with the tensor's
+// strides if these have no gaps.
 TAPER_MUST_USE taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype dtype,
                                               taper_tensor **cast);
-// Sets value (taken over, of working dtype) as the result, converted to dtype.
+// Sets value, converted to dtype, as result `at` of the call. Takes over the caller's reference to value, which has the
+// working dtype.
 TAPER_MUST_USE taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, taper_dtype dtype);
-// Fails on quantized dtypes, and on bool unless allowed; name is that of the argument.
+// Fails for quantized dtypes, and for bool unless it is allowed. name is the argument's name, for the message.
 TAPER_MUST_USE taper_status taper_check_product_dtype(const taper_call *call, const taper_tensor *tensor,
                                                       const char *name);
 
@@ -83,26 +90,29 @@ typedef struct taper_shape_text {
 taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // "[2, 3]"
 #define TAPER_SHAPE(tensor) (taper_shape_print((tensor)->rank, (tensor)->sizes).text)
 
-// A twin on the stack with other sizes and strides over the same storage; never handed out.
+// Returns a tensor on the stack that has other sizes and strides and shares the storage of `tensor`. It must not
+// outlive the caller's frame.
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides);
 taper_tensor taper_tensor_twin_t(const taper_tensor *tensor); // the last two dimensions swapped
-// Broadcasts two shapes; false when they do not match.
+// Broadcasts two shapes. Returns false if they do not match.
 bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank,
                             int64_t *sizes);
-// Fills strides of tensor as seen with `sizes` (0 where broadcast); false when tensor does not expand to it.
+// Computes the strides of tensor broadcast to `sizes`; broadcast dimensions get 0. Returns false if tensor does not
+// expand to `sizes`.
 bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int64_t *sizes, int64_t *strides);
 
-// ---- products of tensors c[..., m, n] = a[..., m, k] b[..., k, n]: same rank (>= 2), batch sizes of a and b equal
-// those of c or are 1. All have the same working dtype. The caller has checked the sizes.
+// ---- products of tensors: c[..., m, n] = a[..., m, k] b[..., k, n]
+// All have the same rank, 2 or more, and the same working dtype. The batch sizes of a and b equal those of c, or are 1.
+// The caller has checked the sizes.
 TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b,
                                                taper_tensor *c);
-// As taper_product_into, into a new contiguous tensor of the working dtype of a.
+// Does the same into a new contiguous tensor, in the working dtype of a.
 TAPER_MUST_USE taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank,
                                               const int64_t *sizes, taper_tensor **result);
-// torch.matmul; the result is new, in the working dtype of a. It is contiguous, as PyTorch's is.
+// Computes torch.matmul into a new tensor, in the working dtype of a. It is contiguous, like PyTorch's.
 TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result);
-// product = beta * self (broadcast) + alpha * product, both of the product's working dtype. self is not read when beta
-// is 0.
+// Computes product = beta * self (broadcast) + alpha * product. Both have the product's working dtype. self is not read
+// if beta is 0.
 TAPER_MUST_USE taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self,
                                                   taper_scalar beta, taper_scalar alpha);
 inline taper_scalar taper_scalar_one(void)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
-// tile by tile; small products and those of few rows are done in place.
+// The product of strided matrices that the reference operators use. It packs blocks of both matrices and multiplies
+// them tile by tile. Small products, and products of few rows, are computed without packing.
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
 
-// The one copy for compilers that call rather than inline.
+// This is the definition that compilers link if they call the inline function instead of inlining it.
 extern taper_scalar taper_scalar_one(void);
 
 enum {
     MR = TAPER_TILE_ROWS,
     NR = TAPER_TILE_COLUMNS,
     KC = 256,
-    MC = 64, // a multiple of MR
-    NC = 256 // a multiple of NR
+    MC = 64, // rows of a block; a multiple of MR
+    NC = 256 // columns of a block; a multiple of NR
 };
 
 typedef void tile_function_f32(const float *a, const float *b, int64_t k, float *sums);
@@ -29,7 +29,7 @@ typedef taper_tile_f64 tile_function_f64;
 #undef ELEMENT
 #undef NAME
 
-// Unsigned: wraps around.
+// Integers are multiplied as unsigned ones, so that they wrap around.
 typedef taper_tile_u64 tile_function_u64;
 #define ELEMENT uint64_t
 #define NAME(x) x##_u64
@@ -37,7 +37,7 @@ typedef taper_tile_u64 tile_function_u64;
 #undef ELEMENT
 #undef NAME
 
-// Of floats, where no kernel does it.
+// Multiplies a tile of floats if there is no kernel for it.
 static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
 {
     float s[MR][NR] = {{0}};
@@ -51,7 +51,7 @@ static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
     memcpy(sums, s, sizeof s);
 }
 
-// re and im are neighbours.
+// The real and imaginary parts of an element are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
 {
     for (int64_t i = 0; i < gemm->m; i++) {
@@ -74,7 +74,7 @@ static void simple_c128(taper_run *run, const taper_gemm *gemm)
     }
 }
 
-// Products of so few numbers that finding their way is most of the work.
+// Most multiplications of a product for which choosing a method takes longer than multiplying.
 enum { TINY = 256 };
 #include "ops/engine/matmul_gemm_tiles.h"
 
@@ -102,7 +102,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
         return run_pairs(run, gemm);
     }
     taper_gemm turned = *gemm;
-    if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
+    if (gemm->n < gemm->m && gemm->n < MR) { // computes the transpose, c' = b' a'
         turned = (taper_gemm){.dtype = gemm->dtype,
                               .m = gemm->n,
                               .n = gemm->m,
@@ -159,7 +159,7 @@ static taper_status run_each(taper_run *run, const taper_gemm *gemm, const taper
     return TAPER_OK;
 }
 
-enum { DEEPEST = 1 << 20 }; // what the kernels get at once: they cannot be stopped within a sum
+enum { DEEPEST = 1 << 20 }; // depth for one kernel call, because a kernel cannot be stopped within a sum
 
 static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
@@ -169,7 +169,7 @@ static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const tap
         part.a = (const float *)gemm->a + at * gemm->a_column;
         part.b = (const float *)gemm->b + at * gemm->b_row;
         const taper_status status = taper_gemm_packed(run, &part, batch);
-        if (status == TAPER_DECLINED && at != 0) { // the rest is too short for it
+        if (status == TAPER_DECLINED && at != 0) { // the rest is too shallow for the kernels
             return run_each(run, &part, batch);
         }
         TAPER_TRY(status);
@@ -189,7 +189,7 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
         }
     }
     taper_gemm one = *gemm;
-    if (one.k <= 0) { // nothing is read of empty matrices, whose strides may be any
+    if (one.k <= 0) { // an empty matrix is not read and may have any strides
         one.a_row = one.a_column = one.b_row = one.b_column = 0;
     }
     const taper_status status =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of matmul_gemm.c: tiles of doubles, whole and complex numbers, and products of a few numbers.
+// Part of matmul_gemm.c: tiles of doubles and integers, products of complex matrices, and very small products.
 #ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 #define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 
@@ -31,7 +31,8 @@ static bool is_tiny(const taper_gemm *gemm)
 
 static void tiny_f32(const taper_gemm *gemm)
 {
-    // No address behind the last element is made: strides of sizes of one are anything.
+    // Addresses are computed per element, because a dimension of size 1 may have any stride: no pointer beyond the
+    // matrix is formed.
     for (int64_t i = 0; i < gemm->m; i++) {
         const float *a = (const float *)gemm->a + i * gemm->a_row;
         float *c = (float *)gemm->c + i * gemm->c_row;
@@ -46,8 +47,8 @@ static void tiny_f32(const taper_gemm *gemm)
     }
 }
 
-// A product of complex numbers is one of reals twice as long and as wide, with a right side that has each number as
-// the square [re im; -im re]: the left side and the result are read as pairs, as they lie. By blocks of those squares.
+// A complex product is a real product of twice the depth and width. Its right matrix has the square [re im; -im re] for
+// each number. The left matrix and the result are read in place as pairs of reals. The squares are made block by block.
 enum { CB = 128, SMALLEST = 4096 };
 
 static bool has_pairs(const taper_gemm *gemm)
@@ -103,7 +104,7 @@ static taper_status run_pairs(taper_run *run, const taper_gemm *gemm)
                                    .c_row = 2 * gemm->c_row,
                                    .c_column = 1,
                                    .add = gemm->add || p0 != 0};
-                if (gemm->a_column != 1) { // pairs apart
+                if (gemm->a_column != 1) { // the pairs of a row are not contiguous
                     if (!taper_run_goes_on(run, (uint64_t)(mb * kb) * 4)) {
                         break;
                     }

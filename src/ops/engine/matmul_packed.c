@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
-// kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
-// whole ones; with few they share the tiles of each. Rows of the left side must be contiguous, or are
-// copied. A few rows times a transposed matrix (of a cell whose weights change) are dot products with its rows as they
-// lie.
+// Products of two matrices that both change from call to call (attention, einsum, matmul). The right matrix is packed
+// for the gemm kernels first: each matrix once, or one for the whole batch if all products share it. If there are many
+// products, each thread computes whole ones; otherwise the threads share the tiles of each product. Rows of the left
+// matrix must be contiguous, or they are copied. A product of a few rows with a transposed matrix (a cell whose weights
+// change) is computed as dot products with the matrix's rows in place.
 #include <math.h>
 #include <stdint.h>
 
@@ -20,20 +20,20 @@ typedef struct product_job {
     size_t m, n, k;
     size_t a_row, a_column, b_row, b_column, c_row;
     size_t panel_floats;
-    taper_tiles tiles;    // of one product
-    size_t count;         // of matrices
-    size_t turned_floats; // of a copy of one left matrix; 0: none is needed
-    taper_places scratch; // packed right matrix unless all share one, then the left one
-    size_t turned_at;     // there
-    float *own, *target;  // the scratch, and what is packed, when the threads share a matrix
+    taper_tiles tiles;    // tiles of one product
+    size_t count;         // number of products
+    size_t turned_floats; // floats of a contiguous copy of a left matrix; 0: none is needed
+    taper_places scratch; // memory per thread: a packed right matrix unless shared, then a left copy
+    size_t turned_at;     // offset of the left copy in it, in floats
+    float *own, *target;  // if threads share a product: the scratch memory, and the packed matrix
     bool shared, add;     // shared: all products have the same right matrix
-    // of the matrix at hand, when the threads share one
+    // The current product, if the threads share it.
     const float *left, *right, *packed;
     size_t left_stride;
     float *result;
 } product_job;
 
-static const double APART = 300e3; // nanoseconds: threads share products that take longer
+static const double APART = 300e3; // nanoseconds; threads share the tiles of products that take longer
 
 // ---- packing
 
@@ -44,7 +44,7 @@ static void pack_panels(const product_job *job, const float *b, size_t first, si
         const size_t column = p * nr, width = taper_min_size(nr, job->n - column);
         const float *from = b + column * job->b_column;
         float *to = packed + p * job->panel_floats;
-        memset(to, 0, nr * sizeof *to); // the bias
+        memset(to, 0, nr * sizeof *to); // a zero bias
         to += nr;
         if (width < nr) {
             memset(to, 0, job->k * nr * sizeof *to);
@@ -65,7 +65,7 @@ static void pack_panels(const product_job *job, const float *b, size_t first, si
     }
 }
 
-// Rows [first, last) of the left matrix, made contiguous.
+// Copies rows [first, last) of the left matrix to contiguous rows.
 static void turn_rows(const product_job *job, const float *a, size_t first, size_t last, float *rows)
 {
     if (job->a_row == 1) {
@@ -100,7 +100,7 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
 static void run_matrices(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    float *const own = taper_place_take(&job->scratch, begin, job->count); // NULL: neither packs nor turns
+    float *const own = taper_place_take(&job->scratch, begin, job->count); // NULL: no matrix is packed or copied
     float *const rows = own != NULL ? own + job->turned_at : NULL;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;
@@ -138,7 +138,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     multiply(job, job->left, job->left_stride, job->packed, job->result, begin, end);
 }
 
-// All threads on one matrix after the other.
+// Computes the products one after the other, each with all threads.
 static taper_status run_in_turn(taper_run *run, product_job *job, double work)
 {
     const float *const a = job->a, *const b = job->b;
@@ -200,10 +200,11 @@ static taper_status run_dots(taper_run *run, product_job *job, taper_range_task 
 
 // ---- few rows of which the right matrix has as well
 
-// Packing the right matrix would take longer than multiplying: it is read where it lies, as planes.
+// For so few rows, packing the right matrix would take longer than the product. The planar kernels read it in place,
+// with its rows as planes.
 enum { MOST_ROWS = 16, LEAST_COLUMNS = 64 };
 
-// Blocks of rows as planar_f32.h wants weights.
+// Packs rows of the left matrix as weights for planar_f32.h, a block of outputs at a time.
 static void pack_rows(const product_job *job, size_t block, float *to)
 {
     for (size_t first = 0, rows; first < job->m; first += rows) {
@@ -218,7 +219,7 @@ static void pack_rows(const product_job *job, size_t block, float *to)
     }
 }
 
-// LEAST_COLUMNS columns each; the last one has what is left as well.
+// A task over blocks of LEAST_COLUMNS columns. The last block also has the columns that remain.
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     static const size_t none[] = {0};
@@ -240,7 +241,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
         p.x = job->right + first;
         p.y = job->result + row * job->c_row + first;
         entry->run(&p, whole);
-        if (first + whole != last) { // over some columns once more, so that nothing behind a row is read
+        // The last vector overlaps the one before it, so that nothing is read beyond the row.
+        if (first + whole != last) {
             p.x = job->right + last - entry->lanes;
             p.y = job->result + row * job->c_row + last - entry->lanes;
             entry->run(&p, entry->lanes);
@@ -278,7 +280,7 @@ static taper_status run_rows(taper_run *run, product_job *job)
 
 enum { FEW_COLUMNS = 4, LEAST_DEPTH = 32, MOST_DEPTH = 1024 };
 
-// Each column is made contiguous, rows of the left side lie so.
+// Copies each column to contiguous memory, and multiplies it with the left matrix's rows, which are contiguous.
 static void columns_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
@@ -307,12 +309,12 @@ static bool does(const taper_gemm *gemm)
         gemm->b_column < 0 || gemm->c_row < 0) {
         return false;
     }
-    // Few rows do not repay the packing where there is any, tiny products not even the call.
+    // Packing takes too long for few rows, and for tiny products the call itself does.
     const int64_t least = least_rows(gemm), depth = least_depth(gemm);
     return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 256.0;
 }
 
-// The right matrix that all products share, packed in *data, which the caller frees.
+// Packs the right matrix that all products share. The caller frees *data.
 static taper_status pack_shared(taper_run *run, product_job *job, size_t floats, float **data)
 {
     *data = taper_heap_alloc(run->heap, floats * sizeof(float));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of matmul_packed.c: few columns, few rows and shallow matrices.
+// Part of matmul_packed.c: conditions for few columns, few rows and shallow matrices.
 #ifndef TAPER_OPS_ENGINE_MATMUL_PACKED_SHAPES_H
 #define TAPER_OPS_ENGINE_MATMUL_PACKED_SHAPES_H
 

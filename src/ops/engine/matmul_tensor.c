@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of tensors over taper_gemm_run, and the small helpers that the product operators share.
+// Products of tensors by taper_gemm_run, and small functions that the product operators share.
 #include <math.h>
 #include <stdio.h>
 
@@ -187,7 +187,7 @@ typedef struct scale_pair {
     const taper_vector_entry *vector;
 } scale_pair;
 
-// Floats by the vector kernels, where they lie together. self is NULL where it is not read.
+// Combines floats with the vector kernels. Returns false if they are not contiguous. self is NULL if it is not read.
 static bool combine_floats(float *product, int64_t p_step, const float *self, int64_t s_step, int64_t count,
                            const scale_pair *scale)
 {
@@ -349,7 +349,7 @@ taper_status taper_product_new(taper_run *run, const taper_tensor *a, const tape
     return TAPER_OK;
 }
 
-// Fails as PyTorch does where the sizes of a product do not fit.
+// Fails with PyTorch's message for sizes that do not match.
 static taper_status matmul_mismatch(taper_run *run, const taper_tensor *a, const taper_tensor *b)
 {
     TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "matrices of sizes %s and %s cannot be multiplied", TAPER_SHAPE(a),
@@ -367,7 +367,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
                    taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
     }
-    // A vector counts as a row on the left and as a column on the right.
+    // A vector is a row matrix on the left and a column matrix on the right.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
     const taper_tensor *left = a, *right = b;
     taper_tensor as_row, as_column, twins[2];
@@ -387,7 +387,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     if (!taper_broadcast_shapes(left->rank - 2u, left->sizes, right->rank - 2u, right->sizes, &batch, sizes)) {
         return matmul_mismatch(run, a, b);
     }
-    // Many rows times one matrix is one product.
+    // A batch of rows times one matrix is a single product.
     int64_t rows = 1;
     const bool fold = right->rank == 2 && left->rank > 2 && taper_tensor_is_contiguous(left);
     const taper_tensor *factors[2] = {left, right};
@@ -422,7 +422,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     taper_tensor *made = NULL;
     TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left->dtype, batch + 2, sizes, run->error));
     TAPER_TRY(taper_product_new(run, factors[0], factors[1], rank, fold ? folded : sizes, &made));
-    // Take the places of vectors out again. The result is contiguous in every case.
+    // Removes the dimensions that were added for vectors. The result remains contiguous.
     size_t final = batch;
     if (ra > 1) {
         sizes[final++] = m;
@@ -434,7 +434,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     memcpy(made->sizes, sizes, final * sizeof *sizes);
     taper_strides_contiguous(final, sizes, made->strides);
     if (ra == 2 && rb > 2 &&
-        taper_tensor_numel(made) == 0) { // PyTorch multiplies the transposed ones and keeps that order
+        taper_tensor_numel(made) == 0) { // PyTorch computes the transposed product and keeps its order
         made->strides[final - 1] = taper_max_i64(m, 1);
         made->strides[final - 2] = 1;
     }

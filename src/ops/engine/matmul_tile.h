@@ -3,7 +3,7 @@
 // its own). Sums run over blocks of KC elements of k, which are then added: that bounds the rounding error of long
 // sums.
 
-// A row panel: MR rows by k, row-fastest, zero-padded.
+// Packs a row panel: MR rows by k, with the rows of one column next to each other, padded with zeros.
 static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t column, int64_t m, int64_t k)
 {
     for (int64_t i = 0; i < m; i += MR) {
@@ -21,7 +21,7 @@ static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t co
     }
 }
 
-// A column panel: NR columns by k, column-fastest, zero-padded.
+// Packs a column panel: NR columns by k, with the columns of one row next to each other, padded with zeros.
 static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t column, int64_t k, int64_t n)
 {
     for (int64_t j = 0; j < n; j += NR) {
@@ -43,7 +43,7 @@ static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t co
     }
 }
 
-// pack holds a block of a, then one of b.
+// `pack` has space for a block of a, followed by a block of b.
 static inline void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack, NAME(tile_function) * tile)
 {
     const ELEMENT *a = gemm->a, *b = gemm->b;
@@ -115,7 +115,7 @@ static ELEMENT NAME(dot)(taper_run *run, const ELEMENT *a, int64_t a_step, const
     return total;
 }
 
-// One row of c as a sum of rows of b, for b with neighbouring columns.
+// Computes one row of c as a sum of rows of b. The columns of b are contiguous.
 static void NAME(row)(taper_run *run, const taper_gemm *gemm, const ELEMENT *a, ELEMENT *c)
 {
     const ELEMENT *b = gemm->b;
@@ -152,7 +152,7 @@ static void NAME(row)(taper_run *run, const taper_gemm *gemm, const ELEMENT *a, 
     }
 }
 
-// Few rows or little work: nothing is packed.
+// Computes the product without packing, for few rows or little work.
 static void NAME(simple)(taper_run *run, const taper_gemm *gemm)
 {
     const ELEMENT *b = gemm->b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Mersenne Twister, and uniform and normal numbers as PyTorch's CPU generator makes them.
+// The Mersenne Twister, and the uniform and normal numbers of PyTorch's CPU generator.
 #include "ops/engine/random.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ void taper_rng_seed(taper_rng *rng, uint64_t seed)
     rng->seed = seed;
     rng->has_normal = false;
     rng->normal = 0;
-    rng->words[0] = (uint32_t)(seed & 0xffffffffu); // the engine takes 32 bits
+    rng->words[0] = (uint32_t)(seed & 0xffffffffu); // PyTorch's engine uses the low 32 bits of a seed
     for (uint32_t i = 1; i < TAPER_RNG_WORDS; i++) {
         const uint32_t before = rng->words[i - 1];
         rng->words[i] = 1812433253u * (before ^ (before >> 30)) + i;

@@ -70,7 +70,7 @@ size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, in
 
 // ---- the walk
 
-enum { BLOCK = 128 }; // results at a time
+enum { BLOCK = 128 }; // most results that are computed together
 
 typedef union accumulators {
     double f[BLOCK];
@@ -80,22 +80,22 @@ typedef union accumulators {
 
 typedef struct walk {
     const taper_reduce *r;
-    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // the smallest step first
+    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // sorted, smallest step first
     size_t kept_count, reduced_count;
-    bool side_by_side;         // kept[0] are the lanes; otherwise reduced[0] is folded
-    bool direct;               // elements are read where they lie
-    bool at_once;              // one call of a kernel gives results as they are stored
-    bool multiplied;           // it is that of products
-    taper_cast_function *cast; // what converts elements side by side; NULL: none does
+    bool side_by_side;         // kept[0] has the lanes; otherwise reduced[0] is folded
+    bool direct;               // elements are read in place, without conversion
+    bool at_once;              // a single kernel call may write final results (reduce_at_once.h)
+    bool multiplied;           // that kernel computes products
+    taper_cast_function *cast; // kernel that converts contiguous elements, or NULL
     taper_ew_class result_class;
-    double count; // of elements behind one result
+    double count; // number of elements of one result
     taper_tensor *out[2];
-    size_t width, groups; // results along kept[0] are made so many at a time, in so many groups
+    size_t width, groups; // results along kept[0] of one step, and the number of steps along it
     taper_reduce_vector vectors[2];
-    taper_transpose_f32_function *turned; // of floats where they lie; NULL: of others
-    bool has_vector[2];                   // of the first and the second pass
-    const taper_native_folder *native[2]; // for elements where they lie, of their own dtype; NULL: none
-    taper_run *run;                       // NULL: a piece of the range that draws on the run's time
+    taper_transpose_f32_function *turned; // transposes floats in place of a gather; NULL for other dtypes
+    bool has_vector[2];                   // the vector kernels do the first and the second pass
+    const taper_native_folder *native[2]; // kernels for elements of their own dtype, in place; NULL: none
+    taper_run *run;                       // run to charge, or NULL in a task, for which taper_run_range charges the run
     taper_status status;
     accumulators first, second, centre;
     taper_ew_block elements, temp;
@@ -103,7 +103,7 @@ typedef struct walk {
 
 enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
 
-// Counts n elements; false when the run is to end.
+// Charges the run for n elements. Returns false if the run must end.
 static bool go_on(walk *w, size_t n)
 {
     if (w->run != NULL) {
@@ -112,8 +112,8 @@ static bool go_on(walk *w, size_t n)
     return w->status == TAPER_OK;
 }
 
-// Variances subtract the mean from elements that may differ from it in their last digits only. Kernels that add
-// elements as floats lose those digits: the mean of floats near 1e5 is then wrong by 0.01.
+// A variance subtracts the mean from elements that may differ from it only in their last digits. Kernels that add
+// elements as floats lose these digits: the mean of floats near 1e5 is then wrong by 0.01.
 static bool needs_doubles(const taper_reduce *r)
 {
     return r->centre == TAPER_CENTRE_MEAN;
@@ -167,7 +167,7 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     return &w->elements;
 }
 
-// Lanes of floats, many rows at a time: reduced[0] is the step from row to row.
+// Reduces lanes of floats, many rows at a time. reduced[0] is the step from row to row.
 static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, accumulators *acc,
                       const char *from, size_t m)
 {
@@ -190,7 +190,7 @@ static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (taper_walk_next(&inner));
 }
 
-// The same of elements of other dtypes.
+// Reduces lanes of elements of other dtypes, many rows at a time.
 static void native_rows(walk *w, const taper_native_folder *native, accumulators *acc, const char *from, size_t m)
 {
     const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};
@@ -208,7 +208,7 @@ static void native_rows(walk *w, const taper_native_folder *native, accumulators
     } while (taper_walk_next(&inner));
 }
 
-// One result of contiguous elements, or of such that are gathered.
+// Reduces elements to one result. They are contiguous, or gathered in blocks.
 static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                       const taper_native_folder *native, void *acc, const void *centre, const char *from)
 {
@@ -236,7 +236,7 @@ static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vec
 
 #include "ops/engine/reduce_turned.h"
 
-// Lines that are done in one go each.
+// Reduces m lines, each short enough for one kernel call.
 static void fold_lines(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, double *acc, const char *from,
                        size_t m)
 {
@@ -289,7 +289,7 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->count == 0) {
         return;
     }
-    // Of neighbours in memory only.
+    // Native kernels read only contiguous elements.
     const int64_t step = w->side_by_side ? w->kept[0].in : w->reduced[0].in;
     const taper_native_folder *native = step == (int64_t)taper_tensor_item(w->r->x) ? w->native[which] : NULL;
     if (v == NULL && native != NULL && w->side_by_side) {
@@ -340,7 +340,7 @@ static double finish_one(const walk *w, double first, double second, double cent
 {
     const double freedom = w->count - w->r->correction;
     if (w->r->overflow > 0 && first >= w->r->overflow) {
-        first = (double)INFINITY; // whose root may be 0
+        first = (double)INFINITY; // the root of a large finite value would be finite
     }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:
@@ -362,7 +362,7 @@ static double finish_one(const walk *w, double first, double second, double cent
     }
 }
 
-// The accumulators become results, in place in w->first.
+// Turns the accumulators into results, in place in w->first.
 static void finish(walk *w, size_t m)
 {
     const taper_reduce *r = w->r;
@@ -379,7 +379,7 @@ static void finish(walk *w, size_t m)
     for (size_t k = 0; k < m; k++) {
         if (r->class_ == TAPER_EW_C128 && r->real) {
             const double value = finish_one(w, w->first.c[k].re, w->second.c[k].re, 0);
-            w->first.f[k] = value; // 8 bytes into 16: earlier entries only are overwritten
+            w->first.f[k] = value; // 8 bytes replace 16, so this overwrites only entries that were read already
         } else if (r->class_ == TAPER_EW_C128) {
             if (r->finish == TAPER_FINISH_MEAN) {
                 w->first.c[k] = (taper_c128){w->first.c[k].re / w->count, w->first.c[k].im / w->count};
@@ -409,7 +409,7 @@ static void block_of_results(walk *w, const char *from, char *to, size_t m)
     }
     finish(w, m);
     taper_ew_store((taper_dtype)out[0]->dtype, w->result_class, to, step, &w->first, m, &w->temp);
-    if (out[1] != NULL) { // its shape and strides in elements are result 0's, so its place follows from that one's
+    if (out[1] != NULL) { // result 1 has the shape and the strides, in elements, of result 0, so the address follows
         const taper_ew_class class_ = r->class_ == TAPER_EW_C128 ? TAPER_EW_C128 : TAPER_EW_F64;
         const int64_t item = (int64_t)taper_tensor_item(out[0]), mean_item = (int64_t)taper_tensor_item(out[1]);
         char *mean =
@@ -418,11 +418,11 @@ static void block_of_results(walk *w, const char *from, char *to, size_t m)
     }
 }
 
-// Groups of results, numbered along kept[0] first.
+// A task over groups of results, numbered along kept[0] first.
 static void groups_range(void *argument, size_t begin, size_t end)
 {
     walk *w = argument, piece;
-    if (w->run == NULL) { // each piece has accumulators of its own
+    if (w->run == NULL) { // a task needs accumulators of its own
         memcpy(&piece, w, offsetof(walk, first));
         memset(&piece.centre, 0, sizeof piece.centre);
         w = &piece;
@@ -446,7 +446,8 @@ static void groups_range(void *argument, size_t begin, size_t end)
     }
 }
 
-enum { LARGE_GROUP = 1 << 18, FOLDED = 1 << 14 }; // elements
+// Elements of a group for a task of its own; elements of folded lines in a group.
+enum { LARGE_GROUP = 1 << 18, FOLDED = 1 << 14 };
 
 static taper_status run_walk(walk *w, taper_run *run)
 {
@@ -502,7 +503,8 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     for (size_t k = 0; k < 1u + r->mean_too; k++) {
         taper_tensor *target = taper_ret_target(call, k);
         if (target != NULL) {
-            if (target->storage == x->storage && apart == NULL) { // out is read as well
+            // The result overlaps the input, so the input is read before it is written.
+            if (target->storage == x->storage && apart == NULL) {
                 TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;
             }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: results that one call of a kernel gives as they are stored.
+// Part of reduce.c: reductions in which one kernel call writes the final results.
 #ifndef TAPER_OPS_ENGINE_REDUCE_AT_ONCE_H
 #define TAPER_OPS_ENGINE_REDUCE_AT_ONCE_H
 
-// Whether block_at_once does it.
+// Returns true if block_at_once can do the reduction.
 static bool is_at_once(const walk *w)
 {
     const taper_reduce *r = w->r;
@@ -20,7 +20,8 @@ static bool is_at_once(const walk *w)
             (w->side_by_side || taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX)));
 }
 
-// What is in no need of accumulators. False: floats do not hold a result.
+// Reduces m results without accumulators. Returns false if a float cannot represent a result; then the engine repeats
+// it in doubles.
 static bool block_at_once(walk *w, const char *from, char *to, size_t m)
 {
     const taper_reduce_vector *v = &w->vectors[0];
@@ -45,7 +46,7 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
     for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_SUM; k++) {
         beyond |= !(fabsf(out[k]) <= FLT_MAX);
     }
-    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) { // rounds as a division of doubles does
+    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) { // rounds like a division of doubles
         const float count = (float)w->count;
         taper_binary_f32_function *const divide = v->vector->binary[TAPER_BINARY_DIV][TAPER_OPERANDS_VS];
         if (divide != NULL) {

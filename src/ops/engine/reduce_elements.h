@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: reductions over one element each, which copy it.
+// Part of reduce.c: reductions over single elements, which copy them.
 #ifndef TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 #define TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 
-// Products, extremes and truth of one element each are these.
+// Returns true if each result is one element. Products, extremes and truth of a single element are that element.
 static bool are_elements(const taper_reduce *r, const taper_tensor *x, const taper_tensor *out)
 {
     const bool same = r->first == &taper_reduce_prod || r->first == &taper_reduce_max ||

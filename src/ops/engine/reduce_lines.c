@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What reductions and operators along one dimension go over: dimensions in the order of memory, lines, lanes.
+// Dimensions in the order of memory, lines and lanes, for reductions and operators along one dimension.
 #include "ops/call/parallel.h"
 #include "ops/engine/reduce.h"
 
@@ -64,7 +64,7 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
 
 typedef struct lines_job {
     const taper_lines *lines;
-    size_t width, groups; // of neighbours along kept[0]
+    size_t width, groups; // neighbours of a group along kept[0], and the number of groups
     taper_lines_task *task;
     void *argument;
 } lines_job;

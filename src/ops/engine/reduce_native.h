@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: folds of the elements' own dtype (ops/kernels/native.h).
+// Part of reduce.c: reductions in the elements' own dtype (ops/kernels/native.h).
 #ifndef TAPER_OPS_ENGINE_REDUCE_NATIVE_H
 #define TAPER_OPS_ENGINE_REDUCE_NATIVE_H
 
-// What native.h has for the elements as they lie in memory. Of truth values the sum is how many there are.
+// Returns the kernels for the elements in memory, or NULL. The sum of bools is the number of true ones.
 static const taper_native_folder *find_native(const taper_run *run, const taper_reduce *r, taper_native_fold fold)
 {
     const taper_dtype dtype = (taper_dtype)r->x->dtype;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: short lines, turned.
+// Part of reduce.c: many short lines, transposed so that they become lanes.
 #ifndef TAPER_OPS_ENGINE_REDUCE_TURNED_H
 #define TAPER_OPS_ENGINE_REDUCE_TURNED_H
 
-// Short lines, many of them: turned, so that they become lanes. False: they are long, or floats did not hold a result.
+// Reduces m short lines after a transposition. Returns false if the lines are long, or if floats could not represent a
+// result.
 static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                         const taper_native_folder *native, double *acc, const char *from, size_t m)
 {
-    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS }; // turned at a time
+    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS }; // size of a transposed block
     const size_t n = (size_t)w->reduced[0].size;
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);
     if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||
@@ -29,7 +30,7 @@ static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_v
         }
     }
     for (size_t k = 0; k < m && !held; k++) {
-        acc[k] = op->start; // all of them again
+        acc[k] = op->start; // floats overflowed, so the caller starts again from these
     }
     return held;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks of floats into accumulators of doubles.
+// Reduces blocks of floats into accumulators of doubles.
 #include "ops/engine/reduce_vector.h"
 
 #include <float.h>
@@ -7,7 +7,8 @@
 
 #include "ops/kernels/kernel_select.h"
 
-// Each lane of a kernel's accumulators adds up so many floats: their rounding stays far below that of the result.
+// Each lane of a kernel's accumulators adds at most ADDED floats, so its rounding error is far below a float's
+// precision.
 enum { ADDED = 64, ACCUMULATORS = 4, MOST_LANES = 128 };
 
 static bool is_sum(const taper_reduce_vector *v)
@@ -25,7 +26,7 @@ bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, tape
     return v->vector->fold[kind] != NULL;
 }
 
-// Whether floats held the sum: it may have overflowed, or squares have vanished, all of them even.
+// Returns false if a float cannot represent the sum: it overflowed, or every square may have underflowed.
 static bool holds(const taper_reduce_vector *v, float sum)
 {
     return !is_sum(v) ||
@@ -50,7 +51,7 @@ bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const f
     return held;
 }
 
-// Loops that become vectors.
+// Adds or compares m values with m accumulators. The loops are written for the compiler to vectorize.
 static bool join_all(const taper_reduce_vector *v, double *acc, const float *values, size_t m)
 {
     bool held = true;

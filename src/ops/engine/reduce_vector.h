@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions of floats by the vector kernels: some thousands are added as floats, and what these give as doubles.
+// Reductions of floats by the vector kernels. A kernel adds a few thousand floats; the partial sums are added as
+// doubles.
 #ifndef TAPER_OPS_REDUCE_VECTOR_H
 #define TAPER_OPS_REDUCE_VECTOR_H
 
@@ -9,20 +10,23 @@
 typedef struct taper_reduce_vector {
     const taper_vector_entry *vector;
     taper_reduction kind;
-    size_t block; // floats that taper_reduce_vector_fold takes at once at most
+    size_t block; // most floats for one call of taper_reduce_vector_fold
 } taper_reduce_vector;
 
-// Rows that taper_reduce_vector_rows takes at once at most.
+// Most rows for one call of taper_reduce_vector_rows.
 enum { TAPER_REDUCE_ROWS = 64 };
 
-// False: there is no kernel for it, or the run is portable.
+// Fills *v. Returns false if there is no kernel, or the run is portable.
 bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, taper_reduction kind);
-// False: floats do not hold the result (the sum overflowed, or squares vanished); *acc is as it was.
+// Reduces n floats into *acc. Returns false, with *acc unchanged, if a float cannot represent the result: the sum
+// overflowed, or squares underflowed.
 bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const float *x, size_t n);
-// stride in floats; m lanes.
+// Reduces `rows` rows into m accumulators, one per column. stride is in floats. Returns false, with acc unchanged,
+// under the same condition.
 bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
                               size_t m);
-// Short lines, m of them, `stride` floats apart. Whether there is a kernel for m lines of n floats; and as above.
+// For m short lines of n floats, `stride` floats apart: taper_reduce_vector_has_lines returns true if there is a
+// kernel, and taper_reduce_vector_lines reduces line i into acc[i]. It returns false as taper_reduce_vector_fold does.
 bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m);
 bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,
                                size_t m);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce_vector.c: short lines, many at once.
+// Part of reduce_vector.c: many short lines at a time.
 #ifndef TAPER_OPS_ENGINE_REDUCE_VECTOR_LINES_H
 #define TAPER_OPS_ENGINE_REDUCE_VECTOR_LINES_H
 
 bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m)
 {
-    enum { SHORT = 8 }; // vectors, one accumulator's (ADDED); longer lines are folded without waiting for much
-    return v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes &&
-           n <= SHORT * (size_t)v->vector->lanes && m > 1 && m >= v->vector->lanes / 2;
+    enum { SHORT = 8 }; // vectors of a line; longer lines are faster with taper_reduce_vector_fold
+    return v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes && n <= SHORT * (size_t)v->vector->lanes &&
+           m > 1 && m >= v->vector->lanes / 2;
 }
 
 bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,

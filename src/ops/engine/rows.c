@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows of floats: see rows.h.
+// Operators on contiguous rows of floats (rows.h).
 #include "ops/engine/rows.h"
 
 #include <math.h>
@@ -57,7 +57,8 @@ static void rms_norm_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
     const taper_vector_entry *v = job->vector;
-    const size_t at_once = (size_t)v->lanes * 256; // added in floats, as reduce_vector.c does
+    // Most floats whose squares are added as floats, as in reduce_vector.c.
+    const size_t at_once = (size_t)v->lanes * 256;
     for (size_t r = begin; r < end; r++) {
         const float *x = job->x + r * job->width;
         float *y = job->y + r * job->width;
@@ -105,10 +106,11 @@ taper_status taper_rows_channels(taper_run *run, size_t rows, size_t count, cons
 static void planes_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
-    enum { SHORT = 12 }; // a kernel's call takes longer
+    enum { SHORT = 12 }; // floats of a row for which a kernel call takes longer than the loop
     for (size_t p = begin; p < end && job->width <= SHORT; p++) {
         const float *x = job->x + p * job->width;
-        const double scale = (double)job->scale[p], shift = (double)job->shift[p]; // as exact as fused
+        // Doubles are as exact here as the kernels' fused multiply-add.
+        const double scale = (double)job->scale[p], shift = (double)job->shift[p];
         float *y = job->y + p * job->width;
         for (size_t i = 0; i < job->width; i++) {
             y[i] = (float)((double)x[i] * scale + shift);
@@ -128,7 +130,7 @@ taper_status taper_rows_planes(taper_run *run, size_t planes, size_t count, cons
     return taper_run_floats(run, planes_range, &job, planes, (double)count);
 }
 
-enum { FUNCTION = 4 }; // simple operations that a function takes, about
+enum { FUNCTION = 4 }; // cost of a function such as exp, in simple operations
 
 typedef struct activate_job {
     taper_unary_f32_function *function;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The time of a run: what its work costs of what it may take, and who asked it to end.
+// The time of a run: it charges the run for work, and ends the run on a cancellation or a spent time budget.
 #include "base/budget.h"
 #include "ops/engine/view_move.h"
 #include <math.h>
 
-// Says why the run is to end, if it is. ahead: the seconds of what cannot be interrupted.
+// Charges the run and asks if it must end; fails with the reason. ahead: seconds of work that cannot be interrupted.
 static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
 {
     if (run->budget != NULL) {
@@ -26,7 +26,7 @@ static TAPER_COLD taper_status spent(taper_run *run, uint64_t work)
     if (run->ended == TAPER_OK) {
         const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
         run->ended = ask(run, done + taper_min_u64(work, UINT64_MAX / 2), 0);
-        run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0; // 0: it comes here again
+        run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0; // 0 makes the next call come here again
     }
     return run->ended;
 }
@@ -60,6 +60,6 @@ taper_status taper_run_outcome(taper_run *run, taper_status status)
     if (taper_run_spend(run, WORK_OF_A_CALL) == TAPER_OK) {
         return status;
     }
-    (void)ask(run, 0, 0); // whatever a loop that was left early made of it: this is why
+    (void)ask(run, 0, 0); // replaces the error of a loop that left early: the reason is the end of the run
     return run->ended;
 }

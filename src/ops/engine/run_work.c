@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tensors need that is long and has no operator's loop of its own: copies, fills with one byte.
+// Long work on tensors that is not part of an operator's loop, charged to the run in pieces: copies, conversions of
+// hidden tensors, and fills with one byte.
 
 #include "base/checked.h"
 #include "ir/tensor.h"
@@ -10,9 +11,11 @@
 
 // ---- tensors
 
-enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 }; // elements; of one, which may be converted or lie far away
+// Elements of a piece; nanoseconds of an element, which may be converted or far away.
+enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 };
 
-// The part [start, start + size) of a dimension, as a view that is never seen outside.
+// Returns the part [start, start + size) of a dimension as a view on the stack, which must not outlive the caller's
+// frame.
 static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t start, int64_t size)
 {
     taper_tensor part = taper_tensor_local(tensor);
@@ -70,7 +73,8 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     }
     const size_t lead = (size_t)(to->rank - from->rank);
     const bool own = widest >= lead && from->rank <= to->rank && from->sizes[widest - lead] != 1;
-    if (count <= COPY_PIECE || (own && from->sizes[widest - lead] != to->sizes[widest])) { // or a copy that fails
+    // Or the sizes do not match, so that the copy fails.
+    if (count <= COPY_PIECE || (own && from->sizes[widest - lead] != to->sizes[widest])) {
         TAPER_TRY(taper_run_spend(run, (uint64_t)count * WORK_OF_A_COPY));
         return taper_tensor_copy(to, from, run->error);
     }
@@ -84,12 +88,12 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     return TAPER_OK;
 }
 
-// Channels of pixels to planes of channels.
+// The task of converting images from pixels with all channels (NHWC) to planes of one channel each (NCHW).
 typedef struct planes {
     const taper_vector_entry *vector;
     const float *from;
     float *to;
-    size_t channels, pixels; // of an image
+    size_t channels, pixels; // numbers of one image
 } planes;
 
 static void planes_range(void *argument, size_t begin, size_t end)
@@ -128,7 +132,7 @@ taper_status taper_run_settle(taper_run *run, taper_tensor *tensor)
     if (tensor->hidden_nhwc && tensor->dtype == TAPER_F32 && !run->portable && !taper_tensor_is_away(tensor)) {
         return settle_floats(run, tensor);
     }
-    if (tensor->hidden_nhwc) { // all at once: its bytes are there, and it is one pass over them
+    if (tensor->hidden_nhwc) { // in one piece: the memory is present, and one pass over it is fast
         TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
     }
     return taper_tensor_settle(tensor, run->error);
@@ -172,7 +176,7 @@ taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size)
 {
     for (size_t at = 0; at < size; at += TAPER_WORK_PIECE) {
         const size_t piece = taper_min_size(TAPER_WORK_PIECE, size - at);
-        TAPER_TRY(taper_run_spend(run, piece / 2)); // memory that is touched for the first time
+        TAPER_TRY(taper_run_spend(run, piece / 2)); // nanoseconds, for memory that is touched for the first time
         memset((char *)to + at, byte, piece);
     }
     return TAPER_OK;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Either lines lie in one piece each, and kernels do one after the other; or neighbours do, and kernels go along rows
-// of neighbours: their maxima, the exponentials that are written and added up, the quotients. A group of neighbours is
-// so wide that what is written is still in the cache when it is divided. Short lines are faster side by side and few
-// neighbours one after the other, so that those are turned on the way, in the cache.
+// softmax over lines of floats. If a line is contiguous, kernels compute one line after the other. If neighbouring
+// lines are contiguous instead, kernels run along rows of neighbours: first the maxima, then the exponentials and their
+// sums, then the quotients. A group of neighbours is narrow enough that the exponentials are still in the cache when
+// they are divided. Short contiguous lines are faster as rows of neighbours, and long lines with few neighbours are
+// faster one by one. Both are transposed on the way, in the cache.
 #include "ops/engine/softmax_lines.h"
 
 #include <math.h>
@@ -10,9 +11,11 @@
 #include "ops/engine/elementwise_math.h"
 #include "ops/kernels/kernel_select.h"
 
-// Floats of a row of neighbours, at most; of all its rows, about.
+// MOST_LANES, FEWEST_LANES: floats in a row of neighbours. GROUP: about the most floats in all rows of a group.
+// TOGETHER: contiguous lines of one task step.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
-// A line of so many elements is short, so many neighbours are few, and too few for rows; of a block that is turned.
+// SHORT: most elements of a short line. FEW: neighbours below which lines are computed one by one. FEWEST_ROWS:
+// neighbours from which rows are used in place. TURNED: floats of a transposed block.
 enum { SHORT = 56, FEW = 32, FEWEST_ROWS = 16, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
@@ -22,7 +25,7 @@ typedef struct soft_job {
     taper_softmax_kind kind;
     const char *x;
     char *y;
-    taper_reduce_dim inner; // neighbours of a block (block_lines)
+    taper_reduce_dim inner; // neighbours within a block, for block_lines
 } soft_job;
 
 static void whole_lines(void *argument, int64_t in, int64_t out, size_t lanes)
@@ -41,7 +44,8 @@ static void whole_lines(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
-// Rows of neighbours, line.in and line.out bytes apart; x and y may be the same.
+// Computes the lines as rows of `lanes` neighbours. Rows are line.in bytes apart in x and line.out bytes apart in y. x
+// and y may be the same.
 static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x, char *y, size_t lanes)
 {
     const taper_vector_entry *v = job->vector;
@@ -54,7 +58,7 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
     for (size_t k = 0; k < lanes && job->kind == TAPER_LOG_SUM_EXP; k++) {
         top[k] = isinf(top[k]) ? 0 : top[k];
     }
-    // Rows of few that lie one behind the other are one line.
+    // Contiguous rows are computed as one long line, which is faster if they are short.
     const bool dense = job->kind != TAPER_LOG_SUM_EXP && x != y && line.out == (int64_t)(lanes * sizeof(float));
     for (int64_t r = 0; r < line.size; r++) {
         float *e = job->kind == TAPER_SOFTMAX || dense ? (float *)(void *)(y + r * line.out) : spare;
@@ -85,7 +89,7 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
         if (job->kind == TAPER_SOFTMAX) {
             mul(lanes, to, sum, to, -INFINITY, INFINITY);
         } else {
-            // In two steps, as the logarithm is small against the maximum.
+            // Subtracts in two steps, because their sum would round away a small logarithm beside a large maximum.
             sub(lanes, (const float *)(const void *)(x + r * line.in), top, to, -INFINITY, INFINITY);
             sub(lanes, to, sum, to, -INFINITY, INFINITY);
         }
@@ -98,7 +102,7 @@ static void rows_of_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
     make_rows(job, job->lines->line, job->x + in, job->y + out, lanes);
 }
 
-// Elements [row][column] from steps of floats into rows of `width`, or back.
+// Copies elements [row][column], with steps in floats, to rows of `width` floats. scatter copies them back.
 static void gather(const soft_job *job, size_t rows, size_t row_step, size_t columns, size_t column_step,
                    const float *x, float *to, size_t width)
 {
@@ -132,7 +136,8 @@ static size_t floats_of(int64_t bytes)
     return (size_t)bytes / sizeof(float);
 }
 
-// Short lines, of which `lanes` lie kept[0] apart: side by side in a block.
+// Copies `lanes` short lines, which are kept[0] apart, side by side into a block, and computes them there as rows of
+// neighbours.
 static void short_lines(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;
@@ -158,14 +163,14 @@ static bool in_floats(const taper_reduce_dim *dim)
     return dim->in % (int64_t)sizeof(float) == 0 && dim->out % (int64_t)sizeof(float) == 0;
 }
 
-// Lines and neighbours that fill small blocks, of which `lanes` lie kept[0] apart: turned as a whole, so that all
-// neighbours of all blocks are rows.
+// Transposes `lanes` blocks, which are kept[0] apart, so that the neighbours of all blocks become one row. A block is
+// the elements of a few neighbouring short lines.
 static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;
     const taper_reduce_dim line = job->lines->line, next = job->lines->kept[0];
     const size_t n = (size_t)line.size, beside = (size_t)job->inner.size;
-    const size_t width = beside * lanes; // of a row
+    const size_t width = beside * lanes; // floats of a row
     const int64_t step = (int64_t)(width * sizeof(float));
     float block[TURNED];
     float *y = (float *)(void *)(job->y + out);
@@ -180,7 +185,8 @@ static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
                            floats_of(next.out));
 }
 
-// Whether lines and their neighbours are dense blocks that fit, and there are many of them, which are kept[0] then.
+// Returns true if lines and their neighbours are dense blocks that fit, and there are many blocks. Then kept[0] becomes
+// the dimension of the blocks.
 static bool take_blocks(soft_job *job, taper_lines *lines)
 {
     const taper_reduce_dim line = lines->line, next = lines->kept[0];
@@ -197,7 +203,7 @@ static bool take_blocks(soft_job *job, taper_lines *lines)
     return true;
 }
 
-// Few neighbours whose lines are long: one line after the other in a block.
+// Transposes few neighbours whose lines are long, and computes one line after the other.
 static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;
@@ -236,7 +242,7 @@ taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper
         return taper_lines_run(run, &own, FEWEST_LANES, block_lines, &job, EXP_WORK * (double)job.inner.size);
     }
     if (many && own.line.size <= SHORT && !(beside && next->size >= FEWEST_ROWS)) {
-        for (size_t d = 1; d < own.kept_count; d++) { // most lines together
+        for (size_t d = 1; d < own.kept_count; d++) { // chooses the dimension with the most lines
             if (own.kept[d].size > next->size && in_floats(&own.kept[d])) {
                 const taper_reduce_dim larger = own.kept[d];
                 own.kept[d] = *next;

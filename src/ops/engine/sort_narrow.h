@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of sort_order.c: keys of 32 bits beside 32 bits of position.
+// Part of sort_order.c: entries with a key of 32 bits and a position of 32 bits.
 #ifndef TAPER_OPS_ENGINE_SORT_NARROW_H
 #define TAPER_OPS_ENGINE_SORT_NARROW_H
 
@@ -19,7 +19,7 @@ enum { SORTS_NARROW = 1 };
     (line->narrow ? function##_narrow(line->run, line->entries, __VA_ARGS__)                                           \
                   : function##_wide(line->run, line->entries, __VA_ARGS__))
 
-// Keys of 32 bits; flip -1 turns their order.
+// Writes a 32-bit key for each float. With flip -1 the order is descending.
 static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
 {
     for (size_t k = 0; k < n; k++) {
@@ -27,7 +27,7 @@ static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
     }
 }
 
-// Of the lowest bits; whether these are all.
+// Writes the low 32 bits of each integer as its key. Returns false if an integer does not fit into 32 bits.
 static bool keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
 {
     uint64_t above = 0;
@@ -43,8 +43,8 @@ static inline uint64_t narrow_entry(int32_t key, size_t at)
     return (uint64_t)((uint32_t)key ^ (uint32_t)1 << 31) << 32 | at;
 }
 
-// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Most of them are too
-// large.
+// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Groups in which every
+// key is too large are skipped together, because that is the common case.
 static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *keys, size_t at, size_t n)
 {
     enum { TOGETHER = 16 };
@@ -72,7 +72,8 @@ static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *k
     (void)taper_run_goes_on(run, n);
 }
 
-// n elements, which are from `at` on; false: narrow entries do not hold one.
+// Reads m elements, which follow the first `at` of the line. Returns false if an element does not fit into a narrow
+// entry.
 static bool read_narrow(taper_sort_line *line, const void *x, size_t m, size_t at, bool single, bool down, size_t first)
 {
     int32_t keys[BLOCK];

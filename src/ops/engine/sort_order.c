@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of elements as keys and positions, and their orders (sort_order.h).
+// Reads the elements of a line as keys and positions, and sorts or selects them (sort_order.h).
 #include "ops/engine/sort_order.h"
 
 #include "base/checked.h"
@@ -23,7 +23,8 @@ static unsigned lowest_bit(uint64_t word)
     return bit;
 }
 
-// Bits of a digit, for so many entries: a pass costs about a step for each of them and each value of the digit.
+// Returns the bits of a radix digit for n entries. A pass costs about one step for each entry and each value of the
+// digit.
 enum { DIGIT_MOST = 11, FEW = 40, MERGED = 160, RUN = 16 };
 static unsigned digit_bits(size_t n)
 {
@@ -84,8 +85,8 @@ static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, siz
     }
 }
 
-// As narrow entries if wanted, or the other ones; *fits: false, and the line is not read, where narrow ones do not hold
-// an integer.
+// Reads a line as narrow entries if wanted, otherwise as wide ones. *fits is false, and the line is not read, if an
+// integer does not fit into a narrow entry.
 static taper_status read_as(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
                             bool down, size_t first, bool narrow, bool *fits)
 {

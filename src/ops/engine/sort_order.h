@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorting and selecting the elements of a line by their keys: integers that order as the elements do, ascending. Stable
-// orders are found digit by digit. Elsewhere PyTorch uses the C++ library's sort, nth_element and partial_sort, and
-// which of several equal elements comes first is theirs to say: so these are the introsort, introselect and heap of
-// libstdc++, step by step, where there are equal ones.
+// Sorts and selects the elements of a line by keys: integers that sort, ascending, as the elements do. Stable orders
+// are computed by a radix sort. Elsewhere PyTorch calls std::sort, std::nth_element and std::partial_sort, and the C++
+// library decides the order of equal elements. Lines with equal elements therefore follow libstdc++'s introsort,
+// introselect and heap step by step.
 #ifndef TAPER_OPS_SORT_ORDER_H
 #define TAPER_OPS_SORT_ORDER_H
 
 #include "ops/engine/elementwise.h"
 
-// The bits of a float in the order of its number: the larger a negative one's magnitude, the smaller; 0 of both signs.
+// Returns the bits of a float as an integer that sorts like the number. Negative numbers are mirrored, -0 equals 0, and
+// NaN is the largest.
 #define TAPER_KEY_OF_FLOAT(name, type, integer, least, most)                                                           \
     static inline integer name(type x)                                                                                 \
     {                                                                                                                  \
@@ -23,26 +24,27 @@ typedef struct taper_sort_entry {
     int64_t key, at;
 } taper_sort_entry;
 
-// Entries are narrow where keys have 32 bits: one word, the key above the position. Builds for size have none.
+// The entries of a line. Entries are narrow if keys have 32 bits: one 64-bit word, with the key above the position.
+// Builds for size have no narrow entries.
 typedef struct taper_sort_line {
     taper_run *run;
     size_t n;
     bool narrow, floats;
-    void *entries, *spare; // `most` each, one block; they may change places
+    void *entries, *spare; // `most` entries each, in one block; sorting may swap the pointers
     void *block;
     size_t most, bytes;
     taper_ew_block elements, temp;
 } taper_sort_line;
 
-// For lines of at most so many elements.
+// Allocates entries for lines of at most `most` elements. taper_sort_close frees them.
 TAPER_MUST_USE taper_status taper_sort_open(taper_sort_line *line, taper_run *run, size_t most);
 void taper_sort_close(taper_sort_line *line);
-// Reads n elements of a real dtype, step bytes apart. NaN counts as the largest number; down: the largest comes first.
-// Fails when the run is to end.
+// Reads n elements of a real dtype, `step` bytes apart. NaN is the largest number. With `down` the order is descending.
+// Fails if the run must end.
 TAPER_MUST_USE taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step,
                                             size_t n, bool down);
-// Of which the first `count` entries, 1 or more, are as in a sorted line, equal ones anywhere; the others are not
-// there.
+// Reads a line, but keeps only the first `count` entries of its order, in any order among equal ones. count is at least
+// 1.
 TAPER_MUST_USE taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, const void *from,
                                                   int64_t step, size_t n, bool down, size_t count);
 static inline taper_status taper_sort_read_keys(taper_sort_line *line, const int64_t *keys, size_t n)
@@ -50,25 +52,25 @@ static inline taper_status taper_sort_read_keys(taper_sort_line *line, const int
     return taper_sort_read(line, TAPER_I64, keys, sizeof *keys, n, false);
 }
 
-// The position of entry i, where the line's element was.
+// Returns the position of entry i's element in the line.
 static inline int64_t taper_sort_at(const taper_sort_line *line, size_t i)
 {
     return line->narrow ? (int64_t)(((const uint64_t *)line->entries)[i] & UINT32_MAX)
                         : ((const taper_sort_entry *)line->entries)[i].at;
 }
-// Whether entries i and j have one key.
+// Returns true if entries i and j have equal keys.
 bool taper_sort_same(const taper_sort_line *line, size_t i, size_t j);
-// Of a line that goes up.
+// Returns true if entry i is NaN; the line's order must be ascending.
 bool taper_sort_is_nan(const taper_sort_line *line, size_t i);
 
 void taper_sort_stably(taper_sort_line *line);
-// The first n entries; equal ones stand anywhere, as in all that follow.
+// Sorts the first n entries. Here and in the functions below the order of equal entries is not stable.
 void taper_sort_all(taper_sort_line *line, size_t n);
-// Entry nth becomes what it is in a sorted line, with smaller ones before it.
+// Places entry nth where it is in the sorted line, with smaller entries before it.
 void taper_sort_nth(taper_sort_line *line, size_t nth);
-// As taper_sort_nth, by the Hoare partition that PyTorch's kthvalue has of its own.
+// Does the same by the Hoare partition that PyTorch's kthvalue uses.
 void taper_sort_kth(taper_sort_line *line, size_t k);
-// The position of the element that would stand at k in a stable order; the entries are lost.
+// Returns the position of the element at index k of the stable order. The entries are destroyed.
 int64_t taper_sort_pick(taper_sort_line *line, size_t k);
 
 #endif

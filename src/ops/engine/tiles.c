@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a product of rows and packed weights is cut into tiles, and in which order they are taken.
+// Divides a product of rows and packed weights into tiles, and numbers the tiles in the order of execution.
 #include "ops/engine/tiles.h"
 #include "ops/kernels/strips.h"
 
-// Strips of a group whose rows stay in half the L2 cache. 0: let weights stay there, since they are one block, or more
-// bytes than all rows, or since weights that pass once for one strip would be waited for.
+// Returns how many strips a group has if its rows must stay in half the L2 cache. Returns 0 if the weights are to stay
+// there instead. This is the case if they are one block, if they have more bytes than all rows, or if a single strip
+// per pass would not hide the time to load them.
 static size_t strips_that_stay(size_t half, size_t blocks, uint64_t rows, size_t strip, uint64_t weights)
 {
     return blocks == 1 || rows <= weights || strip == 0 || strip > half / 2 ? 0 : half / strip;

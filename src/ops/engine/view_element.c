@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Single elements of any dtype, fills, and text of sizes.
+// Loads, stores and fills elements of any dtype, and prints sizes.
 #include <math.h>
 #include <stdio.h>
 
@@ -7,8 +7,8 @@
 #include "ops/engine/view_move.h"
 
 typedef struct dtype_range {
-    const char *name; // as C++ prints it in PyTorch's messages
-    double most;      // of whole numbers as uint64_t, too
+    const char *name; // C++ name in PyTorch's messages
+    double most;      // largest finite value
 } dtype_range;
 
 static const dtype_range *range_of(taper_dtype dtype)
@@ -29,7 +29,7 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
     bool bad = scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
                dtype != TAPER_BOOL;
     if (range != NULL && taper_dtype_is_integral(dtype)) {
-        const bool whole = dtype == TAPER_I64; // its largest number is none of a double's, and all others fit
+        const bool whole = dtype == TAPER_I64; // the largest int64 has no double, and every int64 scalar fits
         const double least = dtype == TAPER_U8 ? 0 : whole ? -range->most : -range->most - 1;
         if (scalar->kind == TAPER_SCALAR_DOUBLE || scalar->kind == TAPER_SCALAR_COMPLEX) {
             bad |= !(scalar->f >= least && scalar->f <= range->most) || scalar->f >= 0x1p63;
@@ -45,7 +45,7 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
                : taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow", name);
 }
 
-// bits: 64, or 32 for what is at most so wide.
+// Converts to an integer of `bits` bits: 64, or 32 for narrower dtypes.
 static int64_t scalar_to_int(const taper_scalar *s, int bits)
 {
     if (s->kind == TAPER_SCALAR_BOOL || s->kind == TAPER_SCALAR_INT) {
@@ -55,7 +55,7 @@ static int64_t scalar_to_int(const taper_scalar *s, int bits)
     if (s->f > -end - 1 && s->f < end) {
         return (int64_t)s->f;
     }
-    return bits == 64 ? INT64_MIN : INT32_MIN; // what x86 conversions give
+    return bits == 64 ? INT64_MIN : INT32_MIN; // the result of x86 conversions
 }
 
 void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
@@ -233,7 +233,7 @@ taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper
     if (same) {
         return taper_run_memset(run, data, pattern[0], bytes);
     }
-    // Doubles what is filled, up to a size that stays in the first cache.
+    // Each copy doubles the filled part, up to a size that fits into the L1 cache.
     memcpy(data, pattern, item);
     size_t filled = item;
     while (filled < bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The element mover: sorts and merges dimensions so that the innermost loop is a memcpy, a strided loop or a blocked
-// transposition; clones and their strides.
+// Moves elements. It sorts and merges dimensions so that the innermost loop is a memcpy, a strided loop or a blocked
+// transposition. It also clones tensors and computes the strides of clones.
 #include "ops/engine/view_move.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "ops/call/parallel.h"
 #include "ops/list/op_features.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_scalar taper_scalar_int(int64_t i);
 extern taper_scalar taper_scalar_double(double f);
 extern void taper_tensor_drop(taper_tensor *tensor);
@@ -25,7 +25,8 @@ static int64_t magnitude(int64_t n)
     return n < 0 ? -n : n;
 }
 
-// Outermost first: the largest step of the destination, so that it is written in order.
+// Returns true if dimension a belongs inside b. The largest step of the destination is outermost, so that memory is
+// written in order.
 static bool goes_inside(const move_dim *a, const move_dim *b)
 {
     const int64_t ta = magnitude(a->to), tb = magnitude(b->to);
@@ -69,12 +70,14 @@ static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64
         from += from_step;                                                                                             \
     }
 
-// One element to n places side by side, several at a time: compilers do not see that it stays the same.
+// Copies one element to n contiguous places, 64 bytes at a time. A compiler cannot do this, because it does not know
+// that the element does not change.
 static void spread(size_t item, int64_t n, char *to, const char *from)
 {
     uint64_t bits = 0, pattern[8];
     memcpy(&bits, from, item);
-    for (size_t have = item; have < sizeof bits; have *= 2) { // the low bytes are the first on what Taper runs on
+    // The low bytes come first on every machine that Taper supports.
+    for (size_t have = item; have < sizeof bits; have *= 2) {
         bits |= bits << have * 8;
     }
     for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++) {
@@ -94,7 +97,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
     move_turned(item, &n, &to, to_step, &from, from_step);
     enum { WORTH_A_CALL = 32 };
     if (from_step == 0 && to_step == (int64_t)item && n * (int64_t)item >= WORTH_A_CALL &&
-        memcmp(from, from + 1, item - 1) == 0) { // bytes that are all the same, as those of zero
+        memcmp(from, from + 1, item - 1) == 0) { // all bytes of the element are equal, as in a zero
         memset(to, *(const unsigned char *)from, (size_t)n * item);
         return;
     }
@@ -117,7 +120,8 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
 }
 #undef STRIDED
 
-enum { TILE = 16, SHORT = 4 }; // along both sides of what a thread takes, at least; of a side worth transposing
+// TILE: least rows or columns for a thread; SHORT: least size of a side for a transposition.
+enum { TILE = 16, SHORT = 4 };
 
 #include "ops/engine/view_move_short.h"
 
@@ -148,7 +152,8 @@ void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n,
     }
 }
 
-enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 }; // elements; of one, which may lie far away
+// Elements between two checks of the run; nanoseconds of an element, which may be far away.
+enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 };
 
 static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim inner, char *to, const char *from)
 {
@@ -170,11 +175,12 @@ static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim in
 
 // ---- by several threads
 
-// Planes of outer x inner at all indices of the other dimensions, the last of which is the fastest; each is cut into
-// `across` parts of `height` rows, and these into `along` parts of `width` columns.
+// A move that threads share. It has a plane of outer x inner elements for each index of the other dimensions, the last
+// of which is the fastest. Each plane is divided into `across` parts of `height` rows, and these into `along` parts of
+// `width` columns.
 typedef struct shared_move {
     const taper_run *run;
-    size_t item, count; // of dims
+    size_t item, count; // count: number of dims
     const move_dim *dims;
     move_dim outer, inner;
     size_t across, along;
@@ -211,7 +217,7 @@ static void move_parts(void *argument, size_t begin, size_t end)
     }
 }
 
-// Parts of `all` that are whole tiles, about `parts` of them.
+// Divides `all` into about `parts` parts of whole tiles. Sets *length to the size of a part, and returns their number.
 static size_t cut_into(int64_t all, size_t parts, int64_t *length)
 {
     const int64_t tiles = (all - 1) / TILE + 1;
@@ -219,7 +225,7 @@ static size_t cut_into(int64_t all, size_t parts, int64_t *length)
     return (size_t)((all - 1) / *length + 1);
 }
 
-// False: it is too little for several threads, or elements of the destination lie on one another.
+// Moves on several threads. Returns false if there is too little work, or if elements of the destination may overlap.
 static bool move_shared(taper_run *run, shared_move *m)
 {
     double planes = 1;
@@ -249,7 +255,7 @@ static bool move_shared(taper_run *run, shared_move *m)
     }
     const double charged = elements * WORK_OF_A_MOVE;
     if (taper_run_goes_on(run, (uint64_t)(charged - fmin(work, charged)))) {
-        // Whether the run is to end is what the operator is asked for when it returns.
+        // The status is ignored here, because the operator checks the run when it returns.
         (void)!taper_run_range(run, move_parts, m, (size_t)planes * m->across * m->along, 1, work);
     }
     return true;
@@ -272,7 +278,8 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     if (n > 0) {
         size_t pick = n - 1;
         if (inner.to == (int64_t)item && inner.from != inner.to) {
-            // A transposition: the other loop of the plane is the one along which the source is contiguous.
+            // This is a transposition: the second dimension of the plane is the one along which the source is
+            // contiguous.
             for (size_t d = 0; d < n; d++) {
                 if (dims[d].from == (int64_t)item) {
                     pick = d;
@@ -325,7 +332,8 @@ taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_err
 
 // ---- strides
 
-// Positive when dimension a must come after b (its stride is larger), 0 when that cannot be said.
+// Returns a positive number if dimension a must be outside b because its stride is larger, and 0 if the strides do not
+// decide.
 static int stride_order(const taper_tensor *x, unsigned a, unsigned b)
 {
     if (x->strides[a] == 0 || x->strides[b] == 0) {

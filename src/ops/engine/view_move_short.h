@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of view_move.c: lines of a few elements or bytes, for which a loop or a call each would be dear.
+// Part of view_move.c: lines of a few elements or bytes, for which a loop or a function call per line is too slow.
 #ifndef TAPER_OPS_ENGINE_VIEW_MOVE_SHORT_H
 #define TAPER_OPS_ENGINE_VIEW_MOVE_SHORT_H
 
-// Lines of two to four elements, or seven floats, as those of points and colours, for which a loop each would be dear.
+// Copies lines of 2 to 4 elements, or of up to 7 floats, such as points and colours. The constant length avoids a loop
+// per line.
 #define SHORT_LINES(bytes, count)                                                                                      \
     for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
         for (int64_t k = 0; k < (count); k++) {                                                                        \
@@ -51,7 +52,7 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
 #undef FEW
 #undef SHORT_LINES
 
-// Rows of so many bytes to twice as many, by instructions: the second half lies over the end of the first.
+// Copies rows of `half` to 2 * `half` bytes in two parts of constant length. The second part may overlap the first.
 #define HALVES(half)                                                                                                   \
     for (int64_t i = 0; i < outer->size; i++, to += outer->to, from += outer->from) {                                  \
         memcpy(to, from, (half));                                                                                      \
@@ -61,7 +62,8 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
     for (int64_t i = 0; i < outer->size; i++) {                                                                        \
         memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
     }
-// A call of a function that finds out how much it is would be most of the work.
+// Copies rows of constant length where it can: memcpy of a variable length spends most of its time on finding the
+// length.
 static void move_rows(size_t bytes, const move_dim *outer, char *to, const char *from)
 {
     switch (bytes) {
@@ -89,13 +91,13 @@ static void move_rows(size_t bytes, const move_dim *outer, char *to, const char 
 #undef ROWS
 #undef HALVES
 
-// Whether a move is no longer than what is done between two looks at the time.
+// Returns true if a move has at most `most` elements, the number that is copied between two checks of the run's time.
 static bool is_few(double elements, double most)
 {
     return elements <= most;
 }
 
-// Where a dimension is short, any long one.
+// Returns `pick`, or a dimension that is not short if the innermost ones are short.
 static size_t pick_long(const move_dim *dims, size_t n, size_t pick)
 {
     for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of view_move.c: elements the other way round, eight bytes at a time.
+// Part of view_move.c: elements in reverse order, eight bytes at a time.
 #ifndef TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 #define TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 
-// Elements of 1, 2 or 4 bytes the other way round.
+// Reverses the elements of 1, 2 or 4 bytes within a word.
 static inline uint64_t turned(uint64_t x, size_t item)
 {
     const uint64_t halves = 0x0000FFFF0000FFFF, bytes = 0x00FF00FF00FF00FF;
@@ -12,7 +12,7 @@ static inline uint64_t turned(uint64_t x, size_t item)
     return item == 1 ? (x & bytes) << 8 | (x >> 8 & bytes) : x;
 }
 
-// Eight bytes at a time.
+// Copies eight bytes at a time, while that many are left.
 #define TURNED(bytes)                                                                                                  \
     for (; *n >= 8 / (bytes); *n -= 8 / (bytes), *to += 8, *from -= 8) {                                               \
         uint64_t some;                                                                                                 \
@@ -21,7 +21,7 @@ static inline uint64_t turned(uint64_t x, size_t item)
         memcpy(*to, &some, sizeof some);                                                                               \
     }
 
-// What is done of a line is no longer to be.
+// Copies the elements of a line that fill whole words, and reduces *n by their number. The caller copies the rest.
 static void move_turned(size_t item, int64_t *n, char **to, int64_t to_step, const char **from, int64_t from_step)
 {
     if (to_step != (int64_t)item || from_step != -to_step) {

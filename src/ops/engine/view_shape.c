@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of views: PyTorch's decision whether a reshape is a view, broadcasting, and the making of view results.
+// Shapes of views: PyTorch's rule for reshapes that are views, broadcasting, and view results.
 #include "ops/engine/view_shape.h"
 
 #include "ir/tensor.h"
@@ -112,7 +112,8 @@ bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t 
         }
         return true;
     }
-    // Runs of dimensions that lie like one must be covered by whole groups of new dimensions.
+    // Each group of old dimensions that are contiguous with one another must be covered by whole groups of new
+    // dimensions.
     size_t to = rank;
     int64_t base = tensor->strides[tensor->rank - 1];
     int64_t run = 1, covered = 1;
@@ -277,7 +278,7 @@ taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error)
 
 taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view)
 {
-    taper_tensor *checked; // made only for its checks
+    taper_tensor *checked; // only checks the arguments as a view would
     TAPER_TRY(taper_view_make(run, tensor, view, &checked));
     taper_tensor_drop(checked);
     tensor->rank = (uint8_t)view->rank;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the view operators share: a shape being worked out, and how it becomes a result.
+// Parts that view operators share: a shape under construction, and the functions that make a result from it.
 #ifndef TAPER_OPS_VIEW_SHAPE_H
 #define TAPER_OPS_VIEW_SHAPE_H
 
 #include "ops/engine/view_move.h"
 
-// Sizes and strides in the making; offset in elements of the storage.
+// The sizes and strides of a view under construction. offset is in elements of the storage.
 typedef struct taper_view {
     size_t rank;
     int64_t offset;
@@ -13,57 +13,60 @@ typedef struct taper_view {
     int64_t strides[TAPER_MAX_RANK];
 } taper_view;
 
-// What is said of a tensor beyond TAPER_MAX_RANK.
+// Fails with the message for tensors of more than TAPER_MAX_RANK dimensions.
 TAPER_COLD TAPER_MUST_USE taper_status taper_rank_refused(taper_error *error);
 
 void taper_view_of(const taper_tensor *tensor, taper_view *view);
 TAPER_MUST_USE taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view,
                                             taper_tensor **tensor);
-// Result `at` is a view of like.
+// Sets result `at` to a view of `like`.
 TAPER_MUST_USE taper_status taper_view_ret(taper_call *call, size_t at, const taper_tensor *like,
                                            const taper_view *view);
-// Result `at` is the tensor itself.
+// Sets result `at` to the tensor itself.
 void taper_view_ret_same(taper_call *call, size_t at, taper_tensor *tensor);
 
-// Argument `at`, revealed when it is hidden NHWC: for operators that take hidden tensors in some cases only.
+// Returns argument `at`, converted if it is hidden NHWC. Operators that accept hidden tensors only in some cases call
+// it.
 TAPER_MUST_USE taper_status taper_arg_plain(const taper_call *call, size_t at, taper_tensor **tensor);
-// A hidden tensor whose bytes are in the same order either way (H = W = 1 or C = 1) becomes contiguous without a copy.
-// True when the tensor is not hidden (any more).
+// Makes a hidden tensor contiguous without a copy if its bytes have the same order in both formats (H = W = 1, or C =
+// 1). Returns true if the tensor is not hidden afterwards.
 bool taper_tensor_unhide_if_trivial(taper_tensor *tensor);
 
-// Copies sizes into shape, with -1 worked out, or fails as PyTorch does when they do not hold numel elements.
+// Copies sizes to shape and replaces -1 by the inferred size. Fails as PyTorch does if the shape does not have numel
+// elements.
 TAPER_MUST_USE taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes, int64_t *shape,
                                               taper_error *error);
-// The strides that show tensor with this shape (as many elements) without a copy; false when there are none.
+// Computes strides that view the tensor with this shape, which has as many elements. Returns false if there are none,
+// so that a reshape must copy.
 bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t *shape, int64_t *strides);
-// reshape: a view where possible, else of a contiguous copy. The tensor must not be hidden.
+// Computes reshape: a view if possible, otherwise of a contiguous copy. The tensor must not be hidden.
 TAPER_MUST_USE taper_status taper_reshape(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *shape,
                                           taper_tensor **result);
 TAPER_MUST_USE taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
                                          taper_tensor **result);
-// Sizes that a and b broadcast to; false when they do not.
+// Broadcasts sizes with other, in place. Returns false if they do not match.
 bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, const int64_t *other);
-// x with the elements along dim moved on by shift, those at the end to the front; a new tensor.
+// Makes a new tensor with the elements of x moved by shift along dim; those beyond the end continue at the start.
 TAPER_MUST_USE taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift,
                                        taper_tensor **result);
-// Removes or inserts a dimension.
+// Removes or inserts a dimension of size 1.
 void taper_view_remove(taper_view *view, size_t dim);
 TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride,
                                               taper_error *error);
 
-// The dimensions of size 1 that numpy's atleast_1d, 2d and 3d add.
+// Adds dimensions of size 1 up to `rank`, at the places where numpy's atleast_1d, atleast_2d and atleast_3d do.
 TAPER_MUST_USE taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error);
 
-// Sets the shape of a tensor in place (squeeze_, as_strided_, …).
+// Sets the shape of a tensor in place, for squeeze_, as_strided_ and similar operators.
 TAPER_MUST_USE taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view);
 
-// Operators made from a view operator's kernel: x_copy (also of lists, also .out) and x_.
+// Run a view operator's kernel for another form of the operator: x_copy (for single results, lists, and .out) and x_.
 TAPER_MUST_USE taper_status taper_view_copied(taper_call *call, taper_kernel kernel);
 TAPER_MUST_USE taper_status taper_view_in_place(taper_call *call, taper_kernel kernel);
 
-// A list of tensors for result `at`.
+// Makes a list of tensors as result `at`.
 TAPER_MUST_USE taper_status taper_ret_tensor_list(taper_call *call, size_t at, size_t capacity, taper_list **list);
-// Takes over the reference.
+// Appends the tensor, and takes over the caller's reference.
 TAPER_MUST_USE taper_status taper_tensor_list_add(taper_call *call, taper_list *list, taper_tensor *tensor);
 
 #endif

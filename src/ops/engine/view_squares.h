@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of view_transpose.c: squares of narrow elements, and of words.
+// Part of view_transpose.c: transposes squares of elements of 1, 2 or 8 bytes.
 #ifndef TAPER_OPS_ENGINE_VIEW_SQUARES_H
 #define TAPER_OPS_ENGINE_VIEW_SQUARES_H
 
 enum { SIDE = 8, SPAN = 32 };
 
-// Squares of 8 x 8 bytes or 4 x 4 pairs of them, whose columns are the words of x, become their rows: what lies across
-// the diagonal is exchanged, from neighbours to halves.
+// Transposes a square of 8 x 8 bytes, or of 4 x 4 pairs of bytes, in the words x. Each step exchanges blocks across the
+// diagonal: first single elements, last halves.
 #define EXCHANGE(a, b, bits, mask)                                                                                     \
     other = (x[a] >> (bits) ^ x[b]) & (mask);                                                                          \
     x[b] ^= other;                                                                                                     \
@@ -41,13 +41,13 @@ static inline void turn_pairs(uint64_t *x)
 }
 #undef EXCHANGE
 
-// Where a square of so many begins: the last one lies over the one before it.
+// Returns the start of the square at `at`. The last square is moved back, so that it overlaps the square before it.
 static inline int64_t place(int64_t at, int64_t side, int64_t all)
 {
     return at + side <= all ? at : all - side;
 }
 
-// Of bytes or pairs of them, SPAN rows at a time; there is a square at least.
+// Transposes elements of 1 or 2 bytes, SPAN rows at a time. The plane is at least as large as a square.
 static inline void move_packed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
                                int64_t from_column)
 {
@@ -105,7 +105,8 @@ static void move_words(int64_t rows, int64_t columns, char *to, int64_t to_row, 
     }
 }
 
-// Whether nothing is left; otherwise what squares have covered.
+// Transposes as many elements as squares cover. Returns true if these are all; otherwise *tall and *wide are the rows
+// and columns that are done.
 static bool move_squares(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
                          int64_t from_column, int64_t *tall, int64_t *wide)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transpositions of planes, whatever the dtype: squares that are read whole and then written whole, so that neither
-// side needs more lines of a cache at a time than a square has, even where rows are powers of two apart.
+// Transposes planes of any dtype. Each square is read completely and then written, so neither side needs more cache
+// lines at a time than a square has. This matters most for rows that are powers of two apart.
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
@@ -47,14 +47,14 @@ static void move_any(size_t item, int64_t rows, int64_t columns, char *to, int64
 void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
                            const char *from, int64_t from_column)
 {
-    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // of whatever dtype
+    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // any dtype of 4 bytes
         taper_vector_f32_select(run->cpu)->transpose((size_t)columns, (size_t)rows, (const float *)(const void *)from,
                                                      (size_t)from_column / item, (float *)(void *)to,
                                                      (size_t)to_row / item);
         return;
     }
     const int64_t width = (int64_t)item;
-    int64_t tall = 0, wide = 0; // what squares cover
+    int64_t tall = 0, wide = 0; // rows and columns that squares have moved
     if (move_squares(item, rows, columns, to, to_row, from, from_column, &tall, &wide)) {
         return;
     }

@@ -72,7 +72,7 @@ taper_status taper_out_check(const taper_call *call, size_t at, const taper_tens
     return TAPER_OK;
 }
 
-// Whether the 1-D operators that PyTorch computes as 2-D ones with height 1 see a channels-last input.
+// Returns true if PyTorch sees the input as channels-last. It computes 1-D operators as 2-D ones with height 1.
 static bool line_suggests_channels_last(const taper_tensor *x)
 {
     taper_tensor plane = {.dtype = x->dtype, .rank = 4};
@@ -192,7 +192,7 @@ void taper_number_store(taper_dtype dtype, void *data, int64_t index, double val
 
 // ---- boxes
 
-// Whether the elements fill their span without overlap.
+// Returns true if the elements fill their span without overlap.
 static bool is_dense(size_t rank, const int64_t *sizes, const int64_t *strides)
 {
     bool used[TAPER_MAX_RANK] = {false};
